@@ -1,0 +1,1 @@
+"""What counts as solved: exercise records, the judge, the classroom and the command line."""

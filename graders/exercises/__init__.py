@@ -1,0 +1,1 @@
+"""Exercise records, one module per lesson slug. Public: they ship to learners."""

@@ -1,0 +1,1 @@
+"""The judge: a submission goes in, a report comes out. The trusted side of the pipe."""

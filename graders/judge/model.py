@@ -1,0 +1,281 @@
+"""The words of the judge: exercise, case, misconception, finding, report.
+
+Everything here is plain frozen data. An exercise record says what counts as solved;
+a `Report` says how one submission fared; no behaviour lives here but small derivations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+import torch
+
+GATES = ("read", "compile", "interpret", "traffic", "gpu")
+
+Fill = Literal[
+    "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool
+    "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype)
+    "specials",  # normal, with NaN, +inf and -inf sprinkled in
+    "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
+    "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
+    "zeros",
+]
+View = Literal[
+    "contiguous",
+    "offset",  # starts inside a longer storage
+    "transposed",  # last two dimensions swapped in memory
+    "sliced",  # the left half of wider rows: row stride is twice the width
+    "stepped_rows",  # every second row
+    "stepped_columns",  # every second element of each row
+    "expanded_rows",  # one row, repeated by stride 0
+    "expanded_columns",  # one column, repeated by stride 0
+    "overlapping",  # sliding windows: rows share memory
+    "far",  # element offsets beyond 2**31, in a sparse storage
+]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor argument described, not stored: the judge builds it from a seed.
+
+    `shape` in elements; `view` says how it lies in memory; elements of the storage that are
+    not in the view are poison (NaN, or the extreme integer), so that reading them shows.
+    """
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype = torch.float32
+    fill: Fill = "normal"
+    view: View = "contiguous"
+    scale: float = 1.0
+    shift: float = 0.0
+
+
+Arg = TensorSpec | int | float | bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """One named input. `part` decides which share of the points it belongs to."""
+
+    name: str
+    args: tuple[Arg, ...]
+    part: str = "core"
+    why: str = ""  # what a failure here usually means; shown to the learner
+    seed: int = 0
+    engine_orders: bool = False  # also run it in reversed and shuffled program order
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|actual - expected| ≤ rel·|expected| + acc·magnitude + abs, per output dtype.
+
+    `magnitude` is the sum of the absolute values of the terms that were added up; it comes
+    from the exercise (`Exercise.magnitude`) and is |expected| where there is none.
+    """
+
+    rel: float
+    acc: float
+    abs: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What the engine saw in the worker: enough to explain a failure, never to grant a pass."""
+
+    code: str  # out-of-bounds-load, gap-read, write-race, kernel-error, …
+    message: str
+    line: int | None = None
+    source: str = ""
+    argument: str | None = None
+    operation: str | None = None
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name)."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    meta: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known of one failing case, for `Misconception.footprint`.
+
+    `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
+    did not return a tensor of the right shape and dtype.
+    """
+
+    args: tuple[Any, ...]
+    expected: torch.Tensor
+    actual: torch.Tensor | None
+    never_stored: torch.Tensor | None
+    faults: tuple[Fault, ...] = ()
+    launches: tuple[LaunchFacts, ...] = ()
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A named mistake, recognised by what it computes or by the trace that it leaves.
+
+    Any one of the three tells it: `imitate(*args)` returns what the mistake *would compute*
+    (None where it would compute the right thing; NaN where it would leave memory untouched);
+    `faults` are engine codes, optionally `code:argument`; `footprint` looks at the evidence.
+    """
+
+    code: str
+    title: str
+    message: str  # what happened and why, in a tutor's words
+    next_step: str
+    imitate: Callable[..., torch.Tensor | None] | None = None
+    faults: frozenset[str] = frozenset()
+    footprint: Callable[[Evidence], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What counts as solved. `reference(*args)` takes the floating arguments in float64."""
+
+    name: str  # the launcher's name
+    lesson: str  # the slug of its lesson
+    title: str
+    parameters: tuple[str, ...]
+    reference: Callable[..., torch.Tensor]
+    cases: tuple[Case, ...]
+    hints: tuple[str, str, str]
+    misconceptions: tuple[Misconception, ...]
+    parts: Mapping[str, int]  # points by part; a part counts when all its cases pass
+    magnitude: Callable[..., torch.Tensor] | None = None
+    tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)  # overrides
+    exact: bool = False  # bit for bit: copies
+    any_integer_dtype: bool = False  # the result may have any integer dtype
+    nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
+    forbidden_calls: frozenset[str] = frozenset()  # launcher calls that would do the job
+    traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
+
+    @property
+    def max_points(self) -> int:
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Cases that only the official grade runs, and speed bars as fractions of the solution."""
+
+    cases: tuple[Case, ...]
+    speed_bars: tuple[tuple[str, float, int], ...] = ()  # (case name, fraction, points)
+
+
+@dataclass(frozen=True)
+class Choice:
+    text: str
+    answer: str  # what the course says to somebody who picks it
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    prompt: str
+    choices: tuple[Choice, ...]
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNGRADED = "ungraded"
+
+
+class GateStatus(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Where output and reference differ: a small 2D map of cell states, already reduced.
+
+    `rows` holds one string per row, one character per cell:
+    `.` right, `x` wrong value, `o` never stored. `caption` describes it in words.
+    """
+
+    rows: tuple[str, ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A learner's mistake in a tutor's words: what, where, why and the next step."""
+
+    gate: str
+    code: str
+    title: str
+    message: str
+    line: int | None = None
+    case: str | None = None
+    next_step: str = ""
+    picture: Picture | None = None
+    original: str = ""  # the untranslated error, where there was one
+
+    def to_json(self) -> dict[str, Any]:
+        """The six fields of the command line's contract; the next step ends the message."""
+        message = f"{self.message} {self.next_step}".strip()
+        return {
+            "gate": self.gate,
+            "code": self.code,
+            "title": self.title,
+            "message": message,
+            "line": self.line,
+            "case": self.case,
+        }
+
+
+@dataclass(frozen=True)
+class KernelResources:
+    """What the compiler made of one kernel for one target (sm number)."""
+
+    kernel: str
+    target: int
+    registers: int
+    shared_bytes: int
+    spill_bytes: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """How one submission fared at one exercise."""
+
+    submission: str
+    exercise: str
+    verdict: Verdict
+    points: float
+    max_points: int
+    gates: Mapping[str, GateStatus]
+    findings: tuple[Finding, ...]
+    sandbox: str
+    seconds: float
+    cases_passed: int = 0
+    cases_total: int = 0
+    resources: tuple[KernelResources, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """One line of `tilewise grade --json`."""
+        return {
+            "submission": self.submission,
+            "exercise": self.exercise,
+            "verdict": str(self.verdict),
+            "points": self.points,
+            "max_points": self.max_points,
+            "gates": {gate: str(self.gates[gate]) for gate in GATES},
+            "findings": [finding.to_json() for finding in self.findings],
+            "sandbox": self.sandbox,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+class GraderError(Exception):
+    """A fault of ours or of the environment: the submission stays ungraded, never zero."""
