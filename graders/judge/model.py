@@ -28,7 +28,7 @@ View = Literal[
     "offset",  # starts inside a longer storage
     "transposed",  # last two dimensions swapped in memory
     "sliced",  # the left half of wider rows: row stride is twice the width
-    "stepped_rows",  # every second row
+    "stepped_rows",  # every third row
     "stepped_columns",  # every second element of each row
     "expanded_rows",  # one row, repeated by stride 0
     "expanded_columns",  # one column, repeated by stride 0
@@ -252,7 +252,7 @@ class Report:
     submission: str
     exercise: str
     verdict: Verdict
-    points: float
+    points: float | None  # None: ungraded
     max_points: int
     gates: Mapping[str, GateStatus]
     findings: tuple[Finding, ...]

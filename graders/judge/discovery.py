@@ -1,0 +1,64 @@
+"""Find the exercises: every module of the exercises room is looked at, none is registered."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from functools import cache
+
+from graders.judge.model import Exercise, GraderError, Hidden, Question
+
+
+@cache
+def exercises() -> dict[str, Exercise]:
+    """All exercises by the name of their launcher."""
+    found: dict[str, Exercise] = {}
+    for slug in lessons():
+        for exercise in importlib.import_module(f"graders.exercises.{slug}").EXERCISES:
+            if exercise.name in found:
+                raise GraderError(f"two exercises are called {exercise.name!r}: rename one of them")
+            found[exercise.name] = exercise
+    return found
+
+
+@cache
+def lessons() -> tuple[str, ...]:
+    """The slugs of the lessons that have an exercise record."""
+    package = importlib.import_module("graders.exercises")
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(package.__path__)))
+
+
+def quiz(lesson: str) -> tuple[Question, ...]:
+    """The quiz of a lesson, () where it has none."""
+    if lesson not in lessons():
+        raise KeyError(_unknown("lesson", lesson, lessons()))
+    module = importlib.import_module(f"graders.exercises.{lesson}")
+    return tuple(getattr(module, "QUIZ", ()))
+
+
+def exercise(name: str) -> Exercise:
+    """The exercise of that name; a KeyError whose text lists the known ones."""
+    known = exercises()
+    if name not in known:
+        raise KeyError(_unknown("exercise", name, tuple(known)))
+    return known[name]
+
+
+def hidden(name: str) -> Hidden | None:
+    """The hidden cases of an exercise; None in a learner's installation, which has none."""
+    lesson = exercises()[name].lesson
+    try:
+        module = importlib.import_module(f"graders.hidden.{lesson}")
+    except ModuleNotFoundError:
+        return None
+    found = module.HIDDEN.get(name)
+    if found is not None and not isinstance(found, Hidden):
+        raise GraderError(f"graders/hidden/{lesson}.py: {name!r} is not a Hidden record")
+    return found
+
+
+def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    return f"there is no {kind} {name!r}.{guess} Known: {', '.join(sorted(known))}"
