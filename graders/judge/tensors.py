@@ -78,9 +78,9 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
         case "transposed":
             strides = (*outer, 1, shape[-2])
         case "sliced":
-            strides = tuple(2 * s for s in dense[:-1]) + (1,)
+            strides = (*(2 * s for s in dense[:-1]), 1)
         case "stepped_rows":
-            strides = tuple(3 * s for s in dense[:-1]) + (1,)
+            strides = (*(3 * s for s in dense[:-1]), 1)
         case "stepped_columns":
             strides = tuple(2 * s for s in dense)
         case "expanded_rows":

@@ -1,0 +1,242 @@
+"""From a failing case to a finding: which mistake is it, and what does it look like?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from graders.judge import generic, tensors
+from graders.judge.compare import Expectation, resembles, widened
+from graders.judge.generic import Words
+from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Misconception, Picture
+
+MAX_FINDINGS = 3
+PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failing case with all that is known of it."""
+
+    case: Case
+    hidden: bool
+    status: str  # the worker's outcome, "inputs-changed" or "wrong-values"
+    evidence: Evidence
+    expectation: Expectation
+    wrong: torch.Tensor | None  # bool, True where the output is not acceptable
+    error: Fault | None = None
+    returned: str = ""  # what came back instead of the result, in words
+    schedule: str = "grid"
+
+
+def explain(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
+    """At most three findings for the failing cases of one gate, the likeliest cause first.
+
+    The misconception that accounts for the most failing cases is named first; cases that
+    it does not account for are explained by what remains.
+    """
+    named = [(failure, _misconceptions(exercise, failure)) for failure in failures]
+    votes = Counter(m.code for _, found in named for m in found)
+    order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
+    findings: dict[str, Finding] = {}
+    for failure, found in sorted(
+        named, key=lambda pair: -max((votes[m.code] for m in pair[1]), default=0)
+    ):
+        if found:
+            best = max(found, key=lambda m: (votes[m.code], order[m.code]))
+            finding = _misconception_finding(exercise, best, failure, gate)
+        else:
+            finding = _generic_finding(exercise, failure, gate)
+        findings.setdefault(finding.code, finding)
+    return list(findings.values())[:MAX_FINDINGS]
+
+
+def _misconceptions(exercise: Exercise, failure: Failure) -> list[Misconception]:
+    return [m for m in exercise.misconceptions if _matches(m, failure)]
+
+
+def _matches(misconception: Misconception, failure: Failure) -> bool:
+    evidence = failure.evidence
+    seen = {fault.code for fault in evidence.faults}
+    seen |= {f"{fault.code}:{fault.argument}" for fault in evidence.faults}
+    if misconception.faults & seen:
+        return True
+    # A footprint or an imitation may not have thought of every shape; that is no fault of
+    # the learner's, so an error in it only means that it does not match.
+    with contextlib.suppress(Exception):
+        if misconception.footprint is not None and misconception.footprint(evidence):
+            return True
+    with contextlib.suppress(Exception):
+        return _imitates(misconception, failure)
+    return False
+
+
+def _imitates(misconception: Misconception, failure: Failure) -> bool:
+    actual = failure.evidence.actual
+    if misconception.imitate is None or actual is None or failure.wrong is None:
+        return False
+    args = failure.evidence.args
+    imitation = misconception.imitate(*(args if failure.expectation.exact else widened(args)))
+    return imitation is not None and resembles(actual, imitation, failure.expectation)
+
+
+def _misconception_finding(
+    exercise: Exercise, misconception: Misconception, failure: Failure, gate: str
+) -> Finding:
+    fault = _telling_fault(failure, misconception.faults)
+    detail = _detail(exercise, failure, fault)
+    return Finding(
+        gate=gate,
+        code=misconception.code,
+        title=misconception.title,
+        message=f"{misconception.message} {detail}".strip(),
+        line=_line(failure, fault),
+        case=_case_name(failure),
+        next_step=misconception.next_step,
+        picture=_picture(failure),
+        original=_original(failure, fault),
+    )
+
+
+def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding:
+    fault = _telling_fault(failure, frozenset())
+    code, words = _generic_words(failure, fault)
+    return Finding(
+        gate=gate,
+        code=code,
+        title=words.title,
+        message=f"{words.message} {_detail(exercise, failure, fault)}".strip(),
+        line=_line(failure, fault),
+        case=_case_name(failure),
+        next_step=words.next_step,
+        picture=_picture(failure),
+        original=_original(failure, fault),
+    )
+
+
+def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
+    if failure.status == "wrong-return":
+        return "wrong-return", _wrong_return_words(failure)
+    if failure.error is not None and failure.error.code in generic.FAULTS:
+        return failure.error.code, generic.FAULTS[failure.error.code]
+    if failure.status in generic.OUTCOMES:
+        return failure.status, generic.OUTCOMES[failure.status]
+    if failure.status == "raised":
+        return "raised", Words("The launcher stops with an error", "", "Mend it and check again.")
+    serious = fault is not None and fault.code in generic.FAULTS
+    if serious and fault is not None and failure.wrong is None:
+        return fault.code, generic.FAULTS[fault.code]
+    for pattern in generic.PATTERNS:
+        if failure.wrong is not None and pattern.shows(failure.evidence, failure.wrong):
+            return pattern.code, pattern.words
+    if serious and fault is not None:
+        return fault.code, generic.FAULTS[fault.code]
+    return "wrong-values", generic.WRONG_VALUES
+
+
+def _wrong_return_words(failure: Failure) -> Words:
+    want = f"{failure.expectation.shape} {tensors.dtype_word(failure.expectation.dtype)}"
+    return Words(
+        "The launcher returns the wrong thing",
+        f"It must return a new tensor of shape and dtype {want}, but {failure.returned}.",
+        "Look at the line that allocates the output and at the return statement.",
+    )
+
+
+def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
+    """The fault to speak of: one that the misconception names, else the first there is."""
+    faults = failure.evidence.faults
+    for fault in faults:
+        if fault.code in wanted or f"{fault.code}:{fault.argument}" in wanted:
+            return fault
+    return failure.error or (faults[0] if faults else None)
+
+
+def _line(failure: Failure, fault: Fault | None) -> int | None:
+    return fault.line if fault is not None else None
+
+
+def _original(failure: Failure, fault: Fault | None) -> str:
+    if failure.hidden:
+        return ""
+    return fault.message if fault is not None else ""
+
+
+def _case_name(failure: Failure) -> str:
+    return f"a hidden case ({failure.case.part})" if failure.hidden else failure.case.name
+
+
+def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
+    """What was seen, in numbers. Hidden cases give none: feedback must not leak them."""
+    if failure.hidden:
+        return f"Seen in a hidden case ({failure.case.part})."
+    said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
+    if failure.case.why:
+        said.append(failure.case.why)
+    if failure.schedule not in ("grid", "serial"):
+        said.append(f"Seen when the programs ran in {failure.schedule} order.")
+    if fault is not None:
+        said.append(fault.message)
+    if failure.wrong is not None and bool(failure.wrong.any()):
+        said.append(_first_difference(failure))
+    return " ".join(said)
+
+
+def _first_difference(failure: Failure) -> str:
+    """`12 of 100 elements are wrong; the first is [3, 4]: got 1.5, expected 2.5.`"""
+    wrong, actual = failure.wrong, failure.evidence.actual
+    assert wrong is not None
+    index = tuple(wrong.nonzero()[0].tolist())
+    where = "[" + ", ".join(map(str, index)) + "]"
+    count = f"{int(wrong.sum())} of {wrong.numel()} elements are wrong; the first is {where}"
+    never = failure.evidence.never_stored
+    if actual is None or (never is not None and bool(never[index])):
+        return f"{count}, which no program stored."
+    got, want = actual[index].item(), failure.evidence.expected[index].item()
+    return f"{count}: got {_number(got)}, expected {_number(want)}."
+
+
+def _number(value: float | bool) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _picture(failure: Failure) -> Picture | None:
+    """A small map of the output: `.` right, `x` wrong value, `o` never stored."""
+    wrong = failure.wrong
+    if wrong is None or failure.hidden or not wrong.numel() or not bool(wrong.any()):
+        return None
+    never = failure.evidence.never_stored
+    states = wrong.to(torch.int8)
+    if never is not None:
+        states = torch.where(never, torch.tensor(2, dtype=torch.int8), states)
+    grid = _as_grid(states)
+    reduced = _reduce(grid)
+    rows = tuple("".join(".xo"[value] for value in row) for row in reduced.tolist())
+    return Picture(rows, _caption(wrong, grid, reduced))
+
+
+def _as_grid(states: torch.Tensor) -> torch.Tensor:
+    """Two dimensions: rows of a matrix, or a vector wrapped into rows like lines of text."""
+    if states.dim() >= 2:
+        return states.reshape(-1, states.shape[-1])
+    columns = min(PICTURE_COLUMNS, states.numel())
+    padded = torch.nn.functional.pad(states.reshape(-1), (0, -states.numel() % columns))
+    return padded.reshape(-1, columns)
+
+
+def _reduce(grid: torch.Tensor) -> torch.Tensor:
+    """The worst state of each cell when the grid is too large to draw element by element."""
+    rows, columns = min(PICTURE_ROWS, grid.shape[0]), min(PICTURE_COLUMNS, grid.shape[1])
+    pooled = torch.nn.functional.adaptive_max_pool2d(grid[None].float(), (rows, columns))
+    return pooled[0].to(torch.int8)
+
+
+def _caption(wrong: torch.Tensor, grid: torch.Tensor, reduced: torch.Tensor) -> str:
+    share = f"{int(wrong.sum())} of {wrong.numel()} output elements differ from the reference"
+    if grid.shape == reduced.shape:
+        return f"{share}; one cell is one element."
+    return f"{share}; one cell stands for several elements and shows the worst of them."

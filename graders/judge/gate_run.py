@@ -1,0 +1,146 @@
+"""The gates that run the submission: *interpret* on the CPU engine, *gpu* on the device.
+
+Both run the same cases through jailed workers and compare, in the judge, what came back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from graders.judge import tensors
+from graders.judge.compare import Expectation, expect, wrong_elements
+from graders.judge.explain import Failure
+from graders.judge.model import Case, Evidence, Exercise, GraderError
+from graders.judge.submission import Submission
+from graders.judge.workers.pool import Job, Outcome, Workers
+
+CASE_SECONDS = 10.0
+ORDERS = ("reversed", "shuffled")
+ENDLESS = frozenset({"timeout", "out-of-memory"})  # one of these is enough: stop the run
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its tensors and what it must give. Built once, used for every submission."""
+
+    case: Case
+    args: tuple[Any, ...]
+    expectation: Expectation
+    hidden: bool
+
+
+@dataclass
+class RunResult:
+    """What running the cases showed."""
+
+    failures: list[Failure] = field(default_factory=list)
+    passed: list[Prepared] = field(default_factory=list)
+    outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
+
+    def failed_parts(self) -> set[str]:
+        return {failure.case.part for failure in self.failures}
+
+
+def prepare(exercise: Exercise, cases: Sequence[Case], hidden: bool) -> list[Prepared]:
+    """Build the tensors and run the reference; an error here is ours, never the learner's."""
+    prepared = []
+    for case in cases:
+        try:
+            args = tensors.build(case)
+            prepared.append(Prepared(case, args, expect(exercise, args), hidden))
+        except Exception as error:
+            raise GraderError(
+                f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
+            ) from error
+    return prepared
+
+
+def run_cases(
+    submission: Submission, prepared: Sequence[Prepared], workers: Workers, orders: bool
+) -> RunResult:
+    """Run every case once and, where the record asks for it, in other program orders."""
+    plan = [(item, "grid") for item in prepared]
+    if orders:
+        plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
+    jobs = [_job(submission, item, schedule) for item, schedule in plan]
+    result = RunResult()
+    failed: set[str] = set()
+    for (item, schedule), outcome in zip(plan, workers.run(jobs, stop_on=ENDLESS), strict=True):
+        if outcome.status == "not-run" or item.case.name in failed:
+            continue
+        result.outcomes.append((item, outcome))
+        failure = _judge_outcome(item, outcome, schedule)
+        if failure is not None:
+            failed.add(item.case.name)
+            result.failures.append(failure)
+    result.passed = [
+        item
+        for item in prepared
+        if item.case.name not in failed and any(item is ran for ran, _ in result.outcomes)
+    ]
+    return result
+
+
+def _job(submission: Submission, item: Prepared, schedule: str) -> Job:
+    return Job(
+        source=submission.source,
+        filename=submission.name,
+        launcher=submission.launcher,
+        args=item.args,
+        out_shape=item.expectation.shape,
+        out_dtype="any-integer" if item.expectation.any_integer else item.expectation.dtype,
+        schedule=schedule,
+        seconds=CASE_SECONDS,
+    )
+
+
+def _judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
+    """None when the case holds: right values, all stored, nothing else touched, no fault."""
+    status, wrong = outcome.status, None
+    if status == "returned":
+        if outcome.output is None:
+            raise GraderError("a worker said that it returned a result and sent none")
+        wrong = wrong_elements(outcome.output, item.expectation)
+        wrong |= _not_by_kernel(outcome, item.expectation, wrong)
+        if outcome.inputs_changed:
+            status = "inputs-changed"
+        elif not bool(wrong.any()) and not outcome.faults:
+            return None
+        else:
+            status = "wrong-values"
+    faults = outcome.faults
+    if outcome.error is not None and outcome.error not in faults:
+        faults = (*faults, outcome.error)
+    return Failure(
+        case=item.case,
+        hidden=item.hidden,
+        status=status,
+        evidence=Evidence(
+            args=item.args,
+            expected=item.expectation.values,
+            actual=outcome.output,
+            never_stored=outcome.never_stored,
+            faults=faults,
+            launches=outcome.launches,
+        ),
+        expectation=item.expectation,
+        wrong=wrong if wrong is not None and bool(wrong.any()) else None,
+        error=outcome.error,
+        returned=outcome.returned,
+        schedule=schedule,
+    )
+
+
+def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
+    """Elements that hold the right value although no kernel stored them.
+
+    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros, or a
+    product over an empty dimension, is honest work.
+    """
+    if outcome.never_stored is None:
+        return torch.zeros_like(wrong)
+    return outcome.never_stored & (expectation.values != 0)

@@ -1,0 +1,241 @@
+"""The way of a submission through the gates, from source text to a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import torch
+
+from graders.judge import discovery
+from graders.judge.explain import explain
+from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate
+from graders.judge.gate_read import read_gate
+from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
+from graders.judge.model import (
+    GATES,
+    Exercise,
+    Finding,
+    GateStatus,
+    GraderError,
+    KernelResources,
+    Report,
+    Verdict,
+)
+from graders.judge.submission import Submission, SubmissionError, from_text, load
+from graders.judge.workers.pool import Workers
+
+Mode = Literal["interpret", "gpu", "all"]
+# A file that nobody can read is not a wrong answer: the instructor has to look at it.
+UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "too-large"})
+
+
+@dataclass
+class _Progress:
+    """What is known of one submission so far; becomes the report."""
+
+    name: str
+    exercise: Exercise
+    started: float
+    gates: dict[str, GateStatus] = field(
+        default_factory=lambda: dict.fromkeys(GATES, GateStatus.NOT_RUN)
+    )
+    findings: list[Finding] = field(default_factory=list)
+    resources: tuple[KernelResources, ...] = ()
+    failed_parts: set[str] = field(default_factory=set)
+    cases_passed: int = 0
+    cases_total: int = 0
+
+    def close(self, gate: str, findings: Sequence[Finding]) -> None:
+        self.gates[gate] = GateStatus.FAILED if findings else GateStatus.PASSED
+        self.findings += findings
+
+
+class Judge:
+    """Judges submissions, one after another; a context manager that owns warm processes.
+
+    `official` adds the hidden cases; `mode` says which of the running gates count. The warm
+    processes start when they are first needed and serve every later submission.
+    """
+
+    def __init__(self, mode: Mode = "interpret", official: bool = False) -> None:
+        self.mode = mode
+        self.official = official
+        self._workers: dict[str, Workers] = {}
+        self._compiler: CompileWorker | None = None
+        self._prepared: dict[str, list[Prepared]] = {}
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-gate")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the warm processes."""
+        self._threads.shutdown(wait=True)
+        for workers in self._workers.values():
+            workers.__exit__(None, None, None)
+        self._workers.clear()
+        if self._compiler is not None:
+            self._compiler.__exit__(None, None, None)
+            self._compiler = None
+
+    @property
+    def tier(self) -> str:
+        """The sandbox tier that submissions run at: A enforced, B partial, C none."""
+        return self._running("cpu").tier
+
+    def judge(self, path: Path, exercise: Exercise) -> Report:
+        """The report for one file and exercise. Faults of ours give an ungraded report."""
+        progress = _Progress(str(path), exercise, time.perf_counter())
+        try:
+            submission = load(path, exercise)
+        except SubmissionError as error:
+            return self._refused(progress, error)
+        return self._judge(progress, submission)
+
+    def judge_text(self, text: str, exercise: Exercise, name: str = "<notebook>") -> Report:
+        """The same for source text that stands in no file."""
+        progress = _Progress(name, exercise, time.perf_counter())
+        try:
+            submission = from_text(text, exercise, name)
+        except SubmissionError as error:
+            return self._refused(progress, error)
+        return self._judge(progress, submission)
+
+    def _refused(self, progress: _Progress, error: SubmissionError) -> Report:
+        progress.findings.append(error.finding)
+        if error.finding.code in UNREADABLE:
+            return self._report(progress, Verdict.UNGRADED)
+        progress.gates["read"] = GateStatus.FAILED
+        return self._report(progress, Verdict.FAILED)
+
+    def _judge(self, progress: _Progress, submission: Submission) -> Report:
+        try:
+            self._pass_gates(progress, submission)
+        except GraderError as error:
+            progress.findings = [ungraded_finding(error)]
+            return self._report(progress, Verdict.UNGRADED)
+        failed = any(status is GateStatus.FAILED for status in progress.gates.values())
+        return self._report(progress, Verdict.FAILED if failed else Verdict.PASSED)
+
+    def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
+        exercise = progress.exercise
+        progress.close("read", read_gate(submission, exercise))
+        if progress.gates["read"] is GateStatus.FAILED:
+            return
+        compiling = self._threads.submit(self._compile, submission, exercise)
+        run = self._interpret(progress, submission)
+        self._finish_compile(progress, compiling)
+        progress.close("interpret", explain(exercise, run.failures, "interpret"))
+        if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
+            self._gpu(progress, submission)
+
+    def _compile(self, submission: Submission, exercise: Exercise) -> CompileResult:
+        if self._compiler is None:
+            self._compiler = CompileWorker().__enter__()
+        return compile_gate(submission, exercise, exercise.cases, self._compiler)
+
+    def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
+        result = compiling.result()
+        progress.close("compile", result.findings)
+        progress.resources = result.resources
+
+    def _interpret(self, progress: _Progress, submission: Submission) -> RunResult:
+        cases = self._cases(progress.exercise)
+        run = run_cases(submission, cases, self._running("cpu"), orders=True)
+        self._count(progress, cases, run)
+        return run
+
+    def _gpu(self, progress: _Progress, submission: Submission) -> None:
+        if not torch.cuda.is_available():
+            if self.mode == "gpu":
+                raise GraderError(
+                    "there is no GPU here: grade with --mode interpret, or on a machine with one"
+                )
+            return
+        cases = self._cases(progress.exercise)
+        run = run_cases(submission, cases, self._running("cuda"), orders=False)
+        progress.close("gpu", explain(progress.exercise, run.failures, "gpu"))
+        progress.failed_parts |= run.failed_parts()
+
+    def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
+        progress.failed_parts |= run.failed_parts()
+        progress.cases_total = len(cases)
+        progress.cases_passed = len(run.passed)
+        ran = {id(item) for item, _ in run.outcomes}
+        progress.failed_parts |= {item.case.part for item in cases if id(item) not in ran}
+
+    def _cases(self, exercise: Exercise) -> list[Prepared]:
+        if exercise.name not in self._prepared:
+            prepared = prepare(exercise, exercise.cases, hidden=False)
+            if self.official:
+                secret = discovery.hidden(exercise.name)
+                if secret is None:
+                    raise GraderError(
+                        f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
+                        "or use `tilewise check`"
+                    )
+                prepared += prepare(exercise, secret.cases, hidden=True)
+            self._prepared[exercise.name] = prepared
+        return self._prepared[exercise.name]
+
+    def _running(self, device: Literal["cpu", "cuda"]) -> Workers:
+        if device not in self._workers:
+            self._workers[device] = Workers(device=device).__enter__()
+        return self._workers[device]
+
+    def _report(self, progress: _Progress, verdict: Verdict) -> Report:
+        workers = self._workers.get("cpu")
+        return Report(
+            submission=progress.name,
+            exercise=progress.exercise.name,
+            verdict=verdict,
+            points=points(progress.exercise, verdict, progress.gates, progress.failed_parts),
+            max_points=progress.exercise.max_points,
+            gates=dict(progress.gates),
+            findings=tuple(progress.findings),
+            sandbox=workers.tier if workers is not None else "none",
+            seconds=time.perf_counter() - progress.started,
+            cases_passed=progress.cases_passed,
+            cases_total=progress.cases_total,
+            resources=progress.resources,
+        )
+
+
+def points(
+    exercise: Exercise, verdict: Verdict, gates: dict[str, GateStatus], failed_parts: set[str]
+) -> float | None:
+    """None when ungraded; the points of the parts that hold, if the core holds.
+
+    A submission that does not read or does not compile has no parts that hold.
+    """
+    if verdict is Verdict.UNGRADED:
+        return None
+    unusable = GateStatus.FAILED in (gates["read"], gates["compile"])
+    if verdict is Verdict.FAILED and (unusable or "core" in failed_parts):
+        return 0
+    return sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
+
+
+def ungraded_finding(error: GraderError) -> Finding:
+    """A fault of ours, said plainly; it costs the learner nothing."""
+    return Finding(
+        gate="judge",
+        code="could-not-grade",
+        title="This could not be graded",
+        message=str(error),
+        next_step="This is no fault of the submission. `tilewise doctor` shows what works here.",
+    )
