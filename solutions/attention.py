@@ -1,0 +1,155 @@
+"""Model solution of the lesson on attention: softmax(q @ k.T / sqrt(d)) @ v in one kernel.
+
+The matrix of scores is never written to memory: each program keeps a block of queries,
+walks through the keys, and corrects what it has summed whenever the maximum grows.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+# %% attention
+@triton.jit
+def attention_kernel(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    output_ptr,
+    M,
+    N,
+    n_heads,
+    scale,
+    stride_qb,
+    stride_qh,
+    stride_qm,
+    stride_qd,
+    stride_kb,
+    stride_kh,
+    stride_kn,
+    stride_kd,
+    stride_vb,
+    stride_vh,
+    stride_vn,
+    stride_vd,
+    stride_ob,
+    stride_oh,
+    stride_om,
+    stride_od,
+    CAUSAL: tl.constexpr,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """Compute BLOCK_M rows of the output of one head of one batch.
+
+    q and the output have shape (batches, n_heads, M, D), k and v (batches, n_heads, N, D).
+    Strides are counted in elements. With CAUSAL, query i sees the keys 0 ... i only.
+    """
+    # 1. Which block of queries of which head of which batch am I? Move the four pointers there.
+    # 2. Load the queries once. Start with the maximum -inf, the sum 0 and the output 0.
+    # 3. Walk through the blocks of keys; with CAUSAL only as far as the last query can see.
+    #    a. scores = q @ k.T * scale; -inf where a key does not exist or may not be seen.
+    #    b. The new maximum; rescale sum and output by exp(old maximum - new maximum).
+    #    c. Add the new weights to the sum, and weights @ v to the output.
+    # 4. Divide the output by the sum and store it under a mask.
+    ### BEGIN SOLUTION
+    n_blocks = tl.cdiv(M, BLOCK_M)
+    block = tl.program_id(axis=0) % n_blocks
+    # In 64 bits, because an address can lie more than 2**31 elements away.
+    head = (tl.program_id(axis=0) // n_blocks).to(tl.int64)
+    batch, head = head // n_heads, head % n_heads
+    q_ptr += batch * stride_qb + head * stride_qh
+    k_ptr += batch * stride_kb + head * stride_kh
+    v_ptr += batch * stride_vb + head * stride_vh
+    output_ptr += batch * stride_ob + head * stride_oh
+
+    offs_m = block.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_d = tl.arange(0, D).to(tl.int64)
+    mask_m = offs_m[:, None] < M
+    q_ptrs = q_ptr + offs_m[:, None] * stride_qm + offs_d[None, :] * stride_qd
+    q = tl.load(q_ptrs, mask=mask_m, other=0.0)
+    row_max = tl.full((BLOCK_M,), -float("inf"), dtype=tl.float32)
+    row_sum = tl.zeros((BLOCK_M,), dtype=tl.float32)
+    accumulator = tl.zeros((BLOCK_M, D), dtype=tl.float32)
+    n_visible = N
+    if CAUSAL:
+        n_visible = tl.minimum(N, (block + 1) * BLOCK_M)
+    for start in range(0, n_visible, BLOCK_N):
+        offs_n = start + tl.arange(0, BLOCK_N).to(tl.int64)
+        k_ptrs = k_ptr + offs_d[:, None] * stride_kd + offs_n[None, :] * stride_kn
+        k = tl.load(k_ptrs, mask=offs_n[None, :] < N, other=0.0)
+        scores = tl.dot(q, k, input_precision="ieee") * scale
+        visible = offs_n[None, :] < N
+        if CAUSAL:
+            visible = visible & (offs_n[None, :] <= offs_m[:, None])
+        scores = tl.where(visible, scores, -float("inf"))
+        # Key 0 is seen by every query, so from the first block on the maximum is a number.
+        new_max = tl.maximum(row_max, tl.max(scores, axis=1))
+        weights = tl.exp(scores - new_max[:, None])
+        rescale = tl.exp(row_max - new_max)
+        row_sum = row_sum * rescale + tl.sum(weights, axis=1)
+        v_ptrs = v_ptr + offs_n[:, None] * stride_vn + offs_d[None, :] * stride_vd
+        v = tl.load(v_ptrs, mask=offs_n[:, None] < N, other=0.0)
+        accumulator = accumulator * rescale[:, None]
+        accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee")
+        row_max = new_max
+    # Without a single key the sum is 0, and so is the output.
+    accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]
+    output_ptrs = output_ptr + offs_m[:, None] * stride_om + offs_d[None, :] * stride_od
+    tl.store(output_ptrs, accumulator.to(output_ptr.dtype.element_ty), mask=mask_m)
+    ### END SOLUTION
+
+
+def attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False
+) -> torch.Tensor:
+    """Return softmax(q @ k.T / sqrt(d)) @ v, for each head of each batch.
+
+    q: (..., m, d), k and v: (..., n, d), any strides, of the same dtype (float32, float16 or
+    bfloat16); d is a power of two, 16 or more. With `causal`, which needs m = n, query i
+    sees only the keys 0 ... i. The result is a new contiguous tensor with the shape and
+    dtype of q.
+    """
+    output = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+    launch_attention(q, k, v, output, causal)
+    return output
+
+
+def launch_attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor, causal: bool
+) -> None:
+    """Fill the contiguous `output`; up to two leading dimensions go into one launch."""
+    if q.ndim > 4:  # the kernel knows batches and heads: take more of them slice by slice
+        for i in range(q.shape[0]):
+            launch_attention(q[i], k[i], v[i], output[i], causal)
+        return
+    missing = 4 - q.ndim
+    batches, heads = (1,) * missing + tuple(q.shape[:-2])
+    m, d = q.shape[-2:]
+    n = k.shape[-2]
+    block = 64 if d * q.element_size() <= 256 else 32
+    grid = (batches * heads * triton.cdiv(m, block),)
+    attention_kernel[grid](
+        q,
+        k,
+        v,
+        output,
+        m,
+        n,
+        heads,
+        d**-0.5,
+        *(0,) * missing,
+        *q.stride(),
+        *(0,) * missing,
+        *k.stride(),
+        *(0,) * missing,
+        *v.stride(),
+        *(0,) * missing,
+        *output.stride(),
+        CAUSAL=causal,
+        D=d,
+        BLOCK_M=block,
+        BLOCK_N=32,
+        num_stages=2,
+    )
