@@ -197,8 +197,13 @@ class Judge:
             self._workers[device] = Workers(device=device).__enter__()
         return self._workers[device]
 
+    def _tier_or_none(self) -> str:
+        try:
+            return self.tier
+        except GraderError:  # nothing ran, so nothing needed a sandbox
+            return "none"
+
     def _report(self, progress: _Progress, verdict: Verdict) -> Report:
-        workers = self._workers.get("cpu")
         return Report(
             submission=progress.name,
             exercise=progress.exercise.name,
@@ -207,7 +212,7 @@ class Judge:
             max_points=progress.exercise.max_points,
             gates=dict(progress.gates),
             findings=tuple(progress.findings),
-            sandbox=workers.tier if workers is not None else "none",
+            sandbox=self._tier_or_none(),
             seconds=time.perf_counter() - progress.started,
             cases_passed=progress.cases_passed,
             cases_total=progress.cases_total,

@@ -1,0 +1,1 @@
+"""The command `tilewise`: one module per topic."""

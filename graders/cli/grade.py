@@ -1,0 +1,114 @@
+"""`tilewise check` and `tilewise grade`: files in, one verdict per file and exercise out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from graders.cli import reports
+from graders.judge import discovery
+from graders.judge.model import GATES as GATE_NAMES
+from graders.judge.model import Exercise, Finding, GateStatus, Report, Verdict
+from graders.judge.pipeline import Judge, Mode
+from graders.judge.submission import defined_functions
+
+EXIT_CODES = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.UNGRADED: 2}
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """What check and grade have in common."""
+    for option in (
+        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option("--json", "as_json", is_flag=True, help="One line of JSON per verdict."),
+        click.option(
+            "--mode",
+            type=click.Choice(["interpret", "gpu", "all"]),
+            default="interpret",
+            help="Where kernels run: the interpreter, a GPU, or both.",
+        ),
+        click.option("--exercise", metavar="NAME", help="Only this exercise (default: all found)."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_options
+def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
+    """Check FILES (.py or .ipynb) with the public cases. Not a grade."""
+    _run(files, exercise, mode, as_json, official=False)
+
+
+@click.command()
+@_options
+def grade(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
+    """Grade FILES (.py or .ipynb) with the public and the hidden cases.
+
+    Exit code: 0 all passed, 1 some failed, 2 something could not be graded.
+    """
+    _run(files, exercise, mode, as_json, official=True)
+
+
+def _run(
+    files: tuple[Path, ...], name: str | None, mode: Mode, as_json: bool, official: bool
+) -> None:
+    wanted = None if name is None else _known_exercise(name)
+    show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
+    with Judge(mode=mode, official=official) as judge:
+        worst = 0
+        for report in _reports(judge, files, wanted):
+            show(report)
+            worst = max(worst, EXIT_CODES[report.verdict])
+    sys.exit(worst)
+
+
+def _known_exercise(name: str) -> Exercise:
+    try:
+        return discovery.exercise(name)
+    except KeyError as error:
+        raise click.BadParameter(str(error.args[0]), param_hint="--exercise") from None
+
+
+def _reports(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
+    for path in files:
+        found = [wanted] if wanted is not None else _exercises_in(path)
+        if not found:
+            yield _nothing_found(path)
+        for exercise in found:
+            yield judge.judge(path, exercise)
+
+
+def _exercises_in(path: Path) -> list[Exercise]:
+    """The exercises whose function the file defines, in the order of the course.
+
+    A file that cannot be read is judged against any exercise: the report says why.
+    """
+    known = discovery.exercises()
+    names = defined_functions(path)
+    if names is None:
+        return [next(iter(known.values()))]
+    return [exercise for name, exercise in known.items() if name in names]
+
+
+def _nothing_found(path: Path) -> Report:
+    known = ", ".join(sorted(discovery.exercises()))
+    finding = Finding(
+        gate="read",
+        code="function-missing",
+        title="No exercise found in this file",
+        message=f"{path} defines none of the functions that the course asks for: {known}.",
+        next_step="Keep the name of the function as the exercise gives it.",
+    )
+    gates = dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN) | {"read": GateStatus.FAILED}
+    return Report(str(path), "", Verdict.FAILED, 0, 0, gates, (finding,), "none", 0.0)
+
+
+def _print_json(report: Report) -> None:
+    line: dict[str, Any] = report.to_json()
+    print(json.dumps(line), flush=True)

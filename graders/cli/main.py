@@ -1,0 +1,53 @@
+"""The command `tilewise`. Each subcommand is imported when it is used, so `--help` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+import click
+
+# name → module and one line of help; a module that a learner's installation lacks is not shown
+COMMANDS = {
+    "check": ("graders.cli.grade", "Check your kernels with the public cases."),
+    "grade": ("graders.cli.grade", "Grade submissions with all gates and the hidden cases."),
+    "doctor": ("graders.cli.doctor", "Say what works on this machine, and the mend."),
+    "build": ("graders.cli.build", "Build the notebooks and the nbgrader course."),
+    "new": ("graders.cli.new", "Make the files of a new lesson."),
+    "demo": ("graders.cli.demo", "Take a class of demonstration through nbgrader."),
+    "autograde": ("graders.cli.autograde", "Grade all submissions of an assignment."),
+    "report": ("graders.cli.report", "Make the report on a class."),
+    "bench": ("graders.cli.bench", "Measure kernels on a GPU."),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists the commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name, (module, _) in COMMANDS.items() if _exists(module)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(COMMANDS[name][0])
+        command = getattr(module, name)
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+def _exists(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+@click.group(cls=LazyGroup)
+@click.version_option(package_name="tilewise")
+def main() -> None:
+    """Tilewise: learn to write GPU kernels in Triton, and be graded by a judge you can believe."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Reports in the terminal: gates, the finding in words, a picture, the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel
+from rich.text import Text
+
+from graders.judge.model import GATES, Finding, GateStatus, Report, Verdict
+
+MARKS = {
+    GateStatus.PASSED: ("✓", "green"),
+    GateStatus.FAILED: ("✗", "red"),
+    GateStatus.NOT_RUN: ("–", "dim"),
+}
+VERDICT_STYLE = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.UNGRADED: "yellow"}
+TIER_WORDS = {
+    "A": "sandbox A: enforced",
+    "B": "sandbox B: partly enforced",
+    "C": "sandbox C: none, a self-check and not a grade",
+    "none": "nothing was run",
+}
+
+
+def printer(console: Console) -> Callable[[Report], None]:
+    """A function that prints one report as a panel."""
+
+    def show(report: Report) -> None:
+        console.print(panel(report))
+
+    return show
+
+
+def panel(report: Report) -> Panel:
+    """One report as a framed card of text."""
+    parts: list[RenderableType] = [_gates(report)]
+    for finding in report.findings:
+        parts += [Text(""), *_finding(finding)]
+    parts += [Text(""), Text(_footer(report), style="dim")]
+    style = VERDICT_STYLE[report.verdict]
+    name = f"{report.exercise or 'no exercise'} · {report.submission}"
+    return Panel(
+        Group(*parts),
+        title=f"[bold]{escape(name)}[/bold]",
+        title_align="left",
+        subtitle=f"[{style}]{report.verdict.upper()}[/{style}] {_points(report)}",
+        subtitle_align="right",
+        border_style=style,
+        width=88,
+    )
+
+
+def _gates(report: Report) -> Text:
+    line = Text()
+    for gate in GATES:
+        mark, style = MARKS[report.gates[gate]]
+        words = f"{mark} {gate}" + (" (not run)" if mark == "–" else "")
+        line.append(words + "   ", style=style)
+    return line
+
+
+def _finding(finding: Finding) -> list[RenderableType]:
+    where = f" (line {finding.line})" if finding.line is not None else ""
+    lines: list[RenderableType] = [
+        Text.assemble((finding.title, "bold"), where, (f"  [{finding.code}]", "dim")),
+        Text(finding.message),
+    ]
+    if finding.case:
+        lines.append(Text(f"Case: {finding.case}", style="dim"))
+    if finding.picture is not None:
+        lines.append(Text("\n".join(finding.picture.rows)))
+        lines.append(Text(f". right  x wrong  o never stored; {finding.picture.caption}", "dim"))
+    if finding.next_step:
+        lines.append(Text.assemble(("Next step: ", "bold"), finding.next_step))
+    return lines
+
+
+def _points(report: Report) -> str:
+    if report.points is None:
+        return "no points given or taken"
+    return f"{report.points:g} of {report.max_points} points"
+
+
+def _footer(report: Report) -> str:
+    cases = f"{report.cases_passed} of {report.cases_total} cases passed · "
+    return f"{cases}{TIER_WORDS.get(report.sandbox, report.sandbox)} · {report.seconds:.1f} s"

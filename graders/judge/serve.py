@@ -1,0 +1,143 @@
+"""The judge as a process: one JSON request per line in, one JSON answer per line out.
+
+`triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
+a process boundary. Requests: `check` (exercise, source, name), `hints` (exercise),
+`quiz` (lesson), `exercises`. An answer is `{"ok": true, …}` or `{"ok": false, "error": …}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from graders.judge import discovery
+from graders.judge.model import Finding, GraderError, Report
+from graders.judge.pipeline import Judge
+
+Answer = dict[str, Any]
+
+
+def rich_report(report: Report) -> Answer:
+    """The command line's report plus what a card shows: pictures, next steps, resources."""
+    answer = report.to_json()
+    answer["findings"] = [_rich_finding(finding) for finding in report.findings]
+    answer["cases_passed"] = report.cases_passed
+    answer["cases_total"] = report.cases_total
+    answer["resources"] = [
+        {
+            "kernel": made.kernel,
+            "target": made.target,
+            "registers": made.registers,
+            "shared_bytes": made.shared_bytes,
+            "spill_bytes": made.spill_bytes,
+        }
+        for made in report.resources
+    ]
+    return answer
+
+
+def _rich_finding(finding: Finding) -> Answer:
+    answer = finding.to_json()
+    answer["message"] = finding.message  # the card shows the next step on a line of its own
+    answer["next_step"] = finding.next_step
+    answer["original"] = finding.original
+    answer["picture"] = None
+    if finding.picture is not None:
+        answer["picture"] = {
+            "rows": list(finding.picture.rows),
+            "caption": finding.picture.caption,
+        }
+    return answer
+
+
+class Server:
+    """Answers requests with one warm judge."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.operations: dict[str, Callable[[Answer], Answer]] = {
+            "check": self._check,
+            "hints": self._hints,
+            "quiz": self._quiz,
+            "exercises": self._exercises,
+        }
+
+    def answer(self, request: Answer) -> Answer:
+        """The answer to one request; never raises."""
+        try:
+            operation = self.operations.get(str(request.get("op")))
+            if operation is None:
+                return _refusal(f"unknown request {request.get('op')!r}")
+            return {"ok": True, **operation(request)}
+        except GraderError as error:
+            return _refusal(str(error))
+        except KeyError as error:
+            return _refusal(str(error.args[0]))
+        except Exception as error:
+            return _refusal(f"the judge itself failed: {type(error).__name__}: {error}")
+
+    def _check(self, request: Answer) -> Answer:
+        exercise = discovery.exercise(request["exercise"])
+        name = request.get("name", "<notebook>")
+        return {"report": rich_report(self.judge.judge_text(request["source"], exercise, name))}
+
+    def _hints(self, request: Answer) -> Answer:
+        return {"hints": list(discovery.exercise(request["exercise"]).hints)}
+
+    def _quiz(self, request: Answer) -> Answer:
+        questions = [
+            {
+                "prompt": question.prompt,
+                "choices": [
+                    {"text": choice.text, "answer": choice.answer, "right": choice.right}
+                    for choice in question.choices
+                ],
+            }
+            for question in discovery.quiz(request["lesson"])
+        ]
+        return {"questions": questions}
+
+    def _exercises(self, request: Answer) -> Answer:
+        listed = [
+            {
+                "name": exercise.name,
+                "lesson": exercise.lesson,
+                "title": exercise.title,
+                "points": exercise.max_points,
+            }
+            for exercise in discovery.exercises().values()
+        ]
+        return {"exercises": listed}
+
+
+def _refusal(error: str) -> Answer:
+    return {"ok": False, "error": error}
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer until the requests end."""
+    with Judge() as judge:
+        server = Server(judge)
+        for line in requests:
+            try:
+                request = json.loads(line)
+            except json.JSONDecodeError as error:
+                answer = _refusal(f"the request is not JSON: {error}")
+            else:
+                answer = server.answer(request)
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
+
+
+def main() -> None:
+    """Keep the real standard output for answers: whatever else is printed goes to stderr."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    serve(sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main()
