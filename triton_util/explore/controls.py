@@ -1,0 +1,51 @@
+"""A text that follows a few controls: the one pattern behind every explorer.
+
+Each explorer is a function from numbers to text. The widget only re-runs it when a control
+moves; where widgets do not render, the function alone does the same.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets
+
+LABEL_STYLE = {"description_width": "11em"}
+WIDE = {"width": "32em"}
+
+
+def slider(name: str, value: int, low: int, high: int) -> Any:
+    """A whole number from `low` to `high`; Tab reaches it, arrow keys move it."""
+    return ipywidgets.IntSlider(
+        value=value, min=low, max=high, description=name, style=LABEL_STYLE, layout=WIDE
+    )
+
+
+def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
+    """One of a few values in a drop-down list; Tab reaches it, arrow keys change it."""
+    return ipywidgets.Dropdown(
+        value=value, options=options, description=name, style=LABEL_STYLE, layout=WIDE
+    )
+
+
+def follow(text_of: Callable[..., str], controls: Mapping[str, Any]) -> Any:
+    """A box of controls with the text below them, kept up to date.
+
+    `text_of` is called with the controls' values by name and returns plain text. The text has
+    the role `status`, so that a screen reader announces it after each change.
+    """
+    page = ipywidgets.HTML()
+
+    def refresh(_: Any = None) -> None:
+        text = text_of(**{name: control.value for name, control in controls.items()})
+        page.value = (
+            '<pre role="status" aria-live="polite" style="line-height:1.35">'
+            f"{html.escape(text)}</pre>"
+        )
+
+    for control in controls.values():
+        control.observe(refresh, names="value")
+    refresh()
+    return ipywidgets.VBox([*controls.values(), page])
