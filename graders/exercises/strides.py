@@ -1,0 +1,347 @@
+"""What counts as solved in the lesson on strides: any 2D view, read by its own arithmetic."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge import mistakes
+from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
+from graders.judge.mistakes import OUT_OF_BOUNDS, has_fault, looks_like, read_as
+from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
+
+AXES = "rows columns"
+WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
+COPIES = frozenset({"contiguous", "clone", "copy_", "reshape", "flatten", "detach_copy"})
+
+CASES = (
+    *cases(one, AXES, [(64, 64), (100, 100), (37, 53), (90, 7), (128, 32), (32, 128)]),
+    *cases(one, AXES, [(300, 500)], why="Many blocks, whatever their size."),
+    *cases(one, AXES, [(33, 70)], draws=2, engine_orders=True),
+    *cases(one, AXES, [(1, 1), (1, 1000), (1000, 1), (15, 17), (16, 16), (33, 31)], part="edges"),
+    *cases(one, AXES, [(127, 129), (0, 5), (5, 0), (2, 3)], part="edges"),
+    *cases(one, AXES, [(24, 40), (37, 21)], part="views", views=ALL_VIEWS),
+    *cases(one, AXES, [(1, 33), (33, 1)], part="views", views=["sliced", "stepped_columns"]),
+    *cases(
+        one,
+        AXES,
+        [(9, 8)],
+        part="views",
+        views=["far"],
+        dtypes=[torch.uint8],
+        why="The last row lies more than 2**31 elements behind the first.",
+    ),
+    *cases(one, AXES, [(19, 23)], part="types", dtypes=ANY_DTYPE),
+    *cases(
+        one,
+        AXES,
+        [(17, 12)],
+        part="types",
+        dtypes=[torch.int64, torch.bfloat16, torch.bool],
+        views=["transposed"],
+    ),
+    *cases(one, AXES, [(12, 30)], part="types", fills=["specials"], why="NaN and infinities."),
+)
+
+
+def _with_strides(x: torch.Tensor, row: int, column: int) -> torch.Tensor | None:
+    return read_as(x, tuple(x.shape), (row, column))
+
+
+def _swapped(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    if looks_like(evidence, _with_strides(x, x.stride(1), x.stride(0))):
+        return True
+    return x.shape[0] != x.shape[1] and has_fault(evidence, OUT_OF_BOUNDS)
+
+
+def _column_stride_ignored(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    if x.stride(1) == 1:
+        return False
+    read = _with_strides(x, x.stride(0), 1)
+    return looks_like(evidence, read) or has_fault(evidence, mistakes.READS_OUTSIDE)
+
+
+def _output_like_input(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    if x.is_contiguous():
+        return False
+    if has_fault(evidence, WRITES_OUTSIDE):
+        return True
+    if x.stride() == (1, x.shape[0]):
+        return looks_like(evidence, x.t().reshape(x.shape))
+    return evidence.never_stored is not None and bool(evidence.never_stored.any())
+
+
+COLUMN_STRIDE_IGNORED = Misconception(
+    code="column-stride-ignored",
+    title="The columns are taken to be neighbours",
+    message=(
+        "The rows are found by their stride, but within a row the kernel steps by 1. In a "
+        "transposed or stepped view two neighbours of a row lie `stride(1)` elements apart, and "
+        "in an expanded one they are the same element. Slices of rows do not show this."
+    ),
+    next_step="Multiply the column by `stride_col` as well: both strides, always.",
+    footprint=_column_stride_ignored,
+)
+
+STRIDED_COPY = Exercise(
+    name="strided_copy",
+    lesson="strides",
+    title="Copy any 2D view",
+    parameters=("x",),
+    reference=lambda x: x,
+    exact=True,
+    cases=CASES,
+    hints=(
+        "An element of a view has two addresses to think about: where it lies in the input, and "
+        "where it goes in the output. Only the output is dense. What do you need in order to "
+        "find element (2, 3) of a view whose rows are 10 elements apart?",
+        "Number the elements of the *output*: element `i` is in row `i // n_cols` and column "
+        "`i % n_cols`. In x it lies at `row * stride_row + col * stride_col`. A tile of rows and "
+        "columns works just as well.",
+        "`x = tl.load(x_ptr + rows * stride_row + cols * stride_col, mask=mask)` and "
+        "`tl.store(output_ptr + offsets, x, mask=mask)`; take `x.stride(0)` and `x.stride(1)` "
+        "from the launcher, and start from `tl.program_id(0).to(tl.int64)`.",
+    ),
+    misconceptions=(
+        mistakes.offset_in_32_bits(),
+        Misconception(
+            code="strides-swapped",
+            title="The strides of rows and columns are exchanged",
+            message=(
+                "The kernel moves to the next *row* by the stride of the columns, and the other "
+                "way round. A square matrix then comes out transposed; any other shape reads "
+                "from wrong places or outside the tensor."
+            ),
+            next_step=(
+                "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
+                "Check the order of the arguments at the launch too."
+            ),
+            footprint=_swapped,
+        ),
+        COLUMN_STRIDE_IGNORED,
+        Misconception(
+            code="output-strides-of-input",
+            title="The output is written with the strides of the input",
+            message=(
+                "Reading is right, but the store uses the strides of x. The output is a new, "
+                "dense tensor: its rows are `n_cols` elements apart, whatever the view was."
+            ),
+            next_step=(
+                "Compute two offsets: `row * stride_row + col * stride_col` to load, and "
+                "`row * n_cols + col` to store."
+            ),
+            footprint=_output_like_input,
+        ),
+        mistakes.contiguous_assumed(lambda x: x),
+        Misconception(
+            code="lossy-dtype",
+            title="The copy changes values on the way",
+            message=(
+                "The elements went through float32 (or a smaller format). Large integers and "
+                "float64 numbers have more digits than it can hold. A copy must be bit for bit "
+                "the same."
+            ),
+            next_step="Store what you loaded, without any `.to(...)`, into an output of x.dtype.",
+            imitate=lambda x: x.to(torch.float32).to(x.dtype),
+            footprint=mistakes.lossy_dtype().footprint,
+        ),
+        mistakes.missing_mask("a view", "n_rows and n_cols"),
+        mistakes.tiles_missing("n_rows", "n_cols"),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 3, "edges": 2, "views": 3, "types": 2},
+    forbidden_calls=COPIES,
+    traffic_factor=2.0,
+)
+
+
+def _tiles_unturned(block: int, x: torch.Tensor) -> torch.Tensor:
+    """Tiles at the transposed place, but not transposed inside; NaN beyond the whole tiles."""
+    rows, columns = x.shape
+    result = torch.full((columns, rows), float("nan"), dtype=torch.float64)
+    for i in range(0, rows - block + 1, block):
+        for j in range(0, columns - block + 1, block):
+            result[j : j + block, i : i + block] = x[i : i + block, j : j + block]
+    return result
+
+
+def _tiles_in_place(block: int, x: torch.Tensor) -> torch.Tensor:
+    """Tiles transposed inside, but left at their place; NaN beyond the whole tiles."""
+    rows, columns = x.shape
+    result = torch.full((columns, rows), float("nan"), dtype=torch.float64)
+    for i in range(0, min(x.shape) - block + 1, block):
+        for j in range(0, min(x.shape) - block + 1, block):
+            result[i : i + block, j : j + block] = x[i : i + block, j : j + block].t()
+    return result
+
+
+def _half_transposed(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    tiles = (8, 16, 32, 64)
+    return any(
+        looks_like(evidence, make(block, x))
+        for block in tiles
+        for make in (_tiles_unturned, _tiles_in_place)
+        if block <= min(x.shape)
+    )
+
+
+def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    rows, columns = x.shape
+    if columns > rows:
+        return has_fault(evidence, WRITES_OUTSIDE)
+    stored = mistakes.stored_prefix(evidence)
+    collided = has_fault(evidence, mistakes.RACES)
+    return columns < rows and (collided or stored == (columns - 1) * columns + rows)
+
+
+TRANSPOSE = Exercise(
+    name="transpose",
+    lesson="strides",
+    title="Transpose a matrix",
+    parameters=("x",),
+    reference=lambda x: x.t(),
+    exact=True,
+    cases=CASES,
+    hints=(
+        "Take a matrix of 2 rows and 3 columns and write both memories down, the input's and "
+        "the output's. Where does element (1, 2) of x go?",
+        "Row i of the output is column i of x, and the rows of the output are `n_rows` long. So "
+        "element (i, j) of the output lies at `i * n_rows + j`, and comes from row j and column "
+        "i of x.",
+        "With `offsets` into the output: `tl.load(x_ptr + (offsets % n_rows) * stride_row + "
+        "(offsets // n_rows) * stride_col, mask=mask)`, and store at `output_ptr + offsets`.",
+    ),
+    misconceptions=(
+        mistakes.offset_in_32_bits(),
+        Misconception(
+            code="not-transposed",
+            title="The elements are in the order of x",
+            message=(
+                "The output has the shape of the transposed matrix, but its memory holds the "
+                "elements in the order in which x has them: they were copied, not moved. "
+                "Transposing exchanges the roles of the two indices either when loading or when "
+                "storing. Exchanging them twice gives the original back."
+            ),
+            next_step=(
+                "Load from `row * stride_row + col * stride_col`, store to `col * n_rows + row`."
+            ),
+            imitate=lambda x: x.reshape(x.shape[1], x.shape[0]),
+        ),
+        Misconception(
+            code="output-stride-is-input-width",
+            title="The rows of the output are as long as the columns of x",
+            message=(
+                "Each element of column `col` goes to `col * n_cols + row`. But a row of the "
+                "output holds one element for each *row* of x, so it is `n_rows` long. Square "
+                "matrices hide this; others collide or leave the output."
+            ),
+            next_step="Store to `col * n_rows + row`, or pass `output.stride(0)`.",
+            footprint=_output_rows_as_long_as_input,
+        ),
+        Misconception(
+            code="tile-half-transposed",
+            title="The tiles are transposed, or what is in them, but not both",
+            message=(
+                "Two things must turn: the tile (i, j) goes to the place (j, i), *and* within "
+                "the tile rows become columns. Here only one of the two has happened."
+            ),
+            next_step=(
+                "Swap the offsets of rows and columns in the store's pointers and its mask "
+                "together, or use `tl.trans(tile)` with pointers of the output's own tile."
+            ),
+            footprint=_half_transposed,
+        ),
+        COLUMN_STRIDE_IGNORED,
+        mistakes.contiguous_assumed(lambda x: x.t()),
+        mistakes.missing_mask("a matrix", "n_rows and n_cols"),
+        mistakes.tiles_missing("n_rows", "n_cols"),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 3, "edges": 2, "views": 3, "types": 2},
+    forbidden_calls=COPIES,
+    traffic_factor=2.0,
+)
+
+EXERCISES = (STRIDED_COPY, TRANSPOSE)
+
+QUIZ = (
+    Question(
+        "`x` has shape (4, 6) and is contiguous. What are the strides of `x[:, :3]`?",
+        (
+            Choice(
+                "(3, 1)",
+                "That would be a dense 4 × 3 matrix. Slicing copies nothing: the next row still "
+                "starts 6 elements further on. This is the stride trap.",
+            ),
+            Choice(
+                "(6, 1)",
+                "Yes. The slice looks at the same memory, so its rows are as far apart as before.",
+                right=True,
+            ),
+            Choice(
+                "(6, 3)",
+                "Neighbouring columns are still neighbours in memory: their stride stays 1.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel assumes stride = width and gets a slice `x[:, : n // 2]`. What does it read?",
+        (
+            Choice(
+                "The right elements, only more slowly.",
+                "The first row is right. The second one starts where the right half of the "
+                "first row lies, and that is not part of the slice.",
+            ),
+            Choice(
+                "Nothing: Triton raises an error for a view that is not contiguous.",
+                "A kernel receives an address and numbers. It never learns that there was a view.",
+            ),
+            Choice(
+                "Ghost data: from the second row on, elements outside the slice.",
+                "Yes. They are in valid memory, so nothing crashes; the numbers are just wrong.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "Which statement about `x.t()` of a contiguous matrix is true?",
+        (
+            Choice(
+                "It moves the elements, so it costs as much as a copy.",
+                "It makes a new view in constant time: same memory, strides exchanged.",
+            ),
+            Choice(
+                "It exchanges the strides; the memory stays as it is.",
+                "Yes. That is why a kernel that respects strides reads it with no copy at all.",
+                right=True,
+            ),
+            Choice(
+                "Its rows are contiguous again.",
+                "Its *columns* are: neighbours in a row are now a whole old row apart.",
+            ),
+        ),
+    ),
+    Question(
+        "`row * stride_row` is computed from 32-bit integers. For which view does it go wrong?",
+        (
+            Choice(
+                "For any view with more than 2**16 rows.",
+                "The number of rows alone does not matter; the product does.",
+            ),
+            Choice(
+                "For a view whose last row starts beyond element 2**31.",
+                "Yes. The product wraps around to a negative number. Convert one factor with "
+                "`.to(tl.int64)` before multiplying.",
+                right=True,
+            ),
+            Choice(
+                "Never: pointers have 64 bits.",
+                "The pointer has, but the offset is computed first, in the type of its factors.",
+            ),
+        ),
+    ),
+)

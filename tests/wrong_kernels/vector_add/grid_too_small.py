@@ -1,0 +1,21 @@
+"""The grid rounds down: the block that is not full has no program."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x + y, mask=mask)
+
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n_elements = output.numel()
+    add_kernel[(n_elements // 128,)](x, y, output, n_elements, BLOCK_SIZE=128)
+    return output

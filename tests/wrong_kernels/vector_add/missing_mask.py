@@ -1,0 +1,22 @@
+"""No mask at all: the last block reads and writes behind the vectors."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    pid = tl.program_id(axis=0)
+    offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    x = tl.load(x_ptr + offsets)
+    y = tl.load(y_ptr + offsets)
+    tl.store(output_ptr + offsets, x + y)
+
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n_elements = output.numel()
+    grid = (triton.cdiv(n_elements, 1024),)
+    add_kernel[grid](x, y, output, n_elements, BLOCK_SIZE=1024)
+    return output
