@@ -16,6 +16,8 @@ from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Miscon
 
 MAX_FINDINGS = 3
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
+NO_ELEMENT = -1  # fills the last row of a wrapped vector
+CELLS = {NO_ELEMENT: " ", 0: ".", 1: "x", 2: "o"}
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def _picture(failure: Failure) -> Picture | None:
         states = torch.where(never, torch.tensor(2, dtype=torch.int8), states)
     grid = _as_grid(states)
     reduced = _reduce(grid)
-    rows = tuple("".join(".xo"[value] for value in row) for row in reduced.tolist())
+    rows = tuple("".join(CELLS[value] for value in row) for row in reduced.tolist())
     return Picture(rows, _caption(wrong, grid, reduced))
 
 
@@ -224,7 +226,8 @@ def _as_grid(states: torch.Tensor) -> torch.Tensor:
     if states.dim() >= 2:
         return states.reshape(-1, states.shape[-1])
     columns = min(PICTURE_COLUMNS, states.numel())
-    padded = torch.nn.functional.pad(states.reshape(-1), (0, -states.numel() % columns))
+    missing = -states.numel() % columns
+    padded = torch.nn.functional.pad(states.reshape(-1), (0, missing), value=NO_ELEMENT)
     return padded.reshape(-1, columns)
 
 

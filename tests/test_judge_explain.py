@@ -1,0 +1,149 @@
+"""From failing cases to findings: patterns, votes, pictures, and what hidden cases keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from graders.judge.compare import expect, wrong_elements
+from graders.judge.explain import Failure, explain
+from graders.judge.model import Case, Evidence, Exercise, Fault, Misconception, TensorSpec
+
+SUBTRACTS = Misconception(
+    code="subtracts",
+    title="It subtracts",
+    message="The values are differences.",
+    next_step="Use +.",
+    imitate=lambda x, y: x - y,
+)
+UNMASKED = Misconception(
+    code="missing-mask",
+    title="No mask",
+    message="The last block reaches past the end.",
+    next_step="Compare the offsets with n_elements.",
+    faults=frozenset({"out-of-bounds-store"}),
+)
+ADD = Exercise(
+    name="vector_add",
+    lesson="none",
+    title="",
+    parameters=("x", "y"),
+    reference=lambda x, y: x + y,
+    cases=(),
+    hints=("", "", ""),
+    misconceptions=(SUBTRACTS, UNMASKED),
+    parts={"core": 10},
+)
+
+
+def fail(
+    actual: Any,
+    shape: tuple[int, ...] = (40,),
+    never: torch.Tensor | None = None,
+    hidden: bool = False,
+    faults: tuple[Fault, ...] = (),
+    status: str = "wrong-values",
+) -> Failure:
+    """A failing case; `actual(x, y)` is what the kernel computed, None where it did not return."""
+    torch.manual_seed(0)
+    x, y = torch.randn(shape), torch.randn(shape)
+    expectation = expect(ADD, (x, y))
+    output = None if actual is None else actual(x, y)
+    wrong = None if output is None else wrong_elements(output, expectation)
+    evidence = Evidence((x, y), expectation.values, output, never, faults)
+    spec = TensorSpec(shape)
+    case = Case("secret name" if hidden else "n=40", (spec, spec))
+    return Failure(case, hidden, status, evidence, expectation, wrong)
+
+
+def codes(*failures: Failure) -> list[str]:
+    return [finding.code for finding in explain(ADD, failures, "interpret")]
+
+
+def stored(shape: tuple[int, ...], which: Any) -> torch.Tensor:
+    never = torch.ones(shape, dtype=torch.bool)
+    never[which] = False
+    return never
+
+
+def poisoned(never: torch.Tensor) -> Any:
+    return lambda x, y: torch.where(never, torch.nan, x + y)
+
+
+def test_a_mistake_is_named_by_what_it_computes() -> None:
+    assert codes(fail(lambda x, y: x - y)) == ["subtracts"]
+
+
+def test_a_mistake_is_named_by_its_fault() -> None:
+    fault = Fault("out-of-bounds-store", "8 of 16 lanes are outside.", line=7)
+    (finding,) = explain(ADD, [fail(None, faults=(fault,), status="raised")], "interpret")
+    assert finding.code == "missing-mask"
+    assert finding.line == 7
+    assert "8 of 16 lanes" in finding.message
+
+
+PATTERNS = [
+    ("first-block-only", (40,), slice(0, 16)),
+    ("last-block-only", (40,), slice(24, 40)),
+    ("never-stored", (40,), slice(8, 16)),
+    ("first-row-only", (6, 8), 0),
+    ("nothing-stored", (40,), slice(0, 0)),
+]
+
+
+@pytest.mark.parametrize(("code", "shape", "which"), PATTERNS, ids=[p[0] for p in PATTERNS])
+def test_what_was_stored_tells_the_pattern(code: str, shape: tuple[int, ...], which: Any) -> None:
+    never = stored(shape, which)
+    assert codes(fail(poisoned(never), shape, never)) == [code]
+
+
+RESULTS = [
+    ("all-zeros", (40,), lambda x, y: torch.zeros_like(x)),
+    ("input-returned", (40,), lambda x, y: y.clone()),
+    ("shifted-by-one", (40,), lambda x, y: torch.roll(x + y, 1)),
+    ("transposed-result", (6, 6), lambda x, y: (x + y).T.contiguous()),
+    ("nan-result", (40,), lambda x, y: (x + y) * float("nan")),
+    ("wrong-values", (40,), lambda x, y: x + 2 * y),
+]
+
+
+@pytest.mark.parametrize(("code", "shape", "actual"), RESULTS, ids=[r[0] for r in RESULTS])
+def test_the_values_tell_the_pattern(code: str, shape: tuple[int, ...], actual: Any) -> None:
+    assert codes(fail(actual, shape)) == [code]
+
+
+def test_the_misconception_behind_most_failures_is_named_first() -> None:
+    odd = fail(lambda x, y: torch.zeros_like(x))
+    usual = [fail(lambda x, y: x - y, (size,)) for size in (40, 41, 42)]
+    assert codes(odd, *usual) == ["subtracts", "all-zeros"]
+
+
+def test_the_first_difference_is_said_in_numbers_and_drawn() -> None:
+    never = stored((40,), slice(0, 32))
+    (finding,) = explain(ADD, [fail(poisoned(never), (40,), never)], "interpret")
+    assert (
+        "8 of 40 elements are wrong; the first is [32], which no program stored" in finding.message
+    )
+    assert finding.picture is not None
+    assert finding.picture.rows == ("." * 32, "o" * 8 + " " * 24)
+
+
+def test_hidden_cases_keep_names_and_numbers_to_themselves() -> None:
+    (finding,) = explain(ADD, [fail(lambda x, y: x - y, hidden=True)], "interpret")
+    said = str(finding)
+    assert "secret name" not in said
+    assert "(40,)" not in said
+    assert finding.picture is None
+    assert finding.case == "a hidden case (core)"
+
+
+def test_an_error_in_a_record_never_hides_the_failure() -> None:
+    def broken(*_: Any) -> torch.Tensor:
+        raise RuntimeError
+
+    careless = Misconception("careless", "t", "m", "n", imitate=broken, footprint=broken)  # type: ignore[arg-type]
+    exercise = Exercise(**{**vars(ADD), "misconceptions": (careless,)})
+    failure = fail(lambda x, y: torch.zeros_like(x))
+    assert explain(exercise, [failure], "interpret")[0].code == "all-zeros"
