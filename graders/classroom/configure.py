@@ -1,0 +1,64 @@
+"""What the course's nbgrader_config.py sets: one place, so that every built course has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graders.classroom.lesson import STUB
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+def configure(
+    config: Any,
+    root: Path,
+    course_id: str,
+    exchange: str | None = None,
+    database: str | None = None,
+) -> None:
+    """Set up nbgrader for the course in `root`.
+
+    `exchange` is the folder shared with the learners, by default beside the course;
+    `database` an SQLAlchemy URL, by default a SQLite gradebook in `root`.
+    """
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.course_id = course_id
+    config.CourseDirectory.db_url = database or f"sqlite:///{root / 'gradebook.db'}"
+    config.Exchange.root = exchange or str(root / "exchange")
+    config.ClearSolutions.code_stub = {"python": "\n".join(STUB)}
+    config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
+    trust(config)
+    feedback(config)
+
+
+def trust(config: Any) -> None:
+    """Replace `Execute` by the judge, and mend and clean notebooks before they are graded."""
+    preprocess = "graders.classroom.preprocess"
+    config.Autograde.sanitize_preprocessors = [
+        "nbgrader.preprocessors.ClearOutput",
+        f"{preprocess}.MendNotebook",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    config.Autograde.autograde_preprocessors = [
+        f"{preprocess}.AskJudge",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        f"{preprocess}.KeepUngraded",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+
+
+def feedback(config: Any) -> None:
+    """Feedback pages without hidden tests, without live HTML, without the network."""
+    config.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades",
+        "graders.classroom.preprocess.HideTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    config.HTMLExporter.template_name = "tilewise"
+    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,0 +1,100 @@
+"""Build the course: the learners' notebooks, and the folder that nbgrader works in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graders.classroom.lesson import Lesson, read_lesson, read_solutions
+from graders.classroom.notebook import NotebookBuilder, to_text
+from graders.classroom.rooms import COURSE_ID, Rooms
+
+_CONFIG = '''\
+"""nbgrader's configuration of the course. Written by `tilewise build`: change it there.
+
+Run nbgrader in this folder. TILEWISE_EXCHANGE and TILEWISE_DB override where the exchange
+and the gradebook are; nbgrader's own options on the command line override everything.
+"""
+
+import os
+from pathlib import Path
+
+from graders.classroom.configure import configure
+
+configure(
+    get_config(),  # noqa: F821 - nbgrader defines it
+    root=Path(__file__).resolve().parent,
+    course_id="{course_id}",
+    exchange=os.environ.get("TILEWISE_EXCHANGE"),
+    database=os.environ.get("TILEWISE_DB"),
+)
+'''
+
+
+@dataclass(frozen=True)
+class Built:
+    """One file that the build makes."""
+
+    path: Path
+    text: str
+    committed: bool = False
+
+
+def built_lesson(rooms: Rooms, path: Path) -> tuple[Built, Built | None]:
+    """The learner's notebook of a lesson, and nbgrader's source where there is something graded."""
+    lesson = read_lesson(path)
+    builder = NotebookBuilder(rooms, lesson, _solutions(rooms, lesson))
+    learner = Built(path.with_suffix(".ipynb"), to_text(builder.learner()), committed=True)
+    if not lesson.names("exercise") and not lesson.names("case_study"):
+        return learner, None
+    place = rooms.course / "source" / lesson.stem / f"{lesson.stem}.ipynb"
+    return learner, Built(place, to_text(builder.source()))
+
+
+def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
+    if not lesson.names("exercise"):
+        return {}
+    return read_solutions(rooms.solutions / f"{lesson.slug}.py")
+
+
+def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
+    """Every file of the build; `only` one lesson where a slug is given."""
+    paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
+    for path in paths:
+        yield from (built for built in built_lesson(rooms, path) if built is not None)
+    text = _CONFIG.format(course_id=COURSE_ID)
+    yield Built(rooms.course / "nbgrader_config.py", text)
+
+
+def build(rooms: Rooms, only: str | None = None) -> list[Path]:
+    """Write what changed; returns the paths written. Source folders of no lesson go away."""
+    files = list(built_course(rooms, only))
+    changed = [file for file in files if not _fresh(file)]
+    for file in changed:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(file.text, encoding="utf-8")
+    if only is None:
+        _remove_orphans(rooms, {file.path for file in files})
+    return [file.path for file in changed]
+
+
+def stale(rooms: Rooms, only: str | None = None) -> list[Path]:
+    """The committed notebooks that are not what a build would make now."""
+    files = [file for file in built_course(rooms, only) if file.committed]
+    orphans = []
+    if only is None:
+        known = {file.path for file in files}
+        orphans = [path for path in sorted(rooms.lessons.glob("*.ipynb")) if path not in known]
+    return [file.path for file in files if not _fresh(file)] + orphans
+
+
+def _fresh(file: Built) -> bool:
+    return file.path.is_file() and file.path.read_text(encoding="utf-8") == file.text
+
+
+def _remove_orphans(rooms: Rooms, known: set[Path]) -> None:
+    for folder in sorted((rooms.course / "source").glob("*/")):
+        if not any(path.parent == folder for path in known):
+            shutil.rmtree(folder)

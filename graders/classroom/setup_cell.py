@@ -1,0 +1,46 @@
+"""The cells that the builder writes itself: the badge, the set-up, the imports."""
+
+from __future__ import annotations
+
+from graders.classroom.rooms import Settings
+
+_SETUP = """\
+# Run this cell first. It prepares the notebook and changes nothing else on the machine.
+import importlib.util
+import os
+import subprocess
+import sys
+
+if importlib.util.find_spec("triton_util") is None:
+    if importlib.util.find_spec("google.colab") is None:
+        raise ModuleNotFoundError("the course is missing here: start JupyterLab by `make lab`")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}"]
+    subprocess.run(install, check=True)
+
+import torch
+
+if not torch.cuda.is_available() and "triton" not in sys.modules:
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # no GPU: kernels run in the interpreter
+
+import triton
+import triton.language as tl
+
+from triton_util import check, hint, progress, quiz"""
+
+
+def setup_source(settings: Settings, extra: str = "") -> str:
+    """The set-up cell: imports that work on a laptop, on a cluster and in Colab.
+
+    TRITON_INTERPRET has to be set before triton is imported, and only where there is no
+    GPU. The course is installed only in Colab and only when it is missing; elsewhere a
+    missing course is said in one line. `extra` is what the lesson's own set-up adds.
+    """
+    source = _SETUP.format(address=settings.address, branch=settings.branch)
+    return f"{source}\n\n{extra.strip()}" if extra.strip() else source
+
+
+def badge(settings: Settings, stem: str) -> str:
+    """Markdown of the badge that opens this lesson in Colab."""
+    link = settings.colab(f"lessons/{stem}.ipynb")
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    return f"[![Open this lesson in Colab]({image})]({link})"

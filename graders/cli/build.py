@@ -1,0 +1,46 @@
+"""`tilewise build`: the notebooks and the nbgrader course from lessons and solutions."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from graders.classroom.course import build as build_course
+from graders.classroom.course import stale
+from graders.classroom.rooms import Rooms, find_root
+from graders.judge.model import GraderError
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 if a notebook is not fresh.")
+@click.option("--lesson", metavar="SLUG", help="This lesson only.")
+def build(check: bool, lesson: str | None) -> None:
+    """Derive the learners' notebooks and nbgrader's source notebooks.
+
+    Writes lessons/NN_slug.ipynb (to be committed) and build/course, the folder in which
+    nbgrader's commands are run.
+    """
+    try:
+        rooms = Rooms(find_root())
+        if check:
+            _check(rooms, lesson)
+            return
+        changed = build_course(rooms, lesson)
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    for path in changed:
+        click.echo(f"wrote {rooms.name(path)}")
+    click.echo(f"{rooms.name(rooms.course)} is up to date: run nbgrader there")
+
+
+def _check(rooms: Rooms, lesson: str | None) -> None:
+    paths = stale(rooms, lesson)
+    for path in paths:
+        if path.with_suffix(".py").is_file():
+            click.echo(f"{rooms.name(path)} is not what its lesson gives: run `tilewise build`")
+        else:
+            click.echo(f"{rooms.name(path)} belongs to no lesson: delete it")
+    if paths:
+        sys.exit(1)
+    click.echo("all notebooks are fresh")
