@@ -7,5 +7,6 @@ to somebody who has predicted it.
 
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
 from triton_util.explore.prediction import reveal
+from triton_util.explore.strides import strides, strides_text
 
-__all__ = ["blocks_1d", "blocks_1d_text", "reveal"]
+__all__ = ["blocks_1d", "blocks_1d_text", "reveal", "strides", "strides_text"]

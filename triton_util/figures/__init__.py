@@ -13,12 +13,16 @@ from triton_util.figures.blocks import (
     scalars_or_blocks,
 )
 from triton_util.figures.drawing import Drawing
+from triton_util.figures.strides import memory, sectors, stride_trap
 
 __all__ = [
     "Drawing",
     "blocks_1d",
     "fusion_trips",
     "machine",
+    "memory",
     "moving_costs",
     "scalars_or_blocks",
+    "sectors",
+    "stride_trap",
 ]

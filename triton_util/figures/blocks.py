@@ -159,10 +159,7 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
             inside = offset < n_elements
             look = "active" if inside else "idle"
             cell(axes, 3.5 + lane * width, y, str(offset), look, width, 0.8, 10 if inside else 9)
-        kept = [o for o in range(pid * BLOCK_SIZE, (pid + 1) * BLOCK_SIZE) if o < n_elements]
-        off = BLOCK_SIZE - len(kept)
-        tail = f", and {off} lanes are switched off by the mask" if off else ""
-        sentences.append(f"Program {pid} has the offsets {spoken(kept) or 'none'}{tail}.")
+        sentences.append(_program_in_words(pid, n_elements, BLOCK_SIZE))
     label(
         axes,
         3.5,
@@ -174,3 +171,12 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
     )
     alt = f"{n_elements} elements in blocks of {BLOCK_SIZE}. " + " ".join(sentences)
     return Drawing(figure, alt)
+
+
+def _program_in_words(pid: int, n_elements: int, BLOCK_SIZE: int) -> str:
+    """The offsets of one program, and how many of its lanes the mask switches off."""
+    offsets = range(pid * BLOCK_SIZE, (pid + 1) * BLOCK_SIZE)
+    kept = [offset for offset in offsets if offset < n_elements]
+    off = BLOCK_SIZE - len(kept)
+    tail = f"; the mask switches off {off} of its {BLOCK_SIZE} lanes" if off else ""
+    return f"Program {pid} has the offsets {spoken(kept) or 'none'}{tail}."
