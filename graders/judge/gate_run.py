@@ -41,8 +41,10 @@ class RunResult:
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
 
-    def failed_parts(self) -> set[str]:
-        return {failure.case.part for failure in self.failures}
+    def failed_parts(self, public_only: bool = False) -> set[str]:
+        return {
+            failure.case.part for failure in self.failures if not (public_only and failure.hidden)
+        }
 
 
 def prepare(exercise: Exercise, cases: Sequence[Case], hidden: bool) -> list[Prepared]:

@@ -261,6 +261,7 @@ class Report:
     cases_passed: int = 0
     cases_total: int = 0
     resources: tuple[KernelResources, ...] = ()
+    public_points: float | None = None  # what the public cases alone are worth
 
     def to_json(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`."""

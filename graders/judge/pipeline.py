@@ -48,6 +48,7 @@ class _Progress:
     findings: list[Finding] = field(default_factory=list)
     resources: tuple[KernelResources, ...] = ()
     failed_parts: set[str] = field(default_factory=set)
+    public_failed_parts: set[str] = field(default_factory=set)
     cases_passed: int = 0
     cases_total: int = 0
 
@@ -170,13 +171,17 @@ class Judge:
         run = run_cases(submission, cases, self._running("cuda"), orders=False)
         progress.close("gpu", explain(progress.exercise, run.failures, "gpu"))
         progress.failed_parts |= run.failed_parts()
+        progress.public_failed_parts |= run.failed_parts(public_only=True)
 
     def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
         progress.failed_parts |= run.failed_parts()
         progress.cases_total = len(cases)
         progress.cases_passed = len(run.passed)
         ran = {id(item) for item, _ in run.outcomes}
-        progress.failed_parts |= {item.case.part for item in cases if id(item) not in ran}
+        missed = [item for item in cases if id(item) not in ran]
+        progress.failed_parts |= {item.case.part for item in missed}
+        progress.public_failed_parts |= run.failed_parts(public_only=True)
+        progress.public_failed_parts |= {item.case.part for item in missed if not item.hidden}
 
     def _cases(self, exercise: Exercise) -> list[Prepared]:
         if exercise.name not in self._prepared:
@@ -209,6 +214,9 @@ class Judge:
             exercise=progress.exercise.name,
             verdict=verdict,
             points=points(progress.exercise, verdict, progress.gates, progress.failed_parts),
+            public_points=points(
+                progress.exercise, verdict, progress.gates, progress.public_failed_parts
+            ),
             max_points=progress.exercise.max_points,
             gates=dict(progress.gates),
             findings=tuple(progress.findings),
