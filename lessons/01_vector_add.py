@@ -1,11 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-# ---
-
 # %% [markdown]
 # # Vector addition: your first kernel
 #
@@ -17,14 +9,8 @@
 # a right answer that you read.
 
 # %% setup
-
-# %%
-import torch
-
-from triton_util import check, explore, figures, hint, progress, quiz
+from triton_util import explore, figures
 from triton_util.environment import interpreting
-import triton  # after triton_util, which chooses the interpreter where there is no GPU
-import triton.language as tl
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"

@@ -1,11 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-# ---
-
 # %% [markdown]
 # # Strides: where a matrix really lies
 #
@@ -16,14 +8,8 @@
 # It takes about 40 minutes. Run the cells from top to bottom, and predict where you are asked.
 
 # %% setup
-
-# %%
-import torch
-
-from triton_util import check, explore, figures, hint, progress, quiz
+from triton_util import explore, figures
 from triton_util.environment import interpreting
-import triton  # after triton_util, which chooses the interpreter where there is no GPU
-import triton.language as tl
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
