@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import mistakes
+from graders.judge import footprints, mistakes
 from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
-from graders.judge.mistakes import OUT_OF_BOUNDS, has_fault, looks_like, read_as
+from graders.judge.footprints import OUT_OF_BOUNDS, has_fault, looks_like, read_as
 from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
 
 AXES = "rows columns"
@@ -59,7 +59,7 @@ def _column_stride_ignored(evidence: Evidence) -> bool:
     if x.stride(1) == 1:
         return False
     read = _with_strides(x, x.stride(0), 1)
-    return looks_like(evidence, read) or has_fault(evidence, mistakes.READS_OUTSIDE)
+    return looks_like(evidence, read) or has_fault(evidence, footprints.READS_OUTSIDE)
 
 
 def _output_like_input(evidence: Evidence) -> bool:
@@ -153,7 +153,6 @@ STRIDED_COPY = Exercise(
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbidden_calls=COPIES,
-    traffic_factor=2.0,
 )
 
 
@@ -193,8 +192,8 @@ def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
     rows, columns = x.shape
     if columns > rows:
         return has_fault(evidence, WRITES_OUTSIDE)
-    stored = mistakes.stored_prefix(evidence)
-    collided = has_fault(evidence, mistakes.RACES)
+    stored = footprints.stored_prefix(evidence)
+    collided = has_fault(evidence, footprints.RACES)
     return columns < rows and (collided or stored == (columns - 1) * columns + rows)
 
 
@@ -263,7 +262,6 @@ TRANSPOSE = Exercise(
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbidden_calls=COPIES,
-    traffic_factor=2.0,
 )
 
 EXERCISES = (STRIDED_COPY, TRANSPOSE)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
-from graders.judge import mistakes
+from graders.judge import footprints, mistakes
 from graders.judge.casebook import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -20,7 +18,7 @@ MISCONCEPTIONS = (
         ),
         next_step="Load x from `x_ptr` and y from `y_ptr`, and add those two.",
         imitate=lambda x, y: x + x,
-        footprint=mistakes.computes(lambda x, y: y + y),
+        footprint=footprints.computes(lambda x, y: y + y),
     ),
     Misconception(
         code="one-input-ignored",
@@ -31,7 +29,7 @@ MISCONCEPTIONS = (
         ),
         next_step="Look at the value that you hand to `tl.store`: it should be the sum.",
         imitate=lambda x, y: x,
-        footprint=mistakes.computes(lambda x, y: y),
+        footprint=footprints.computes(lambda x, y: y),
     ),
     Misconception(
         code="wrong-operation",
@@ -42,7 +40,7 @@ MISCONCEPTIONS = (
         ),
         next_step="Store `x + y`.",
         imitate=lambda x, y: x - y,
-        footprint=mistakes.computes(lambda x, y: x * y, lambda x, y: y - x),
+        footprint=footprints.computes(lambda x, y: x * y, lambda x, y: y - x),
     ),
     mistakes.lossy_dtype(),
     mistakes.missing_mask("a vector"),
@@ -85,7 +83,6 @@ EXERCISES = (
         misconceptions=MISCONCEPTIONS,
         parts={"core": 4, "edges": 3, "types": 3},
         magnitude=lambda x, y: x.abs() + y.abs(),
-        traffic_factor=1.5,
     ),
 )
 

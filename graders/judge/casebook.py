@@ -61,17 +61,20 @@ def cases(
     scale: float = 1.0,
     shift: float = 0.0,
     draws: int = 1,
+    label: str = "",
     engine_orders: bool = False,
 ) -> tuple[Case, ...]:
     """Return one case for each combination of shape, dtype, fill, view and draw.
 
     `axes` names the numbers of a shape, separated by blanks ("m k n"); `make(shape, **spec)`
-    turns a shape into arguments; `draws` is how many different seeds each combination gets.
+    turns a shape into arguments; `draws` is how many different seeds each combination gets;
+    `label` ends the names, where the maker itself is special.
     """
     made = []
     for shape, dtype, fill, view, draw in product(shapes, dtypes, fills, views, range(draws)):
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         name = case_name(axes, sizes, dtype, fill, view, scale, shift, draw)
+        name = f"{name}, {label}" if label else name
         args = make(sizes, dtype=dtype, fill=fill, view=view, scale=scale, shift=shift)
         made.append(case(name, args, part=part, why=why, engine_orders=engine_orders))
     return tuple(made)

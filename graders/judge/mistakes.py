@@ -1,169 +1,29 @@
-"""What mistakes leave behind: footprints and common misconceptions for exercise records.
-
-A footprint looks at the evidence of one failing case and at nothing else, so that it holds
-however the kernel is written; where a mistake depends on a block size, every power of two is
-tried.
-
-Several misconceptions may claim the same case (lanes outside a tensor have many causes); the
-judge names the one that accounts for most of the failing cases, and among equals the one that
-stands first in the record. So footprints claim what they *can* explain, and records list the
-special before the general.
-"""
+"""Misconceptions that many exercises share, with words that fit each of them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import torch
 
 from graders.judge.compare import widened
-from graders.judge.model import Evidence, Misconception
-
-Footprint = Callable[[Evidence], bool]
-Imitation = Callable[..., torch.Tensor | None]
-
-OUT_OF_BOUNDS = frozenset(
-    {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
+from graders.judge.footprints import (
+    OUT_OF_BOUNDS,
+    RACES,
+    READS_OUTSIDE,
+    Imitation,
+    all_contiguous,
+    has_fault,
+    inputs_as_if_contiguous,
+    looks_like,
+    programs,
+    ran_out_of_programs,
+    ran_out_of_tiles,
+    reaches_far,
+    stored_prefix,
+    stuck_on_first_tile,
 )
-READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
-RACES = frozenset({"write-race", "read-write-race", "order-dependent"})
-BLOCK_SIZES = tuple(2**power for power in range(13))
-"""The block sizes that are tried where a mistake depends on one."""
-
-
-def close(actual: torch.Tensor, candidate: torch.Tensor) -> torch.Tensor:
-    """Return where two results agree up to the rounding of `actual`'s dtype."""
-    if not actual.is_floating_point():
-        return actual == candidate
-    tolerance = max(2 * torch.finfo(actual.dtype).eps, 1e-5)
-    ours, theirs = actual.double(), candidate.to(actual.dtype).double()
-    finite = theirs[theirs.isfinite()]
-    scale = float(finite.abs().max()) if finite.numel() else 0.0
-    return torch.isclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, equal_nan=False)
-
-
-def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
-    """Tell whether the output is the candidate, and the candidate is not the right answer.
-
-    NaN in the candidate stands for "anything"; something else must be left to recognise.
-    """
-    actual, expected = evidence.actual, evidence.expected
-    if actual is None or candidate is None or candidate.shape != actual.shape:
-        return False
-    known = (
-        ~candidate.isnan() if candidate.is_floating_point() else torch.ones_like(actual).bool()
-    )
-    if not known.any():
-        return False
-    rounded = candidate.to(actual.dtype)
-    differs = ~close(expected.to(actual.dtype), rounded) & known
-    return bool(differs.any()) and bool(close(actual, candidate)[known].all())
-
-
-def computes(*candidates: Imitation) -> Footprint:
-    """Return the footprint of an output that one of the candidates would have computed."""
-
-    def footprint(evidence: Evidence) -> bool:
-        args = widened(evidence.args)
-        return any(looks_like(evidence, candidate(*args)) for candidate in candidates)
-
-    return footprint
-
-
-def computes_with_block(candidate: Imitation) -> Footprint:
-    """Return the footprint of `candidate(block, *args)` for some power of two."""
-
-    def footprint(evidence: Evidence) -> bool:
-        args = widened(evidence.args)
-        return any(looks_like(evidence, candidate(block, *args)) for block in BLOCK_SIZES)
-
-    return footprint
-
-
-def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
-    """Tell whether the engine saw one of these faults."""
-    return any(fault.code in codes for fault in evidence.faults)
-
-
-def tensors(evidence: Evidence) -> Iterator[torch.Tensor]:
-    """Yield the tensor arguments of the case."""
-    return (arg for arg in evidence.args if isinstance(arg, torch.Tensor))
-
-
-def all_contiguous(evidence: Evidence) -> bool:
-    """Tell whether every tensor argument of the case is contiguous."""
-    return all(tensor.is_contiguous() for tensor in tensors(evidence))
-
-
-def programs(evidence: Evidence) -> int:
-    """Return how many programs the largest launch of the case had (0 without a launch)."""
-    return max((math.prod(launch.grid) for launch in evidence.launches), default=0)
-
-
-def stored_prefix(evidence: Evidence) -> int | None:
-    """Return how many elements were stored if they are the first ones of the output.
-
-    None where nothing is known, where everything was stored, or where the gaps lie elsewhere.
-    """
-    if evidence.never_stored is None or not evidence.never_stored.any():
-        return None
-    missing = evidence.never_stored.flatten()
-    first = int(missing.to(torch.uint8).argmax())
-    return first if bool(missing[first:].all()) else None
-
-
-def stuck_on_first_block(evidence: Evidence) -> bool:
-    """Tell whether there were just programs enough, and yet only one block was stored."""
-    stored, count = stored_prefix(evidence), programs(evidence)
-    if not stored or count < 2:
-        return False
-    return stored * (count - 1) < evidence.expected.numel() <= stored * count
-
-
-def ran_out_of_programs(evidence: Evidence) -> bool:
-    """Tell whether the end of the output is missing because no program was there for it."""
-    stored = stored_prefix(evidence)
-    if stored is None or stuck_on_first_block(evidence):
-        return False
-    return stored > 0 or programs(evidence) == 0
-
-
-def stored_corner(evidence: Evidence) -> tuple[int, int] | None:
-    """Return height and width of the upper left corner that was stored, and nothing else.
-
-    None where all of a 2D output was stored, nothing, or some other pattern.
-    """
-    missing = evidence.never_stored
-    if missing is None or missing.ndim != 2 or not missing.any() or missing.all():
-        return None
-    height, width = int((~missing).any(dim=1).sum()), int((~missing).any(dim=0).sum())
-    whole = bool((~missing)[:height, :width].all())
-    return (height, width) if whole and height * width == int((~missing).sum()) else None
-
-
-def tiles_beyond(evidence: Evidence, corner: tuple[int, int]) -> int:
-    """Return how many tiles of the size of `corner` cover the output."""
-    rows, columns = evidence.expected.shape
-    return math.ceil(rows / corner[0]) * math.ceil(columns / corner[1])
-
-
-def stuck_on_first_tile(evidence: Evidence) -> bool:
-    """Tell whether there were just programs enough, and yet only one tile (or block) came."""
-    if stuck_on_first_block(evidence):
-        return True
-    corner = stored_corner(evidence)
-    return corner is not None and programs(evidence) == tiles_beyond(evidence, corner) > 1
-
-
-def ran_out_of_tiles(evidence: Evidence) -> bool:
-    """Tell whether rows or columns at the end are missing for want of programs."""
-    corner = stored_corner(evidence)
-    if corner is not None:
-        # With few tiles this looks the same as being stuck on the first one.
-        return not stuck_on_first_tile(evidence) or tiles_beyond(evidence, corner) <= 4
-    return ran_out_of_programs(evidence)
+from graders.judge.model import Evidence, Misconception
 
 
 def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
@@ -276,49 +136,8 @@ def offset_in_32_bits() -> Misconception:
             "finished product is too late."
         ),
         faults=frozenset({"offset-overflow"}),
-        footprint=lambda evidence: _reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
+        footprint=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
     )
-
-
-def _reaches_far(evidence: Evidence) -> bool:
-    """Tell whether some tensor has elements more than 2**31 elements from its first."""
-    return any(
-        sum((size - 1) * stride for size, stride in zip(t.shape, t.stride(), strict=True)) >= 2**31
-        for t in tensors(evidence)
-        if t.numel()
-    )
-
-
-def read_as(
-    tensor: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> torch.Tensor | None:
-    """Return what a kernel reads from `tensor` with other strides; None outside its storage."""
-    if 0 in shape:
-        return None
-    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    length = tensor.untyped_storage().nbytes() // tensor.itemsize
-    if tensor.storage_offset() + last >= length:
-        return None
-    return tensor.as_strided(shape, strides)
-
-
-def inputs_as_if_contiguous(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the arguments as a kernel reads them that takes every row to be dense.
-
-    None where that would leave the storage, or where all of them are contiguous.
-    """
-    read = []
-    for arg in args:
-        if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
-            read.append(arg)
-            continue
-        dense = torch.empty(arg.shape, device="meta").stride()
-        ghost = read_as(arg, tuple(arg.shape), dense)
-        if ghost is None:
-            return None
-        read.append(ghost)
-    changed = any(new is not old for new, old in zip(read, args, strict=True))
-    return tuple(read) if changed else None
 
 
 def contiguous_assumed(reference: Imitation, width: str = "the width") -> Misconception:
@@ -394,5 +213,60 @@ def lossy_dtype() -> Misconception:
             "that you allocate. Compute in float32, convert once, at the store, to the dtype "
             "of the output."
         ),
+        footprint=footprint,
+    )
+
+
+def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
+    """Return the misconception of a sum kept in float16 or bfloat16.
+
+    `magnitude(*args)` is the sum of the absolute values of the terms.
+    """
+
+    def footprint(evidence: Evidence) -> bool:
+        actual = evidence.actual
+        if actual is None or actual.dtype not in (torch.float16, torch.bfloat16):
+            return False
+        room = 4 * torch.finfo(actual.dtype).eps * magnitude(*widened(evidence.args))
+        error = (actual.double() - evidence.expected.double()).abs()
+        return bool((error <= room).all())
+
+    return Misconception(
+        code="accumulates-in-half",
+        title="The sum is kept in half precision",
+        message=(
+            "The output is nearly right, and the longer the sum the worse it gets: after every "
+            "step the accumulator was rounded to the 11 bits of float16 (8 of bfloat16), so "
+            "small products added to a large sum vanish. Here large terms cancel, and what is "
+            "left of the sum is mostly rounding error."
+        ),
+        next_step=(
+            "Accumulate in float32, `tl.zeros(..., dtype=tl.float32)`, whatever the dtype of the "
+            "inputs, and convert once, at the store."
+        ),
+        footprint=footprint,
+    )
+
+
+def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
+    """Return the misconception of float32 inputs rounded to TF32 by the tensor cores."""
+
+    def footprint(evidence: Evidence) -> bool:
+        actual = evidence.actual
+        if actual is None or actual.dtype != torch.float32:
+            return False
+        room = 2.0**-9 * magnitude(*widened(evidence.args))
+        error = (actual.double() - evidence.expected.double()).abs()
+        return bool((error <= room).all())
+
+    return Misconception(
+        code="tf32-product",
+        title="The float32 inputs were rounded to TF32",
+        message=(
+            "The product is right to about three decimal digits only. For float32 `tl.dot` uses "
+            "the tensor cores by default, which round both inputs to TF32: 10 bits of mantissa "
+            "instead of 23. The contract asks for float32 accuracy."
+        ),
+        next_step='Say so: `tl.dot(a, b, acc, input_precision="ieee")`.',
         footprint=footprint,
     )
