@@ -1,0 +1,149 @@
+"""Launch arguments: how they enter a kernel, and what a launch record tells about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+from triton.runtime import interpreter as stock
+from triton.runtime.jit import TensorWrapper, mangle_type
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from .blocks import Pointer, scalar
+from .regions import Region
+from .state import Batch
+
+# Keyword arguments of a launch that configure the compiler instead of the kernel.
+LAUNCH_OPTIONS = frozenset(
+    {
+        "num_warps",
+        "num_stages",
+        "num_ctas",
+        "maxnreg",
+        "enable_fp_fusion",
+        "launch_cooperative_grid",
+        "launch_pdl",
+        "debug",
+        "sanitize_overflow",
+        "warp_size",
+        "waves_per_eu",
+        "matrix_instr_nonkdim",
+        "kpack",
+        "ir_override",
+        "ptx_options",
+        "instrumentation_mode",
+        "allow_fp8e4nv",
+        "schedule_hint",
+    }
+)
+
+
+class Converter:
+    """Turns arguments into blocks and pointers; tensors become regions of the batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._constants: set[str] = set()
+
+    def convert_all(self, bound: dict[str, Any]) -> dict[str, Any]:
+        """Every argument; those wrapped in `Constant` stay Python values."""
+        return {
+            name: value.value if isinstance(value, Constant) else self.convert(name, value)
+            for name, value in bound.items()
+        }
+
+    def convert(self, name: str, value: Any) -> Any:
+        """One argument as the kernel sees it."""
+        if isinstance(value, bool):
+            return tl.tensor(scalar(value, tl.int1), tl.int1)
+        if isinstance(value, int):
+            dtype = tl.str_to_ty(mangle_type(value), None)
+            return tl.tensor(scalar(value, dtype), dtype)
+        if isinstance(value, float):
+            return tl.tensor(scalar(value, tl.float32), tl.float32)
+        if hasattr(value, "data_ptr"):
+            return self._pointer(name, value)
+        if isinstance(value, tuple):
+            parts = [self.convert(f"{name}[{i}]", part) for i, part in enumerate(value)]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, TensorDescriptor):
+            return self._descriptor(name, value)
+        return value
+
+    def _pointer(self, name: str, value: Any) -> Any:
+        tensor = value.base if isinstance(value, TensorWrapper) else value
+        dtype = tl.str_to_ty(mangle_type(value), None)
+        region = Region(name, tensor.detach(), dtype.element_ty)
+        self.batch.regions.append(region)
+        zero = np.zeros(1, np.int64)
+        return tl.tensor(Pointer(region, (zero,), dtype, ()), dtype)
+
+    def _descriptor(self, name: str, value: TensorDescriptor) -> Any:
+        strides = [self.convert(name, int(stride)) for stride in value.strides]
+        strides[-1] = tl.constexpr(1)
+        descriptor = stock.interpreter_semantic.make_tensor_descriptor(
+            base=self._pointer(name, value.base),
+            shape=[self.convert(name, int(size)) for size in value.shape],
+            strides=strides,
+            block_shape=[tl.constexpr(size) for size in value.block_shape],
+            padding_option=value.padding,
+        )
+        descriptor.handle.round_f32_to_tf32 = getattr(value, "round_f32_to_tf32", False)
+        return descriptor
+
+
+class Constant:
+    """A tl.constexpr argument: a Python value that the kernel sees as it is."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value.value if isinstance(value, tl.constexpr) else value
+
+
+def facts(bound: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a launch record keeps of each argument: enough to compile the kernel for a GPU."""
+    return [{"name": name, **_fact(value)} for name, value in bound.items()]
+
+
+def _fact(value: Any) -> dict[str, Any]:
+    if isinstance(value, Constant):
+        return {"kind": "constexpr", "value": value.value}
+    if hasattr(value, "data_ptr"):
+        tensor = value.base if isinstance(value, TensorWrapper) else value
+        return {
+            "kind": "tensor",
+            "dtype": mangle_type(value),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(tensor.stride()),
+            "aligned_16": tensor.data_ptr() % 16 == 0,
+        }
+    if isinstance(value, TensorDescriptor):
+        return {
+            "kind": "descriptor",
+            "dtype": mangle_type(value.base),
+            "shape": tuple(value.shape),
+            "strides": tuple(value.strides),
+            "block_shape": tuple(value.block_shape),
+        }
+    if isinstance(value, (bool, int, float)):
+        return {"kind": "scalar", "dtype": mangle_type(value), "value": value}
+    return {"kind": "other", "value": repr(value)}
+
+
+def on_host(value: Any, moved: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> Any:
+    """A tensor on a GPU as one on the CPU with the same strides; `moved` remembers both."""
+    if isinstance(value, torch.Tensor) and value.device.type != "cpu":
+        storage = value.untyped_storage()
+        key = storage.data_ptr()
+        if key not in moved:
+            whole = torch.empty(0, dtype=torch.uint8, device=value.device).set_(storage)  # type: ignore[call-overload]
+            moved[key] = (whole, whole.cpu())
+        host = torch.empty(0, dtype=value.dtype)
+        host.set_(moved[key][1].untyped_storage(), value.storage_offset(), value.shape, value.stride())  # type: ignore[call-overload]
+        return host
+    if isinstance(value, TensorWrapper):
+        return TensorWrapper(on_host(value.base, moved), value.dtype)
+    return value
+
+

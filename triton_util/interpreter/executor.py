@@ -1,0 +1,178 @@
+"""Running one launch: arguments, grid, batches, and what happens when a batch cannot go on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from . import arguments as args
+from .faults import KernelFault
+from .formats import Array
+from .launch import Launching
+from .reports import Reporter
+from .state import Batch, Divergence, NeedsSerial, OverBudget
+from .translation import fault_from
+
+if TYPE_CHECKING:
+    from .session import Run
+
+# Lanes of one batch that numpy works through without leaving the caches.
+LANES = 1 << 18
+# Rough bytes per lane of all the blocks that a kernel has alive at one time.
+BYTES_PER_LANE = 256
+# How many different answers of one branch are still worth a batch each.
+MOST_PATHS = 16
+
+
+class Execution:
+    """Runs the programs of one launch in the order of the schedule."""
+
+    def __init__(self, run: Run, kernel: Any, function: Callable[..., Any]) -> None:
+        self.run = run
+        self.kernel = kernel
+        self.function = function
+        self.mode = "grid" if run.options.schedule == "grid" else "serial"
+        self.reason = ""
+
+    def launch(self, grid: tuple[int, int, int], bound: dict[str, Any]) -> Launching:
+        """Run every program of `grid` with these arguments (already converted)."""
+        run = self.run
+        batch = Batch(run.options, grid)
+        reporter = Reporter(self.function.__name__, run.lines, run.faults)
+        launching = Launching(batch, reporter, run.watchers)
+        run.builder.launching = launching
+        values = args.Converter(batch).convert_all(bound)
+        with np.errstate(all="ignore"):
+            for watcher in run.watchers:
+                watcher.launch_started(batch, reporter)
+            self._run_batches(launching, values)
+            for watcher in run.watchers:
+                watcher.launch_ended()
+        return launching
+
+    def _run_batches(self, launching: Launching, values: dict[str, Any]) -> None:
+        batch = launching.batch
+        order = self._order(batch)
+        if self.mode == "serial":
+            for number in order:
+                self._run_programs(launching, values, np.array([number]), False)
+            return
+        size = self._batch_size(batch)
+        work = [order[at : at + size] for at in range(0, len(order), size)][::-1]
+        while work:
+            programs = work.pop()
+            again = self._attempt(launching, values, programs)
+            work.extend(reversed(again))
+
+    def _attempt(
+        self, launching: Launching, values: dict[str, Any], programs: Array
+    ) -> list[Array]:
+        """Run a batch; if it could not go on, the smaller batches to run in its place."""
+        batch = launching.batch
+        noted = len(self.run.faults)
+        flops = launching.flops.copy()
+        try:
+            self._run_programs(launching, values, programs, len(programs) > 1)
+        except OverBudget:
+            again = _halved(programs)
+        except Divergence as split:
+            again = self._split(programs, split)
+        except NeedsSerial as need:
+            self.reason = str(need)
+            again = [programs[i : i + 1] for i in range(len(programs))]
+        else:
+            self.run.lanes[self.kernel] = batch.lanes_seen
+            return []
+        batch.rewind()
+        launching.reporter.forget(noted)
+        launching.flops = flops
+        for watcher in self.run.watchers:
+            watcher.batch_undone()
+        return again
+
+    def _split(self, programs: Array, split: Divergence) -> list[Array]:
+        values = np.asarray(split.values)
+        if len(values) == len(programs):
+            kinds, first = np.unique(values, return_index=True)
+            if len(kinds) <= MOST_PATHS:
+                return [programs[values == values[at]] for at in np.sort(first)]
+        self.reason = "its programs take too many different paths"
+        return [programs[i : i + 1] for i in range(len(programs))]
+
+    def _run_programs(
+        self, launching: Launching, values: dict[str, Any], programs: Array, undoable: bool
+    ) -> None:
+        if len(programs) == 1 and self.reason:
+            self.mode = "serial"
+        launching.batch.start(programs, undoable)
+        for watcher in self.run.watchers:
+            watcher.batch_started()
+        try:
+            self.function(**values)
+        except (KernelFault, Divergence, NeedsSerial, OverBudget):
+            raise
+        except Exception as error:
+            if isinstance(error, MemoryError) and len(programs) > 1:
+                raise OverBudget from error
+            place = launching.reporter.place_of(*self.run.lines.of_traceback(error))
+            raise KernelFault(fault_from(error, place)) from error
+
+    def _order(self, batch: Batch) -> Array:
+        nx, ny, nz = batch.grid
+        order = np.arange(nx * ny * nz)
+        if self.run.options.schedule == "reversed":
+            return order[::-1]
+        if self.run.options.schedule == "shuffled":
+            return np.random.default_rng(self.run.options.seed).permutation(order)
+        return order
+
+    def _batch_size(self, batch: Batch) -> int:
+        bound = self.run.options.memory_bytes // BYTES_PER_LANE
+        lanes = self.run.lanes.get(self.kernel) or self._guess()
+        batch.lane_limit = max(1, bound)
+        return max(1, min(LANES, bound) // lanes)
+
+    def _guess(self) -> int:
+        """Lanes per program before the kernel has run: the two largest block sizes."""
+        sizes = sorted(
+            (value for value in self.run.meta.values() if type(value) is int and value > 1),
+            reverse=True,
+        )
+        lanes = 1
+        for size in sizes[:2]:
+            lanes *= size
+        return min(lanes, LANES)
+
+
+def _halved(programs: Array) -> list[Array]:
+    middle = len(programs) // 2
+    return [programs[:middle], programs[middle:]]
+
+
+def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
+    """The grid as three integers; a callable gets the arguments by name."""
+    if callable(grid):
+        grid = grid(bound)
+    if isinstance(grid, (int, np.integer)) or not isinstance(grid, Iterable):
+        raise TypeError(f"grid must be a tuple of 1 to 3 integers, got {grid!r}")
+    sizes = tuple(grid)
+    if not 1 <= len(sizes) <= 3:
+        raise ValueError(f"grid must have 1 to 3 dimensions, got {len(sizes)}: {sizes!r}")
+    for size in sizes:
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer, torch.SymInt)):
+            raise TypeError(f"grid sizes must be integers, got {size!r} in {sizes!r}")
+        if size < 0:
+            raise ValueError(f"grid sizes must not be negative, got {sizes!r}")
+    x, y, z = (*(int(size) for size in sizes), 1, 1)[:3]
+    return x, y, z
+
+
+def bind(function: Callable[..., Any], args_given: Any, named: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by parameter name; raises TypeError with the kernel's own names."""
+    bound = inspect.signature(function).bind(*args_given, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)

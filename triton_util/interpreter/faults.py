@@ -1,0 +1,78 @@
+"""What the engine finds wrong with a kernel, as data and as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FAULT_CODES = (
+    "out-of-bounds-load",
+    "out-of-bounds-store",
+    "out-of-bounds-atomic",
+    "gap-read",
+    "gap-store",
+    "never-stored",
+    "write-race",
+    "read-write-race",
+    "order-dependent",
+    "uninitialised-read",
+    "masked-lanes-used",
+    "offset-overflow",
+    "device-assert",
+    "kernel-error",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One finding about one kernel, with everything a tutor needs to explain it.
+
+    `offsets` are in elements of the argument, counted from the address the kernel was given;
+    `line` counts from 1 in `filename`; `program_id` is (x, y, z).
+    """
+
+    code: str
+    message: str
+    kernel: str = ""
+    filename: str = ""
+    line: int = 0
+    source: str = ""
+    program_id: tuple[int, int, int] | None = None
+    operation: str = ""
+    argument: str = ""
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    lanes_outside: int = 0
+    lanes_active: int = 0
+    first_offset: int | None = None
+    offset_range: tuple[int, int] | None = None
+    cause: str = ""
+    kind: str = ""
+    original: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON-ready values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.source:
+            lines.append(f"    line {self.line} of {self.kernel}: {self.source}")
+        if self.cause:
+            lines.append(self.cause)
+        return "\n".join(lines)
+
+
+class KernelFault(Exception):
+    """A kernel did what no GPU kernel may do; `.fault` says what, where and why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[KernelFault], tuple[Fault]]:
+        return (KernelFault, (self.fault,))
+
+
+class EngineUnavailable(RuntimeError):
+    """The engine cannot run here: triton was imported without TRITON_INTERPRET=1."""

@@ -1,0 +1,65 @@
+"""What a `tl.tensor` does where Python wants one answer: in `if`, as an index, as text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import triton.language as tl
+
+from .blocks import Block
+from .state import Divergence, NeedsSerial
+
+if TYPE_CHECKING:
+    from .control import Control
+
+
+def patched_tensor(control: Control) -> Callable[[Any, Any], None]:
+    """The replacement for triton's `_patch_lang_tensor`."""
+
+    def patch(tensor: Any, scope: Any) -> None:
+        scope.set_attr(tensor, "__index__", lambda self: int(control.agreed(self)))
+        scope.set_attr(tensor, "__bool__", lambda self: _truth(control, self))
+        scope.set_attr(tensor, "__repr__", lambda self: repr(_shown(control, self)))
+        scope.set_attr(tensor, "__str__", lambda self: str(_shown(control, self)))
+        scope.set_attr(tensor, "T", property(_transposed))
+
+    return patch
+
+
+def _truth(control: Control, tensor: Any) -> bool:
+    """Triton's own `if other` asks whether there is a tensor; a kernel asks for its value."""
+    asking = sys._getframe(2).f_globals.get("__name__", "")
+    return asking in ("triton.language.semantic", "triton.language.core") or bool(
+        control.agreed(tensor)
+    )
+
+
+def agreed_value(block: Block, active: Any) -> Any:
+    """The one value that all active programs have; raises Divergence where they differ."""
+    if block.shape and int(np.prod(block.shape)) != 1:
+        raise ValueError("The truth value of a block of several elements is not one answer")
+    values = block.data.reshape(-1)
+    if values.size == 1:
+        return values[0]
+    relevant = values if active is None else values[active]
+    if relevant.size and (relevant != relevant[0]).any():
+        raise Divergence(values)
+    return relevant[0] if relevant.size else values[0]
+
+
+def _shown(control: Control, tensor: Any) -> Any:
+    if control.batch.programs > 1:
+        raise NeedsSerial("the kernel shows values of single programs")
+    return tensor.handle.full(1)[0]
+
+
+def _transposed(tensor: Any) -> Any:
+    from .shapes import permute
+
+    rank = len(tensor.handle.shape)
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    block = permute(tensor.handle, order)
+    return tl.tensor(block, tl.block_type(tensor.dtype, list(block.shape)))

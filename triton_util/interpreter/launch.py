@@ -1,0 +1,76 @@
+"""One launch: its batch, its memory, and what the builder asks about the running programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+
+from .blocks import Block
+from .memory import Memory
+from .reports import Reporter
+from .state import Batch, NeedsSerial
+
+
+class Launching:
+    """What the builder needs to know about the launch that is running."""
+
+    def __init__(self, batch: Batch, reporter: Reporter, watchers: list[Any]) -> None:
+        self.batch = batch
+        self.reporter = reporter
+        self.memory = Memory(batch, reporter, watchers)
+        self.counting = batch.options.traffic
+        self.flops: Counter[str] = Counter()
+
+    def program_id(self, axis: int) -> Block:
+        """`tl.program_id`: one number where all programs of the batch share it."""
+        values = self.batch.pids[:, axis].astype(np.int64)
+        if (values == values[0]).all():
+            values = values[:1]
+        return Block(None, tl.int32, (), terms=(values,))
+
+    def count(self, kind: str, result: Block, each: int = 1) -> None:
+        """Add the floating-point operations of one block operation, over all programs."""
+        if not self.counting or not result.dtype.scalar.is_floating():
+            return
+        lanes = each
+        for size in result.shape:
+            lanes *= size
+        active = self.batch.active
+        programs = self.batch.programs if active is None else int(np.count_nonzero(active))
+        self.flops[kind] += lanes * programs
+
+    def require(self, condition: Any, message: str) -> None:
+        """Raise a fault unless `condition` holds in every lane of every active program."""
+        if isinstance(condition, Block):
+            held = condition.full(self.batch.programs)
+        else:
+            held = np.broadcast_to(np.asarray(bool(condition)), (self.batch.programs,))
+        failed = ~held.reshape(self.batch.programs, -1).all(axis=1)
+        if self.batch.active is not None:
+            failed = failed & self.batch.active
+        if failed.any():
+            at = self.batch.program_id(int(failed.argmax()))
+            raise self.reporter.assertion(str(message), at)
+
+    def print_values(self, prefix: str, as_hex: bool, values: Sequence[Block]) -> None:
+        """`tl.device_print`: one line per program, so programs run one by one."""
+        if self.batch.programs > 1:
+            raise NeedsSerial("tl.device_print shows one program after another")
+        if self.batch.active is not None and not self.batch.active.all():
+            return
+        where = self.batch.program_id(0)
+        for block in values:
+            value = block.full(1)[0]
+            text = np.vectorize(_hexadecimal)(value) if as_hex else value
+            print(f"{where}{' ' + prefix if prefix else ''} {text}")
+
+
+def _hexadecimal(value: Any) -> str:
+    if isinstance(value, np.floating):
+        return float(value).hex()
+    width = value.dtype.itemsize * 2
+    return f"0x{int(value) & ((1 << 4 * width) - 1):0{width}x}"

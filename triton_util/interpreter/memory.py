@@ -1,0 +1,269 @@
+"""Loads and stores: checked before memory is touched, then done tile by tile."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+
+from .access import Plan, Tile, make_plan
+from .blocks import Block, Pointer, Shape, conjunction, merged, total
+from .formats import Array, carrier_dtype, decode, encode, holds_poison, poison_value, raw_dtype
+from .regions import Region
+from .reports import Reporter
+from .state import Batch
+
+KINDS = {"tl.load": "load", "tl.store": "store", "tl.atomic": "atomic"}
+
+
+class Memory:
+    """The memory operations of one launch."""
+
+    def __init__(self, batch: Batch, reporter: Reporter, watchers: list[Any]) -> None:
+        self.batch = batch
+        self.reporter = reporter
+        self.watchers = watchers
+
+    def load(self, pointer: Pointer, mask: Block | None, other: Block | None) -> Block:
+        """`tl.load`: lanes that are off hold `other`, or poison where there is none."""
+        dtype = pointer.get_element_ty()
+        factors = self.active_factors(pointer, mask)
+        if pointer.region is None:
+            return self._load_mixed(pointer, factors, other, dtype)
+        self.check("tl.load", pointer, factors)
+        shape = self._load_shape(pointer, factors, other)
+        plan = make_plan(pointer.sum_terms(), factors, shape)
+        for watcher in self.watchers:
+            watcher.loaded(pointer.region, plan, pointer)
+        values = self._read(pointer.region, plan, dtype, other)
+        return Block(values, dtype.scalar, pointer.shape)
+
+    def store(self, pointer: Pointer, value: Block, mask: Block | None) -> None:
+        """`tl.store`: nothing is written unless every active lane may be."""
+        factors = self.active_factors(pointer, mask)
+        if pointer.region is None:
+            for choice, extra in self._by_region("tl.store", pointer, factors):
+                self._store_region(choice, value, merged(factors, [extra], np.logical_and))
+            return
+        self._store_region(pointer, value, factors)
+
+    def _store_region(self, pointer: Pointer, value: Block, factors: tuple[Array, ...]) -> None:
+        region = pointer.region
+        assert region is not None
+        self.check("tl.store", pointer, factors)
+        shape = (self.batch.programs, *pointer.shape)
+        self.batch.budget(shape)
+        plan = make_plan(pointer.sum_terms(), factors, shape)
+        self._look_for_poison(value, factors)
+        raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
+        parts = [(piece, raw[piece.where]) for piece in plan.pieces]
+        for watcher in self.watchers:
+            watcher.storing(region, plan, parts)
+        for piece, values in parts:
+            self.batch.remember(region.flat, piece)
+            piece.write(region.flat, values)
+        for watcher in self.watchers:
+            watcher.stored(region, plan, parts)
+
+    def active_factors(self, pointer: Block, mask: Block | None) -> tuple[Array, ...]:
+        """The mask of an access, with the programs that control flow has switched off."""
+        factors: tuple[Array, ...] = () if mask is None else mask.mask_factors()
+        if self.batch.active is not None:
+            alive = self.batch.active.reshape((-1,) + (1,) * len(pointer.shape))
+            factors = merged(factors, [alive], np.logical_and)
+        return factors
+
+    def check(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> None:
+        """Raise a KernelFault if an active lane is outside the elements of the argument."""
+        region = pointer.region
+        assert region is not None
+        if pointer.overflowed is not None:
+            self._check_overflow(operation, pointer, factors)
+        if not self.batch.options.check_memory:
+            return
+        low, high = pointer.bounds()
+        if region.dense and low >= 0 and high < region.extent:
+            return
+        chosen = self._suspects(pointer, region)
+        if not chosen.size:
+            return
+        offsets, active = self._lanes_of(pointer, factors, chosen)
+        outside = active & ~region.contains(offsets)
+        if outside.any():
+            self._complain(operation, region, offsets, active, outside, chosen)
+
+    def _complain(
+        self,
+        operation: str,
+        region: Region,
+        offsets: Array,
+        active: Array,
+        outside: Array,
+        chosen: Array,
+    ) -> None:
+        beyond = outside & ((offsets < 0) | (offsets >= region.extent))
+        if beyond.any():
+            first = chosen[np.unravel_index(int(beyond.argmax()), beyond.shape)[0]]
+            code = f"out-of-bounds-{KINDS[operation]}"
+            lanes = (int(outside.sum()), int(active.sum()))
+            at = self.batch.program_id(int(first))
+            raise self.reporter.memory(code, operation, region, offsets[outside], lanes, at)
+        first = chosen[np.unravel_index(int(outside.argmax()), outside.shape)[0]]
+        at = self.batch.program_id(int(first))
+        lanes = (int(outside.sum()), int(active.sum()))
+        code = "gap-read" if operation == "tl.load" else "gap-store"
+        fault = self.reporter.memory(code, operation, region, offsets[outside], lanes, at)
+        if code == "gap-store":
+            raise fault
+        self.reporter.note(fault.fault)
+
+    def _suspects(self, pointer: Pointer, region: Region) -> Array:
+        """Programs of the batch whose offsets are not obviously inside."""
+        terms = pointer.sum_terms()
+        programs = max(term.shape[0] for term in terms)
+        if programs == 1 or not region.dense:
+            return np.arange(self.batch.programs if programs > 1 else 1)
+        low = np.zeros(programs, np.int64)
+        high = np.zeros(programs, np.int64)
+        for term in terms:
+            flat = term.reshape(term.shape[0], -1)
+            low += flat.min(axis=1)
+            high += flat.max(axis=1)
+        return np.flatnonzero((low < 0) | (high >= region.extent))
+
+    def _lanes_of(
+        self, pointer: Pointer, factors: tuple[Array, ...], chosen: Array
+    ) -> tuple[Array, Array]:
+        shared = all(term.shape[0] == 1 for term in pointer.sum_terms())
+        terms = [term if term.shape[0] == 1 else term[chosen] for term in pointer.sum_terms()]
+        if shared and factors:
+            # The same addresses for all programs: one active program is enough to use them.
+            masks = [conjunction(factors).any(axis=0, keepdims=True)]
+        else:
+            masks = [f if f.shape[0] == 1 else f[chosen] for f in factors]
+        shape = (len(chosen), *pointer.shape)
+        self.batch.budget(shape)
+        offsets = np.broadcast_to(total(terms), shape)
+        active = np.broadcast_to(conjunction(masks) if masks else np.True_, shape)
+        return offsets, active
+
+    def _check_overflow(
+        self, operation: str, pointer: Pointer, factors: tuple[Array, ...]
+    ) -> None:
+        assert pointer.overflowed is not None
+        wrapped = pointer.overflowed
+        used = wrapped & conjunction(factors) if factors else wrapped
+        if used.any():
+            index = int(np.unravel_index(int(used.argmax()), used.shape)[0])
+            region = pointer.region
+            name = region.name if region is not None else ""
+            raise self.reporter.overflow(operation, name, self.batch.program_id(index))
+
+    def _load_shape(
+        self, pointer: Pointer, factors: tuple[Array, ...], other: Block | None
+    ) -> tuple[int, ...]:
+        programs = max(
+            [term.shape[0] for term in pointer.sum_terms()]
+            + [factor.shape[0] for factor in factors]
+            + ([part.shape[0] for part in other.parts()] if other is not None else [])
+        )
+        shape = (programs, *pointer.shape)
+        self.batch.budget(shape)
+        return shape
+
+    def _read(self, region: Region, plan: Plan, dtype: tl.dtype, other: Block | None) -> Array:
+        flat = region.flat if region.dtype.scalar == dtype.scalar else region.viewed_as(dtype).flat
+        if plan.whole:
+            return decode(plan.pieces[0].read(flat), dtype)
+        if other is not None:
+            values = np.array(np.broadcast_to(other.data, plan.shape), carrier_dtype(dtype))
+        else:
+            values = np.full(plan.shape, self._missing(dtype), carrier_dtype(dtype))
+        for piece in plan.pieces:
+            found = decode(piece.read(flat), dtype)
+            if isinstance(piece, Tile):
+                values[piece.where] = found
+            else:
+                values[piece.where] = np.where(piece.active, found, values[piece.where])
+        return values
+
+    def _missing(self, dtype: tl.dtype) -> Any:
+        if not self.batch.options.poison_masked:
+            return carrier_dtype(dtype).type(0)
+        self.batch.poisoned = True
+        return poison_value(dtype)
+
+    def _look_for_poison(self, value: Block, factors: tuple[Array, ...]) -> None:
+        if not self.batch.poisoned or value.data.dtype.kind != "f":
+            return
+        missing = np.isnan(value.data)
+        if not missing.any():
+            return
+        marked = holds_poison(value.data) & (conjunction(factors) if factors else np.True_)
+        if marked.any():
+            index = int(np.unravel_index(int(marked.argmax()), marked.shape)[0])
+            self.reporter.poison(self.batch.program_id(index))
+
+    def _load_mixed(
+        self,
+        pointer: Pointer,
+        factors: tuple[Array, ...],
+        other: Block | None,
+        dtype: tl.dtype,
+    ) -> Block:
+        shape = (self.batch.programs, *pointer.shape)
+        if other is not None:
+            values = np.array(np.broadcast_to(other.data, shape), carrier_dtype(dtype))
+        else:
+            values = np.full(shape, self._missing(dtype), carrier_dtype(dtype))
+        for choice, extra in self._by_region("tl.load", pointer, factors):
+            mask = Block(None, tl.int1, pointer.shape, factors=(*factors, extra))
+            found = self.load(choice, mask, Block(values, dtype.scalar, pointer.shape))
+            values = np.array(np.broadcast_to(found.data, shape))
+        return Block(values, dtype.scalar, pointer.shape)
+
+    def _by_region(
+        self, operation: str, pointer: Pointer, factors: tuple[Array, ...]
+    ) -> list[tuple[Pointer, Array]]:
+        """Split pointers into several arguments; a pointer into none is a fault."""
+        pointer = self.resolve(operation, pointer, factors)
+        assert pointer.owners is not None
+        used = np.unique(pointer.owners)
+        result = []
+        for number in used[used >= 0]:
+            region = pointer.choices[int(number)]
+            single = Pointer(region, pointer.sum_terms(), pointer.dtype, pointer.shape)
+            result.append((single, pointer.owners == number))
+        return result
+
+    def resolve(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> Pointer:
+        """Give pointers made from integers their argument back, by address."""
+        if pointer.owners is not None:
+            return pointer
+        regions = self.batch.regions
+        address = total(pointer.sum_terms())
+        owners = np.full(address.shape, -1)
+        offsets = np.zeros(address.shape, np.int64)
+        for number, region in enumerate(regions):
+            inside = (address >= region.address) & (
+                address < region.address + region.extent * region.item_bytes
+            )
+            owners[inside] = number
+            offsets[inside] = (address[inside] - region.address) // pointer.item_bytes
+        lost = (owners < 0) & (conjunction(factors) if factors else np.True_)
+        if lost.any():
+            index = int(np.unravel_index(int(lost.argmax()), lost.shape)[0])
+            raise self.reporter.stray(operation, self.batch.program_id(index), int(lost.sum()))
+        return Pointer(None, (offsets,), pointer.dtype, pointer.shape, owners, tuple(regions))
+
+
+def lanes_in(shape: Shape) -> int:
+    """Lanes of a block of this shape."""
+    return math.prod(shape)
+
+
+def raw_bytes(dtype: tl.dtype) -> int:
+    """Bytes of one element in memory."""
+    return raw_dtype(dtype).itemsize

@@ -1,0 +1,183 @@
+"""Turning what went wrong into sentences: which line, which program, which elements, and why."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING
+
+from .faults import Fault, KernelFault
+from .formats import Array
+from .state import SourceLines
+
+if TYPE_CHECKING:
+    from .regions import Region
+
+# More findings of one launch than this say nothing new.
+MOST_NOTES = 200
+
+
+class Reporter:
+    """Makes the faults of one launch; `faults` collects those that do not stop the kernel."""
+
+    def __init__(self, kernel: str, lines: SourceLines, faults: list[Fault]) -> None:
+        self.kernel = kernel
+        self.lines = lines
+        self.faults = faults
+        self._seen: set[tuple[str, int, str]] = set()
+
+    def note(self, fault: Fault) -> None:
+        """Add a finding, once per code, line and argument."""
+        key = (fault.code, fault.line, fault.argument)
+        if key not in self._seen and len(self._seen) < MOST_NOTES:
+            self._seen.add(key)
+            self.faults.append(fault)
+
+    def forget(self, length: int) -> None:
+        """Drop the findings after the first `length`: their batch was undone."""
+        del self.faults[length:]
+        self._seen = {(f.code, f.line, f.argument) for f in self.faults}
+
+    def place(self) -> dict[str, object]:
+        """The fields of a fault that tell where the kernel is."""
+        filename, line, function = self.lines.current()
+        return self.place_of(filename, line, function)
+
+    def place_of(self, filename: str, line: int, function: str) -> dict[str, object]:
+        """The same for a place that is known."""
+        source = linecache.getline(filename, line).strip() if line else ""
+        name = self.kernel if function in ("", self.kernel) else f"{self.kernel} (in {function})"
+        return {"kernel": name, "filename": filename, "line": line, "source": source}
+
+    def memory(
+        self,
+        code: str,
+        operation: str,
+        region: Region,
+        offsets: Array,
+        lanes: tuple[int, int],
+        program: tuple[int, int, int],
+    ) -> KernelFault:
+        """A fault about lanes that are not elements of an argument."""
+        low, high, first = int(offsets.min()), int(offsets.max()), int(offsets.flat[0])
+        outside, active = lanes
+        what = "in the gaps between the elements" if code.startswith("gap") else "outside"
+        span = f"offset {first}" if low == high else f"offsets {low} to {high}, first {first}"
+        message = (
+            f"{operation} touches {outside} of {active} active lanes {what} of "
+            f"{region.name!r} (shape {region.shape}, strides {region.strides}, valid offsets "
+            f"0 to {region.extent - 1}): {span}, in program {program}."
+        )
+        return KernelFault(
+            Fault(
+                code=code,
+                message=message,
+                program_id=program,
+                operation=operation,
+                argument=region.name,
+                shape=region.shape,
+                strides=region.strides,
+                lanes_outside=outside,
+                lanes_active=active,
+                first_offset=first,
+                offset_range=(low, high),
+                cause=_usual_cause(code, region, low, high),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+    def overflow(
+        self, operation: str, argument: str, program: tuple[int, int, int]
+    ) -> KernelFault:
+        """A fault about an int32 offset that wrapped."""
+        return KernelFault(
+            Fault(
+                code="offset-overflow",
+                message=(
+                    f"The offset that {operation} adds to {argument!r} passes 2**31 in program "
+                    f"{program}: computed in int32 it wraps around and points elsewhere."
+                ),
+                program_id=program,
+                operation=operation,
+                argument=argument,
+                cause=(
+                    "Indices are int32 unless you say otherwise. Widen before multiplying: "
+                    "row.to(tl.int64) * stride."
+                ),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+    def stray(self, operation: str, program: tuple[int, int, int], lanes: int) -> KernelFault:
+        """A fault about pointers that lie in no argument at all."""
+        kind = operation.removeprefix("tl.")
+        return KernelFault(
+            Fault(
+                code=f"out-of-bounds-{kind}",
+                message=(
+                    f"{operation} follows {lanes} pointers that lie in none of the kernel's "
+                    f"arguments, in program {program}."
+                ),
+                program_id=program,
+                operation=operation,
+                lanes_outside=lanes,
+                cause="A pointer made from an integer must still point into an argument.",
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+    def poison(self, program: tuple[int, int, int]) -> None:
+        """Note that a stored value was computed from lanes that were never loaded."""
+        self.note(
+            Fault(
+                code="masked-lanes-used",
+                message=(
+                    "A value stored here was computed from lanes that a masked tl.load left "
+                    f"out, in program {program}: on a GPU those lanes hold anything."
+                ),
+                program_id=program,
+                operation="tl.store",
+                cause=(
+                    "Give tl.load an `other` that does not change the result: 0 for sums, "
+                    "-float('inf') for maxima; or drop the lanes with tl.where."
+                ),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+    def assertion(self, text: str, program: tuple[int, int, int]) -> KernelFault:
+        """A fault about a tl.device_assert or tl.assume that does not hold."""
+        return KernelFault(
+            Fault(
+                code="device-assert",
+                message=f"Assertion failed in program {program}: {text}",
+                program_id=program,
+                operation="tl.device_assert",
+                cause="The kernel itself claims that this always holds.",
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+
+def _usual_cause(code: str, region: Region, low: int, high: int) -> str:
+    if region.elements == 0:
+        return "The tensor is empty: no lane may be active. Is the mask missing?"
+    if code.startswith("gap"):
+        return (
+            "The tensor is a view with gaps (a slice or a transpose). Usual cause: offsets assume "
+            "that rows lie directly behind each other. Multiply the row index by the stride that "
+            "the launcher passes, not by the width."
+        )
+    if low < 0:
+        return (
+            "Offsets below zero lie before the tensor. Usual causes: subtracting too much, "
+            "or a negative index."
+        )
+    if high < 2 * region.extent + 4096:
+        return (
+            "Usual causes: the last block has no mask, the mask compares with the wrong length, "
+            "or an offset is multiplied by the wrong stride or block size."
+        )
+    return (
+        "The offsets are far away. Usual causes: the program id multiplied by the wrong size, "
+        "a stride applied twice, or a byte offset used as an element offset."
+    )

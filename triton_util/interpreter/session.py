@@ -1,0 +1,204 @@
+"""`interpret`: the engine in place of triton's own interpreter, for the length of a `with` block."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import triton.language as tl
+from triton.runtime import interpreter as stock
+
+from . import arguments
+from .builder import GridBuilder
+from .control import Control
+from .executor import Execution, bind, normalised_grid
+from .faults import EngineUnavailable, Fault, KernelFault
+from .formats import Array
+from .language import patched_tensor
+from .options import EngineOptions
+from .reductions import BatchReduce, BatchScan
+from .rewriting import rewrite
+from .shadow import Shadow
+from .state import SourceLines
+from .translation import fault_from
+
+
+@dataclass
+class Launch:
+    """What one launch was and did.
+
+    mode: "grid" or "serial"; fallback: why a grid run went on serially, or "".
+    arguments: one dict per parameter, in order: name, kind, dtype, shape, strides, value ...
+    flops: floating-point operations by kind ("arithmetic", "special", "dot"), with traffic on.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    meta: dict[str, Any]
+    arguments: list[dict[str, Any]]
+    mode: str = "grid"
+    fallback: str = ""
+    flops: dict[str, int] = field(default_factory=dict)
+    traffic: Any = None
+
+
+class Run:
+    """The record of everything that ran inside one `interpret` block."""
+
+    def __init__(self, options: EngineOptions) -> None:
+        self.options = options
+        self.launches: list[Launch] = []
+        self.faults: list[Fault] = []
+        self.lines = SourceLines()
+        self.lanes: dict[Any, int] = {}
+        self.meta: dict[str, Any] = {}
+        self.watchers: list[Any] = []
+        self.shadow = Shadow(self) if options.track else None
+        if self.shadow is not None:
+            self.watchers.append(self.shadow)
+        self.builder: Any = stock.interpreter_builder
+        self.control = Control(self)
+        self._functions: dict[Any, Callable[..., Any]] = {}
+
+    def never_stored(self, out: torch.Tensor) -> Array:
+        """For each element of the view `out`, True where no kernel stored; of the view's shape."""
+        if self.shadow is None:
+            raise ValueError("never_stored needs EngineOptions(track=True)")
+        return self.shadow.never_stored(out)
+
+    def function(self, kernel: Any) -> Callable[..., Any]:
+        """The Python function that runs in place of a @triton.jit function."""
+        if kernel not in self._functions:
+            self._functions[kernel] = rewrite(kernel, self.control, self.lines)
+        return self._functions[kernel]
+
+    def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> None:
+        """Run one launch of a kernel; raises KernelFault."""
+        kernel = interpreted.fn
+        place = {"kernel": kernel.__name__}
+        try:
+            bound, options = self._bind(interpreted, positional, named)
+            sizes = normalised_grid(grid, {k: _plain(v) for k, v in bound.items()})
+        except KernelFault:
+            raise
+        except Exception as error:
+            raise KernelFault(fault_from(error, place)) from error
+        for hook in interpreted.pre_run_hooks:
+            hook(**{name: _plain(value) for name, value in bound.items()})
+        constants = {k: v.value for k, v in bound.items() if isinstance(v, arguments.Constant)}
+        record = Launch(kernel.__name__, sizes, {**constants, **options}, arguments.facts(bound))
+        self.launches.append(record)
+        self.meta = constants
+        moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
+        execution = Execution(self, (kernel, tuple(map(repr, constants.items()))), self.function(kernel))
+        try:
+            launching = execution.launch(sizes, hosted)
+            record.flops = dict(launching.flops)
+        finally:
+            record.mode, record.fallback = execution.mode, execution.reason
+            for device, host in moved.values():
+                device.copy_(host)
+
+    def _bind(
+        self, interpreted: Any, positional: Any, named: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        parameters = interpreted.arg_names
+        options = {k: v for k, v in named.items() if k not in parameters}
+        for name in options:
+            if name not in arguments.LAUNCH_OPTIONS:
+                raise KeyError(f"Keyword argument {name} was specified but unrecognised")
+        given = {k: v for k, v in named.items() if k in parameters}
+        bound = bind(interpreted.fn, positional, given)
+        constexprs = _constexprs(interpreted.fn)
+        return {
+            name: arguments.Constant(value) if name in constexprs or _is_constant(value) else value
+            for name, value in bound.items()
+        }, options
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, arguments.Constant) else value
+
+
+def _is_constant(value: Any) -> bool:
+    return isinstance(value, (tl.constexpr, str, tl.dtype)) or value is None or callable(value)
+
+
+def _constexprs(function: Any) -> set[str]:
+    names = set()
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        if annotation is tl.constexpr or "constexpr" in str(annotation):
+            names.add(name)
+    return names
+
+
+@contextlib.contextmanager
+def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
+    """Run every @triton.jit launch inside the block in the engine.
+
+    Yields the Run.  Raises EngineUnavailable where triton does not interpret, and KernelFault from
+    the launch that did something no GPU kernel may do.  Everything that the engine replaces in
+    triton is put back at the end, whatever happened.
+    """
+    if not _interprets():
+        raise EngineUnavailable(
+            "Set TRITON_INTERPRET=1 before triton is imported: this process compiles kernels "
+            "for a GPU and cannot interpret them."
+        )
+    run = Run(options or EngineOptions())
+    with contextlib.ExitStack() as stack:
+        _install(run, stack)
+        yield run
+
+
+def _interprets() -> bool:
+    return isinstance(tl.standard.cdiv, stock.InterpretedFunction)
+
+
+def _install(run: Run, stack: contextlib.ExitStack) -> None:
+    builder = stock.interpreter_builder
+    _swap(stack, builder, "__class__", GridBuilder)
+    _swap(stack, builder, "options", _engine_options(builder.options))
+    _swap(stack, stock, "ReduceOps", BatchReduce)
+    _swap(stack, stock, "ScanOps", BatchScan)
+    _swap(stack, stock, "_patch_lang_tensor", patched_tensor(run.control))
+    _swap(stack, stock.InterpretedFunction, "run", _runner(run))
+    _swap(stack, stock.InterpretedFunction, "__call__", _caller(run))
+    scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
+    if scope is not None:
+        stack.callback(scope.restore)
+    if run.shadow is not None:
+        stack.enter_context(run.shadow.fresh_memory())
+
+
+def _swap(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> None:
+    stack.callback(setattr, owner, name, getattr(owner, name))
+    setattr(owner, name, value)
+
+
+def _engine_options(options: Any) -> Any:
+    from dataclasses import replace
+
+    return replace(options, sanitize_overflow=False, debug=True)
+
+
+def _runner(run: Run) -> Callable[..., Any]:
+    def launch(self: Any, *positional: Any, grid: Any, warmup: bool, **named: Any) -> None:
+        if not warmup:
+            run.launch(self, positional, grid, named)
+
+    return launch
+
+
+def _caller(run: Run) -> Callable[..., Any]:
+    def call(self: Any, *positional: Any, **named: Any) -> Any:
+        return run.function(self.fn)(*positional, **named)
+
+    return call
+
+
