@@ -1,0 +1,230 @@
+"""What the launcher needs, and nothing else: its dependency closure by name.
+
+The statements at the top level of all cells form one program. A statement is kept when the
+launcher needs a name that it binds; everything else (tests, plots, other exercises) is
+dropped and never runs. Kept statements stay on their own lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+INLINE_SCOPES = frozenset({"listcomp", "genexpr", "dictcomp", "setcomp"})  # run where they stand
+BUILTIN_NAMES = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+# Calls for their effect that a launcher relies on.
+NEEDED_CALLS = frozenset({"triton.set_allocator"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement at the top level. Line numbers count from 1 through all cells.
+
+    `eager` names are needed when the statement runs, `lazy` ones when a function in it is
+    called; `changes` is the name whose object it alters (`configs.append(…)`).
+    """
+
+    node: ast.stmt
+    index: int
+    text: str
+    binds: frozenset[str]
+    eager: frozenset[str]
+    lazy: frozenset[str]
+    changes: str | None
+
+    @property
+    def line(self) -> int:
+        decorators = getattr(self.node, "decorator_list", None)
+        return int(decorators[0].lineno if decorators else self.node.lineno)
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.node, ast.FunctionDef)
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+
+@dataclass
+class Closure:
+    """The kept statements, and the names that nothing binds (name → line of its first use)."""
+
+    kept: set[int] = field(default_factory=set)
+    missing: dict[str, int] = field(default_factory=dict)
+
+
+def statements(tree: ast.Module, text: str, first_line: int, first_index: int) -> list[Statement]:
+    """The top-level statements of a cell whose first line is `first_line` of the program."""
+    lines = text.split("\n")
+    found = []
+    for node in tree.body:
+        segment = _segment(lines, node)
+        binds, eager, lazy = _names(node)
+        ast.increment_lineno(node, first_line - 1)
+        found.append(
+            Statement(node, first_index + len(found), segment, binds, eager, lazy, _changed(node))
+        )
+    return found
+
+
+def _segment(lines: list[str], node: ast.stmt) -> str:
+    """The exact text of a statement, decorators included, without its neighbours on a line."""
+    decorators = getattr(node, "decorator_list", None)
+    first = (decorators[0].lineno if decorators else node.lineno) - 1
+    column = 0 if decorators else node.col_offset
+    last = (node.end_lineno or node.lineno) - 1
+    taken = [line.encode() for line in lines[first : last + 1]]
+    taken[-1] = taken[-1][: node.end_col_offset]
+    taken[0] = taken[0][column:]
+    return b"\n".join(taken).decode()
+
+
+def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    table = symtable.symtable(ast.unparse(node), "<submission>", "exec")
+    binds, eager = set(), set()
+    for symbol in table.get_symbols():
+        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
+            binds.add(symbol.get_name())
+        if symbol.is_referenced():
+            eager.add(symbol.get_name())
+    if isinstance(node, ast.AugAssign):
+        eager |= binds
+    lazy: set[str] = set()
+    for child in table.get_children():
+        _collect_globals(child, eager, lazy)
+    return frozenset(binds), frozenset(eager), frozenset(lazy)
+
+
+def _collect_globals(table: symtable.SymbolTable, eager: set[str], lazy: set[str]) -> None:
+    runs_here = table.get_type() == "class" or table.get_name() in INLINE_SCOPES
+    into = eager if runs_here else lazy
+    into |= {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
+    for child in table.get_children():
+        _collect_globals(child, into, lazy)
+
+
+def _changed(node: ast.stmt) -> str | None:
+    target: ast.expr | None = None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        target = node.value.func
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        target = node.targets[0]
+    if not isinstance(target, ast.Attribute | ast.Subscript):
+        return None
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """`if __name__ == "__main__":`, which never holds in the judge."""
+    return isinstance(node, ast.If) and any(
+        isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
+    )
+
+
+def body_is_empty(function: ast.FunctionDef) -> bool:
+    """A stub: nothing but a docstring, `pass`, `...` or an empty return."""
+    for node in function.body:
+        constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        nothing = isinstance(node, ast.Return) and (
+            node.value is None
+            or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        )
+        if not (constant or nothing or isinstance(node, ast.Pass | ast.Raise)):
+            return False
+    return True
+
+
+def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
+    """Everything that `launcher` needs, directly or through others."""
+    program = [s for s in program if not is_main_guard(s.node)]
+    result = Closure(kept={launcher.index})
+    by_index = {s.index: s for s in program}
+    waiting = [launcher]
+    seen: set[tuple[str, int | None]] = set()
+    while waiting:
+        needing = waiting.pop()
+        for name, limit in _needs(needing):
+            if (name, limit) in seen:
+                continue
+            seen.add((name, limit))
+            chosen = launcher_or_best(program, launcher, name, limit)
+            if not chosen and name not in BUILTIN_NAMES and name not in needing.binds:
+                result.missing.setdefault(name, _first_use(needing.node, name))
+            fresh = {s.index for s in chosen} - result.kept
+            result.kept |= fresh
+            waiting += [by_index[index] for index in sorted(fresh)]
+    return result
+
+
+def _needs(statement: Statement) -> Iterator[tuple[str, int | None]]:
+    for name in sorted(statement.lazy):
+        yield name, None
+    for name in sorted(statement.eager):
+        yield name, statement.index
+    if not statement.is_function and not statement.is_import:
+        for name in sorted(statement.binds):  # `x = 1`, then `if …: x = 2`
+            yield name, statement.index
+
+
+def launcher_or_best(
+    program: Sequence[Statement], launcher: Statement, name: str, limit: int | None
+) -> list[Statement]:
+    """The statements that give `name` its value, as seen at `limit` or after all cells."""
+    if name in launcher.binds:
+        return [launcher]
+    bound = [s for s in program if name in s.binds]
+    if not bound:
+        return []
+    before = [s for s in bound if limit is None or s.index < limit]
+    if not before and limit is not None and any(s.index == limit for s in bound):
+        return []
+    pool = before or bound
+    if pool[-1].is_import:
+        return [s for s in bound if s.is_import]  # `import triton` and `import triton.language`
+    last = _last_written(pool)
+    altering = [s for s in program if s.changes == name and s.index > last.index]
+    return [last, *altering]
+
+
+def _last_written(pool: Sequence[Statement]) -> Statement:
+    """The last definition wins, but an untouched stub wins over nothing that is written."""
+    written = [
+        s for s in pool if not (isinstance(s.node, ast.FunctionDef) and body_is_empty(s.node))
+    ]
+    return (written or pool)[-1]
+
+
+def _first_use(node: ast.AST, name: str) -> int:
+    lines = [n.lineno for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    return min(lines, default=getattr(node, "lineno", 1))
+
+
+def effects(program: Sequence[Statement], kept: set[int]) -> set[int]:
+    """Top-level calls for their effect that the kept statements rely on."""
+    return {
+        s.index
+        for s in program
+        if s.changes is not None
+        and isinstance(s.node, ast.Expr)
+        and isinstance(s.node.value, ast.Call)
+        and ast.unparse(s.node.value.func) in NEEDED_CALLS
+        and kept
+    }
+
+
+def sliced(program: Sequence[Statement], kept: set[int], line_count: int) -> str:
+    """The kept statements on their own lines; every other line is blank."""
+    out = [""] * max(1, line_count)
+    for statement in program:
+        if statement.index not in kept:
+            continue
+        for offset, line in enumerate(statement.text.split("\n")):
+            row = statement.line - 1 + offset
+            out[row] = f"{out[row]}; {line}" if out[row] else line
+    return "\n".join(out) + "\n"
