@@ -1,0 +1,200 @@
+"""The card that `check` shows in a notebook. Every text from outside is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+
+from triton_util.client import words
+from triton_util.client.picture import legend_html, picture_svg
+from triton_util.client.report import Finding, Report
+from triton_util.theme import variables_css
+
+_STYLE = """
+.tw-card { box-sizing: border-box; max-width: 56em; margin: .4em 0; padding: 0;
+  background: var(--tw-paper); color: var(--tw-ink); border: 1px solid var(--tw-line);
+  border-left: 5px solid var(--tw-state); border-radius: 8px; overflow: hidden;
+  font: 14px/1.55 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+.tw-card * { box-sizing: border-box; }
+.tw-card.tw-passed { --tw-state: var(--tw-good); --tw-state-soft: var(--tw-good-soft); }
+.tw-card.tw-failed { --tw-state: var(--tw-bad); --tw-state-soft: var(--tw-bad-soft); }
+.tw-card.tw-unjudged { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
+.tw-card.tw-plain { --tw-state: var(--tw-accent); --tw-state-soft: var(--tw-accent-soft); }
+.tw-card .tw-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2em .7em;
+  padding: .6em 1em; background: var(--tw-state-soft); }
+.tw-card .tw-mark { display: inline-flex; width: 1.7em; height: 1.7em; border-radius: 50%;
+  align-items: center; justify-content: center; background: var(--tw-state);
+  color: var(--tw-paper); font-weight: 700; flex: none; }
+.tw-card .tw-verdict { font-weight: 650; font-size: 1.1em; }
+.tw-card .tw-verdict code { font-size: .95em; background: none; padding: 0; }
+.tw-card .tw-summary { color: var(--tw-muted); margin-left: auto; }
+.tw-card .tw-body { padding: .7em 1em .9em; }
+.tw-card .tw-body > :first-child, .tw-card .tw-finding > :first-child { margin-top: 0; }
+.tw-card p { margin: .5em 0; color: inherit; }
+.tw-card code, .tw-card pre { font-family: ui-monospace, "JetBrains Mono", Menlo, Consolas,
+  "DejaVu Sans Mono", monospace; font-size: .92em; color: inherit;
+  background: var(--tw-raised); border-radius: 4px; }
+.tw-card code { padding: .08em .32em; }
+.tw-card pre { padding: .55em .8em; margin: .35em 0; overflow-x: auto; white-space: pre-wrap;
+  border: 0; }
+.tw-card .tw-gates { display: flex; flex-wrap: wrap; gap: .4em; list-style: none;
+  margin: 0 0 .9em; padding: 0; }
+.tw-card .tw-gates li { display: inline-flex; gap: .45em; align-items: baseline; margin: 0;
+  border: 1px solid var(--tw-line); border-radius: 999px; padding: .08em .75em; font-size: .93em; }
+.tw-card .tw-gates .tw-g-passed { background: var(--tw-good-soft); border-color: var(--tw-good); }
+.tw-card .tw-gates .tw-g-failed { background: var(--tw-bad-soft); border-color: var(--tw-bad); }
+.tw-card .tw-gates .tw-g-not_run { color: var(--tw-muted); border-style: dashed; }
+.tw-card .tw-gates .tw-gm { font-weight: 700; }
+.tw-card .tw-gates .tw-g-passed .tw-gm { color: var(--tw-good); }
+.tw-card .tw-gates .tw-g-failed .tw-gm { color: var(--tw-bad); }
+.tw-card .tw-title { font-weight: 650; font-size: 1.08em; margin: 0 0 .3em; }
+.tw-card .tw-tag { display: inline-block; color: var(--tw-muted); min-width: 6.2em; }
+.tw-card .tw-where { margin: .6em 0; }
+.tw-card .tw-next { border-left: 3px solid var(--tw-accent); background: var(--tw-accent-soft);
+  border-radius: 0 6px 6px 0; padding: .45em .8em; margin: .8em 0 .2em; }
+.tw-card .tw-next b { color: var(--tw-accent); }
+.tw-card figure { margin: .8em 0; }
+.tw-card figcaption { color: var(--tw-muted); font-size: .95em; margin-top: .2em; }
+.tw-card .tw-map { max-width: 100%; height: auto; display: block; }
+.tw-card .tw-right { fill: var(--tw-raised); stroke: var(--tw-line); }
+.tw-card .tw-dot { fill: var(--tw-muted); }
+.tw-card .tw-wrong { fill: var(--tw-bad); }
+.tw-card .tw-cross { stroke: var(--tw-paper); stroke-width: 1.8; stroke-linecap: round; }
+.tw-card .tw-never { fill: var(--tw-warn-soft); stroke: var(--tw-warn); stroke-dasharray: 2 1.5; }
+.tw-card .tw-ring { fill: none; stroke: var(--tw-warn); stroke-width: 1.6; }
+.tw-card .tw-legend { display: flex; flex-wrap: wrap; gap: .2em 1.2em; list-style: none;
+  margin: .4em 0 0; padding: 0; font-size: .93em; }
+.tw-card .tw-legend li { display: inline-flex; align-items: center; gap: .4em; margin: 0; }
+.tw-card details { margin-top: .7em; }
+.tw-card summary { cursor: pointer; color: var(--tw-accent); width: fit-content; }
+.tw-card summary:focus-visible { outline: 2px solid var(--tw-accent); outline-offset: 2px;
+  border-radius: 3px; }
+.tw-card .tw-finding + .tw-finding { border-top: 1px solid var(--tw-line); margin-top: .9em;
+  padding-top: .9em; }
+.tw-card table { border-collapse: collapse; margin: .4em 0; font-size: .93em; color: inherit;
+  background: none; }
+.tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
+  border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
+.tw-card th { color: var(--tw-muted); font-weight: 500; }
+.tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
+"""
+
+
+@cache
+def style() -> str:
+    """The style element that each card brings along: an output must stand alone."""
+    return f"<style>{variables_css('.tw-card')}{_STYLE}</style>"
+
+
+def prose(text: str) -> str:
+    """Escaped text in which `words between backticks` are code and blank lines part paragraphs."""
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return "".join(f"<p>{inline(part)}</p>" for part in paragraphs)
+
+
+def inline(text: str) -> str:
+    """Escaped text in which `words between backticks` are code."""
+    escaped = html.escape(text, quote=True)
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escaped)
+
+
+def frame(state: str, mark: str, verdict: str, summary: str, body: str, label: str) -> str:
+    """A card: coloured edge, a mark and a verdict in words, and a body (HTML already)."""
+    aside = f'<span class="tw-summary">{inline(summary)}</span>' if summary else ""
+    inside = f'<div class="tw-body">{body}</div>' if body else ""
+    return (
+        f'{style()}<section class="tw-card tw-{state}" role="region" '
+        f'aria-label="{html.escape(label, quote=True)}">'
+        f'<div class="tw-head"><span class="tw-mark" aria-hidden="true">{mark}</span>'
+        f'<span class="tw-verdict" role="heading" aria-level="3">{verdict}</span>{aside}</div>'
+        f"{inside}</section>"
+    )
+
+
+def waiting_html(exercise: str) -> str:
+    """The card while the judge is at work."""
+    verdict = f"<code>{html.escape(exercise)}</code> is being checked …"
+    return frame("plain", "…", verdict, "", "", f"Checking {exercise}")
+
+
+def report_html(report: Report) -> str:
+    """The card for one report."""
+    verdict = f"<code>{html.escape(report.exercise)}</code> {words.headline(report)}"
+    first, rest = report.findings[:1], report.findings[1:]
+    parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
+    parts += [_resources(report), _tier(report)]
+    label = f"Check of {report.exercise}: {words.headline(report)}"
+    mark = words.STATE_MARK[report.state]
+    body = "".join(parts)
+    return frame(report.state, mark, verdict, words.summary(report), body, label)
+
+
+def _gates(report: Report) -> str:
+    items = "".join(
+        f'<li class="tw-g-{status if status in words.STATUS_MARK else "not_run"}" '
+        f'title="{html.escape(words.GATE_MEANING[name], quote=True)}">'
+        f'<span class="tw-gm" aria-hidden="true">{words.STATUS_MARK.get(status, "–")}</span>'
+        f"<span>{name}: {html.escape(words.STATUS_WORD.get(status, status))}</span></li>"
+        for name, status in words.gates(report)
+    )
+    return f'<ol class="tw-gates" aria-label="Gates">{items}</ol>' if items else ""
+
+
+def _finding(finding: Finding) -> str:
+    parts = []
+    if finding.title:
+        parts.append(
+            f'<div class="tw-title" role="heading" aria-level="4">{inline(finding.title)}</div>'
+        )
+    parts.append(prose(finding.message))
+    parts.append(_where(finding))
+    if finding.picture is not None:
+        caption = f"<figcaption>{inline(finding.picture.caption)}</figcaption>"
+        drawing = picture_svg(finding.picture) + legend_html(finding.picture)
+        parts.append(f"<figure>{drawing}{caption}</figure>")
+    if finding.next_step:
+        parts.append(f'<div class="tw-next"><b>Next:</b> {inline(finding.next_step)}</div>')
+    if finding.original:
+        parts.append(
+            "<details><summary>The original message</summary>"
+            f"<pre>{html.escape(finding.original)}</pre></details>"
+        )
+    return f'<div class="tw-finding">{"".join(parts)}</div>'
+
+
+def _where(finding: Finding) -> str:
+    rows = []
+    if finding.case:
+        rows.append(f'<div><span class="tw-tag">Failing case</span> {inline(finding.case)}</div>')
+    if finding.where:
+        rows.append(f'<div><span class="tw-tag">Where</span> {html.escape(finding.where)}</div>')
+    code = f"<pre>{html.escape(finding.code_line)}</pre>" if finding.code_line else ""
+    return f'<div class="tw-where">{"".join(rows)}{code}</div>' if rows or code else ""
+
+
+def _more(findings: tuple[Finding, ...]) -> str:
+    if not findings:
+        return ""
+    count = f"{len(findings)} more finding{'s' if len(findings) > 1 else ''}"
+    inside = "".join(_finding(finding) for finding in findings)
+    return f"<details><summary>{count}</summary>{inside}</details>"
+
+
+def _resources(report: Report) -> str:
+    rows = words.resources(report)
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{column}</th>' for column in words.RESOURCE_COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        "<details><summary>What the compiler made of it</summary>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></details>"
+    )
+
+
+def _tier(report: Report) -> str:
+    line = words.tier(report)
+    return f'<p class="tw-tier">{html.escape(line)}</p>' if line else ""

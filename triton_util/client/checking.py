@@ -1,0 +1,195 @@
+"""`check`: from a function of the session to a card. Never raises for what a learner wrote."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from triton_util.client import progress
+from triton_util.client.card import report_html, waiting_html
+from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.report import (
+    Finding,
+    MalformedReport,
+    Report,
+    could_not_check,
+    learners_mistake,
+    read_report,
+)
+from triton_util.client.session import Display, Session, script_cells
+from triton_util.client.source import Gathered, GatherError, gather, inner_function, is_kernel
+from triton_util.client.text import report_text
+from triton_util.client.words import headline, summary
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What `check` found. `passed` is True only when every gate that ran was passed.
+
+    `judged` is False when the judge could not answer: then nothing is known of the code.
+    """
+
+    exercise: str
+    passed: bool
+    judged: bool
+    cases_passed: int
+    cases_total: int
+    findings: tuple[Finding, ...]
+    _told: str = dataclasses.field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return self._told
+
+    def _ipython_display_(self) -> None:
+        """Nothing: the card was shown already."""
+
+
+def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
+    """Judge `function` (or the function of that name), show the card, record the progress."""
+    name = _name(function)
+    display = Display()
+    display.note(waiting_html(name), "")
+    try:
+        report = _report(function, name, session, judge)
+    except KeyboardInterrupt:
+        stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
+        display.show(report_html(stopped), report_text(stopped))
+        raise
+    except Exception as error:  # a fault of ours: the notebook goes on, and the learner knows
+        report = could_not_check(
+            name,
+            f"Checking failed with a fault of the course's own: {type(error).__name__}: {error}",
+            "Please report it with the text below.",
+            "".join(traceback.format_exception(error))[-3000:],
+        )
+    display.show(report_html(report), report_text(report))
+    progress.record(report)
+    return _result(report)
+
+
+def _name(function: Any) -> str:
+    if isinstance(function, str):
+        return function
+    inner = inner_function(function)
+    name = getattr(inner if inner is not None else function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def _report(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
+    try:
+        known = [item.name for item in exercises(judge)]
+        mistake = _wrong_argument(function, name, session, known)
+        if mistake is not None:
+            return mistake
+        gathered = _gathered(function, name, session)
+        answer = judge.ask(
+            {"op": "check", "exercise": name, "source": gathered.text, "name": "<notebook>"}
+        )
+        return with_places(read_report(answer["report"]), gathered)
+    except GatherError as error:
+        return learners_mistake(name, "no-source", error.title, error.message, error.next_step)
+    except JudgeUnavailable as error:
+        return could_not_check(name, error.message, error.mend, error.detail)
+    except (MalformedReport, KeyError) as error:
+        return could_not_check(
+            name,
+            f"The judge's answer could not be understood ({error}).",
+            "Bring the course to one version (`pip install --upgrade tilewise`), and restart the "
+            "notebook's kernel.",
+        )
+
+
+def _gathered(function: Any, name: str, session: Session) -> Gathered:
+    """The source of the function, from the notebook, or from the module that it came from."""
+    value = session.namespace[name] if isinstance(function, str) else function
+    inner = inner_function(value)
+    if inner is not None and inner.__globals__ is not session.namespace:
+        session = Session(inner.__globals__, script_cells(inner.__globals__))
+    return gather(name, value, session)
+
+
+def exercises(judge: JudgeProcess) -> list[progress.Listed]:
+    """The exercises of the course, in the order in which the judge lists them."""
+    answer = judge.ask({"op": "exercises"})
+    return [
+        progress.Listed(str(item["name"]), str(item["lesson"]), str(item["title"]))
+        for item in answer["exercises"]
+    ]
+
+
+def _wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
+    """A report when `function` is nothing that can be checked."""
+    if isinstance(function, str) and name not in session.namespace and name in known:
+        return learners_mistake(
+            name,
+            "not-defined",
+            f"`{name}` is not defined yet",
+            f"No cell that was run defines `{name}`.",
+            f"Run the cell that defines `{name}`, then check again.",
+        )
+    if name in known:
+        value = session.namespace.get(name) if isinstance(function, str) else function
+        if inner_function(value) is not None and not is_kernel(value):
+            return None
+    if is_kernel(function):
+        return learners_mistake(
+            name,
+            "kernel-given",
+            f"`{name}` is the kernel",
+            "`check` takes the launcher: the plain Python function that allocates the result and "
+            "launches the kernel.",
+            f"Check one of: {', '.join(known)}.",
+        )
+    if inner_function(function) is None and not isinstance(function, str):
+        return learners_mistake(
+            name,
+            "no-function",
+            "This is no function",
+            f"`check` was given a value of type {type(function).__name__}.",
+            "Give it the launcher itself, without calling it: `check(vector_add)`.",
+        )
+    near = difflib.get_close_matches(name, known, n=1)
+    guess = f"Did you mean `{near[0]}`? " if near else ""
+    return learners_mistake(
+        name,
+        "unknown-exercise",
+        f"There is no exercise called `{name}`",
+        "An exercise is found by the name of its launcher.",
+        f"{guess}The exercises are: {', '.join(known)}.",
+    )
+
+
+def with_places(report: Report, gathered: Gathered) -> Report:
+    """The report with the learner's own line numbers and the text of those lines."""
+    return dataclasses.replace(
+        report, findings=tuple(_placed(finding, gathered) for finding in report.findings)
+    )
+
+
+def _placed(finding: Finding, gathered: Gathered) -> Finding:
+    place = gathered.place(finding.line)
+    return dataclasses.replace(
+        finding,
+        where="" if place is None else str(place),
+        code_line=gathered.line_text(finding.line),
+    )
+
+
+def _result(report: Report) -> CheckResult:
+    told = f"<{report.exercise}: {headline(report)}"
+    counts = summary(report) if report.cases_total and report.state != "unjudged" else ""
+    return CheckResult(
+        exercise=report.exercise,
+        passed=report.state == "passed",
+        judged=report.state != "unjudged",
+        cases_passed=report.cases_passed,
+        cases_total=report.cases_total,
+        findings=report.findings,
+        _told=f"{told}, {counts}>" if counts else f"{told}>",
+    )

@@ -1,0 +1,174 @@
+"""The learner's progress: a small JSON file beside the notebook, and what it shows.
+
+`TILEWISE_HOME` names the folder when it is set; otherwise the nearest `.tilewise` folder of
+the working folder or above it, a new one in the working folder where that can be written,
+and `~/.tilewise` where it cannot. A damaged file is set aside, never an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from triton_util.client.card import frame
+from triton_util.client.report import Report
+
+_FILE = "progress.json"
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """How one exercise went so far. Times are UTC, ISO 8601; `passed` is "" until it did."""
+
+    checks: int = 0
+    passed: str = ""
+    best_cases: int = 0
+    cases_total: int = 0
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One exercise of the course, as the judge lists it."""
+
+    name: str
+    lesson: str
+    title: str
+
+
+def folder() -> Path:
+    """The folder of the progress file; it need not exist yet."""
+    chosen = os.environ.get("TILEWISE_HOME")
+    if chosen:
+        return Path(chosen).expanduser()
+    here = Path.cwd()
+    for parent in (here, *here.parents):
+        if (parent / ".tilewise").is_dir() and os.access(parent / ".tilewise", os.W_OK):
+            return parent / ".tilewise"
+    base = here if os.access(here, os.W_OK) else Path.home()
+    return base / ".tilewise"
+
+
+def load(path: Path | None = None) -> dict[str, Attempts]:
+    """What was recorded, by exercise; {} where nothing was, or where it cannot be read."""
+    path = folder() / _FILE if path is None else path
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): _attempts(item) for name, item in stored["exercises"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        _set_aside(path)
+        return {}
+
+
+def record(report: Report) -> bool:
+    """Add one check to the file. False where it could not be written (a full disk, say)."""
+    if report.state == "unjudged":
+        return False
+    recorded = load()
+    before = recorded.get(report.exercise, Attempts())
+    passed = before.passed
+    if report.state == "passed" and not passed:
+        passed = datetime.now(UTC).isoformat(timespec="seconds")
+    recorded[report.exercise] = Attempts(
+        checks=before.checks + 1,
+        passed=passed,
+        best_cases=max(before.best_cases, report.cases_passed),
+        cases_total=report.cases_total or before.cases_total,
+    )
+    content = {
+        "version": 1,
+        "exercises": {name: asdict(item) for name, item in sorted(recorded.items())},
+    }
+    try:
+        _write(folder() / _FILE, json.dumps(content, indent=1) + "\n")
+    except OSError:
+        return False
+    return True
+
+
+def _attempts(item: dict[str, Any]) -> Attempts:
+    return Attempts(
+        checks=int(item["checks"]),
+        passed=str(item["passed"]),
+        best_cases=int(item["best_cases"]),
+        cases_total=int(item["cases_total"]),
+    )
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a damaged file under another name, so that the next write loses nothing of it."""
+    with contextlib.suppress(OSError):
+        path.replace(path.with_suffix(".damaged.json"))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write at once or not at all: a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{_FILE}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _state(attempts: Attempts | None) -> tuple[str, str]:
+    """A mark and the state of one exercise in words."""
+    if attempts is None:
+        return "○", "not tried yet"
+    if attempts.passed:
+        return "✓", f"passed on {attempts.passed[:10]}"
+    best = f", at best {attempts.best_cases} of {attempts.cases_total} cases"
+    tries = f"{attempts.checks} check{'s' if attempts.checks != 1 else ''}"
+    return "◐", f"under way: {tries}{best if attempts.cases_total else ''}"
+
+
+def progress_text(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
+    """Lessons and their exercises, one line each."""
+    lines = [_total(exercises, recorded)]
+    for lesson in _lessons(exercises):
+        lines.append(f"  {lesson}")
+        for item in exercises:
+            if item.lesson == lesson:
+                mark, state = _state(recorded.get(item.name))
+                lines.append(f"    {mark} {item.name}: {state}")
+    return "\n".join(lines)
+
+
+def progress_html(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
+    """The same as a card with a table."""
+    rows = []
+    for lesson in _lessons(exercises):
+        for item in (item for item in exercises if item.lesson == lesson):
+            mark, state = _state(recorded.get(item.name))
+            rows.append(
+                f"<tr><td>{html.escape(lesson)}</td><td><code>{html.escape(item.name)}</code></td>"
+                f"<td>{html.escape(item.title)}</td>"
+                f'<td><span aria-hidden="true">{mark}</span> {html.escape(state)}</td></tr>'
+            )
+    head = "".join(
+        f'<th scope="col">{column}</th>' for column in ("lesson", "exercise", "task", "state")
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return frame("plain", "◆", "Your progress", _total(exercises, recorded), table, "Progress")
+
+
+def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
+    done = sum(bool(recorded.get(item.name, Attempts()).passed) for item in exercises)
+    return f"{done} of {len(exercises)} exercises passed"
+
+
+def _lessons(exercises: Sequence[Listed]) -> list[str]:
+    return list(dict.fromkeys(item.lesson for item in exercises))

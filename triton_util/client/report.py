@@ -1,0 +1,130 @@
+"""The judge's report as the client reads it: plain data, checked where it enters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+State = Literal["passed", "failed", "unjudged"]
+GATE_NAMES = ("read", "compile", "interpret", "traffic", "gpu")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A map of cells: `.` right, `x` wrong value, `o` never stored; and what it shows."""
+
+    rows: tuple[str, ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake in a tutor's words. `where` and `code_line` are the learner's own lines."""
+
+    gate: str
+    code: str
+    title: str
+    message: str
+    next_step: str = ""
+    where: str = ""
+    code_line: str = ""
+    case: str = ""
+    picture: Picture | None = None
+    original: str = ""
+    line: int | None = None  # in the text that was sent
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one kernel needs of a GPU with compute capability `target` (80 means 8.0)."""
+
+    kernel: str
+    target: int
+    registers: int
+    shared_bytes: int
+    spill_bytes: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """How one check went. `state` is unjudged when the judge, not the learner, failed."""
+
+    exercise: str
+    state: State
+    gates: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    cases_passed: int = 0
+    cases_total: int = 0
+    points: float | None = None
+    max_points: int = 0
+    sandbox: str = ""
+    seconds: float = 0.0
+    resources: tuple[Resources, ...] = ()
+
+
+class MalformedReport(Exception):  # noqa: N818 - names what was received
+    """The judge's answer lacks something that every report has."""
+
+
+_STATES: dict[str, State] = {"passed": "passed", "failed": "failed", "ungraded": "unjudged"}
+
+
+def read_report(answer: Mapping[str, Any]) -> Report:
+    """The report in a judge's answer. Raises MalformedReport for anything else."""
+    try:
+        return Report(
+            exercise=str(answer["exercise"]),
+            state=_STATES[str(answer["verdict"])],
+            gates={str(name): str(status) for name, status in answer["gates"].items()},
+            findings=tuple(_read_finding(item) for item in answer["findings"]),
+            cases_passed=int(answer.get("cases_passed", 0)),
+            cases_total=int(answer.get("cases_total", 0)),
+            points=None if answer.get("points") is None else float(answer["points"]),
+            max_points=int(answer.get("max_points", 0)),
+            sandbox=str(answer.get("sandbox", "")),
+            seconds=float(answer.get("seconds", 0.0)),
+            resources=tuple(_read_resources(item) for item in answer.get("resources", ())),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedReport(f"{type(error).__name__}: {error}") from error
+
+
+def _read_finding(item: Mapping[str, Any]) -> Finding:
+    picture = item.get("picture")
+    line = item.get("line")
+    return Finding(
+        gate=str(item["gate"]),
+        code=str(item["code"]),
+        title=str(item["title"]),
+        message=str(item["message"]),
+        next_step=str(item.get("next_step") or ""),
+        case=str(item.get("case") or ""),
+        picture=None
+        if picture is None
+        else Picture(tuple(map(str, picture["rows"])), str(picture["caption"])),
+        original=str(item.get("original") or ""),
+        line=None if line is None else int(line),
+    )
+
+
+def _read_resources(item: Mapping[str, Any]) -> Resources:
+    return Resources(
+        kernel=str(item["kernel"]),
+        target=int(item["target"]),
+        registers=int(item["registers"]),
+        shared_bytes=int(item["shared_bytes"]),
+        spill_bytes=int(item["spill_bytes"]),
+    )
+
+
+def learners_mistake(exercise: str, code: str, title: str, message: str, step: str) -> Report:
+    """A report for what was found before the judge was asked."""
+    finding = Finding("read", code, title, message, step)
+    return Report(exercise, "failed", {"read": "failed"}, (finding,))
+
+
+def could_not_check(exercise: str, message: str, mend: str, detail: str = "") -> Report:
+    """A report that says that nothing was judged, and how to mend that."""
+    finding = Finding("judge", "could-not-check", "", message, mend, original=detail)
+    return Report(exercise, "unjudged", {}, (finding,))

@@ -1,0 +1,65 @@
+"""The same report as plain text, for terminals and for notebooks that show no HTML."""
+
+from __future__ import annotations
+
+import textwrap
+
+from triton_util.client import words
+from triton_util.client.picture import picture_text
+from triton_util.client.report import Finding, Report
+
+_WIDTH = 92
+
+
+def report_text(report: Report) -> str:
+    """Everything that the card shows, in lines of at most 92 characters or so."""
+    mark = words.STATE_MARK[report.state]
+    head = f"{mark} {report.exercise}: {words.headline(report)}"
+    summary = words.summary(report)
+    lines = [f"{head} ({summary})" if summary and report.cases_total else head]
+    if summary and not report.cases_total:
+        lines.append(_wrap(summary))
+    gates = words.gates(report)
+    if gates:
+        told = [f"{words.STATUS_MARK.get(status, '–')} {name}" for name, status in gates]
+        lines.append("  gates: " + "  ".join(told))
+    for finding in report.findings:
+        lines += ["", _finding(finding)]
+    rows = words.resources(report)
+    if rows:
+        lines += ["", _table([words.RESOURCE_COLUMNS, *rows])]
+    if words.tier(report):
+        lines += ["", _wrap(words.tier(report))]
+    return "\n".join(lines)
+
+
+def _finding(finding: Finding) -> str:
+    lines = [_wrap(finding.title)] if finding.title else []
+    lines += [_wrap(part) for part in finding.message.split("\n") if part.strip()]
+    if finding.case:
+        lines.append(_wrap(f"Failing case: {finding.case}"))
+    if finding.where or finding.code_line:
+        place = finding.where or "Where"
+        lines.append(f"  {place}:  {finding.code_line}".rstrip(": "))
+    if finding.picture is not None:
+        lines.append(textwrap.indent(picture_text(finding.picture), "    "))
+    if finding.next_step:
+        lines.append(_wrap(f"Next: {finding.next_step}"))
+    if finding.original:
+        lines.append(textwrap.indent(finding.original.strip(), "    | "))
+    return "\n".join(lines)
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+    )
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  "
+        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

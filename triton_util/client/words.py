@@ -1,0 +1,71 @@
+"""What a report says, in sentences that the card and the terminal text share."""
+
+from __future__ import annotations
+
+from triton_util.client.report import GATE_NAMES, Report
+
+GATE_MEANING = {
+    "read": "the code is there, and the work is done in Triton",
+    "compile": "every kernel compiles for a GPU",
+    "interpret": "every case is safe, complete and right",
+    "traffic": "it moves no more memory than it should",
+    "gpu": "it runs on the GPU of this machine",
+}
+STATUS_WORD = {"passed": "passed", "failed": "failed", "not_run": "not run"}
+STATUS_MARK = {"passed": "✓", "failed": "✗", "not_run": "–"}
+STATE_MARK = {"passed": "✓", "failed": "✗", "unjudged": "!"}
+PICTURE_LEGEND = {".": "right", "x": "wrong value", "o": "never stored"}
+
+
+def headline(report: Report) -> str:
+    """The verdict in a few words."""
+    return {
+        "passed": "passed",
+        "failed": "not there yet",
+        "unjudged": "could not be checked",
+    }[report.state]
+
+
+def summary(report: Report) -> str:
+    """How many cases passed, where any ran."""
+    if report.state == "unjudged":
+        return "Nothing was judged. This is no fault of your code."
+    if not report.cases_total:
+        return ""
+    cases = f"{report.cases_passed} of {report.cases_total} cases passed"
+    return f"{cases} in {report.seconds:.1f} s"
+
+
+def gates(report: Report) -> list[tuple[str, str]]:
+    """(gate, status) in the order in which a submission passes them."""
+    if report.state == "unjudged":
+        return []
+    return [(name, report.gates.get(name, "not_run")) for name in GATE_NAMES]
+
+
+def tier(report: Report) -> str:
+    """What the sandbox tier means for this result; "" where there is nothing to warn of."""
+    if report.state == "unjudged" or report.sandbox == "A":
+        return ""
+    if report.sandbox == "B":
+        return "Self-check only: the sandbox here is partial, so this result is not a grade."
+    if report.sandbox == "C":
+        return "Self-check only: there is no sandbox here, so this result is not a grade."
+    return ""
+
+
+def resources(report: Report) -> list[tuple[str, str, str, str, str]]:
+    """Rows of the table of compiled kernels: kernel, target, registers, shared, spills."""
+    return [
+        (
+            item.kernel,
+            f"sm_{item.target}",
+            str(item.registers),
+            f"{item.shared_bytes:,} B",
+            f"{item.spill_bytes:,} B",
+        )
+        for item in report.resources
+    ]
+
+
+RESOURCE_COLUMNS = ("kernel", "target", "registers per thread", "shared memory", "spilled")
