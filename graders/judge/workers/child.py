@@ -1,0 +1,182 @@
+"""Runs one batch of jobs in a forked, jailed process. Everything in here is untrusted.
+
+Whatever the submission does to this process, all that leaves it is bytes in the shared memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import linecache
+import mmap
+import sys
+import time
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from graders.judge.workers import engine, narrate, protocol
+from graders.judge.workers.places import HostMemory, Memory
+from graders.judge.workers.protocol import BatchPlan, Header, JobPlan, Status
+
+STDOUT_CHARACTERS = 16_000
+MODULE = "submission"
+
+
+class Reporter:
+    """Writes the header and the report of one job into the shared memory."""
+
+    def __init__(self, shared: mmap.mmap, job: JobPlan) -> None:
+        self._shared = shared
+        self._job = job
+        self.started = time.monotonic()
+
+    def state(self, state: int) -> None:
+        self._write(Header(state=state, started=self.started))
+
+    def done(self, status: Status, report: dict[str, Any], dtype: int = 0, stored: int = 0) -> None:
+        raw = narrate.encode(report, protocol.REPORT_BYTES - 1)
+        self._shared[self._job.report : self._job.report + len(raw)] = raw
+        code = protocol.CLAIMABLE.index(status)
+        seconds = time.monotonic() - self.started
+        self._write(Header(protocol.DONE, code, dtype, stored, self.started, seconds))
+
+    def _write(self, header: Header) -> None:
+        raw = header.pack()
+        self._shared[self._job.header : self._job.header + len(raw)] = raw
+
+
+class BoundedText(io.TextIOBase):
+    """Keeps the first characters that are printed and drops the rest."""
+
+    def __init__(self, limit: int) -> None:
+        self._parts: list[str] = []
+        self._room = limit
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        kept = text[: self._room]
+        if kept:
+            self._parts.append(kept)
+            self._room -= len(kept)
+        return len(text)
+
+    def take(self) -> str:
+        return "".join(self._parts)
+
+
+def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
+    """Run the jobs of the plan in order; the process is in its jail already."""
+    _poison_new_tensors()
+    memory = _memory(shared, device)
+    _forget_the_judge()
+    launchers: dict[tuple[int, str], Callable[..., Any] | BaseException] = {}
+    for job in plan.jobs:
+        reporter = Reporter(shared, job)
+        stdout = BoundedText(STDOUT_CHARACTERS)
+        sys.stdout = sys.stderr = stdout
+        reporter.state(protocol.LOADING)
+        key = (job.source, job.launcher)
+        if key not in launchers:
+            launchers[key] = _load(plan.sources[job.source], job)
+        reporter.started = time.monotonic()
+        reporter.state(protocol.RUNNING)
+        usable = _run_job(job, launchers[key], memory, reporter, stdout)
+        if not usable:
+            return
+
+
+def guard(plan: BatchPlan, shared: mmap.mmap) -> None:
+    """Make the page behind every region unreachable: a stray write past its end stops there."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(shared))
+    for job in plan.jobs:
+        for region in job.regions():
+            libc.mprotect(ctypes.c_void_p(base + region.end), ctypes.c_size_t(protocol.PAGE), 0)
+
+
+def _memory(shared: mmap.mmap, device: protocol.Device) -> Memory:
+    if device == "cuda":
+        from graders.judge.workers.places_gpu import DeviceMemory
+
+        return DeviceMemory(shared)
+    return HostMemory(shared)
+
+
+def _forget_the_judge() -> None:
+    """A submission has no business with the judge's modules, harmless as these few are."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
+        del sys.modules[name]
+
+
+def _poison_new_tensors() -> None:
+    """torch.empty and friends give NaN or the extreme integer, so that forgotten stores show.
+
+    This is torch's own switch; the other things that it does are turned into warnings,
+    and those are of no interest here.
+    """
+    warnings.simplefilter("ignore")
+    torch.set_deterministic_debug_mode("warn")
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
+
+
+def _load(source: str, job: JobPlan) -> Callable[..., Any] | BaseException:
+    """The launcher, or what executing the source raised.
+
+    triton.jit asks linecache for the source, which is why it is entered there.
+    """
+    module = types.ModuleType(MODULE)
+    module.__file__ = job.filename
+    sys.modules[MODULE] = module
+    lines = source.splitlines(keepends=True)
+    linecache.cache[job.filename] = (len(source), None, lines, job.filename)
+    try:
+        exec(compile(source, job.filename, "exec"), module.__dict__)
+        launcher = module.__dict__[job.launcher]
+    except KeyError:
+        return NameError(f"the source defines no function {job.launcher!r}")
+    except BaseException as error:
+        return error
+    return launcher  # type: ignore[no-any-return]
+
+
+def _run_job(
+    job: JobPlan,
+    launcher: Callable[..., Any] | BaseException,
+    memory: Memory,
+    reporter: Reporter,
+    stdout: BoundedText,
+) -> bool:
+    """Run one job and report it. False where the process is of no use after it."""
+    report: dict[str, Any] = {}
+    dtype = stored = 0
+    status: Status
+    try:
+        if isinstance(launcher, BaseException):
+            raise launcher
+        args = memory.arguments(job)
+        with engine.running(job, memory.device) as run:
+            try:
+                out = launcher(*args)
+                memory.synchronize()
+            finally:
+                report |= narrate.launches(run, job)
+            complaint = memory.complaint(job, args, out)
+            if complaint:
+                status, report["returned"] = "wrong-return", complaint
+            else:
+                dtype = memory.store(job, args, out)
+                stored = memory.store_map(job, run.never_stored(out))
+                status = "returned"
+    except BaseException as error:
+        status = narrate.status(error)
+        report["error"] = narrate.error(error, job)
+        reporter.done(status, {**report, "stdout": stdout.take()})
+        return memory.usable_after(error)
+    reporter.done(status, {**report, "stdout": stdout.take()}, dtype, stored)
+    return True

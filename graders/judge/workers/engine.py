@@ -1,0 +1,51 @@
+"""Runs launchers under the checked interpreter, or under triton's own where there is no other."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from graders.judge.workers.protocol import JobPlan
+
+
+class Run(Protocol):
+    """What is known of the launches inside one `running` block."""
+
+    launches: list[Any]
+    faults: list[Any]
+
+    def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
+        """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
+
+
+class _Unchecked:
+    """On a GPU: the hardware runs the kernels, and nobody watches."""
+
+    def __init__(self) -> None:
+        self.launches: list[Any] = []
+        self.faults: list[Any] = []
+
+    def never_stored(self, out: torch.Tensor) -> None:
+        return None
+
+
+@contextlib.contextmanager
+def running(job: JobPlan, device: str) -> Iterator[Run]:
+    """Launches inside run as the job says; fatal faults are raised as exceptions."""
+    if device == "cuda":
+        yield _Unchecked()
+        return
+    # Not on a GPU: there, triton is imported without TRITON_INTERPRET.
+    from triton_util.interpreter import EngineOptions, interpret
+
+    options = EngineOptions(
+        schedule=job.schedule,  # type: ignore[arg-type]  # checked there
+        memory_bytes=job.memory_bytes,
+        traffic=job.traffic,
+    )
+    with interpret(options) as run:
+        yield run

@@ -1,0 +1,140 @@
+"""What happened in a job, as plain data for the report: launches, faults, errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import linecache
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from graders.judge.workers.engine import Run
+from graders.judge.workers.protocol import JobPlan, Status
+
+MOST_ITEMS = 64
+MOST_CHARACTERS = 2_000
+_INTERPRETER_PATHS = ("triton/runtime/interpreter", "triton_util/interpreter")
+
+
+def encode(report: dict[str, Any], limit: int) -> bytes:
+    """The report as JSON of at most `limit` bytes: what matters least is left out first."""
+    for less in ((), ("traffic",), ("launches",), ("stdout",), ("faults",)):
+        for key in less:
+            report.pop(key, None)
+        raw = json.dumps(report, default=str).encode()
+        if len(raw) <= limit:
+            return raw
+    return b"{}"
+
+
+def launches(run: Run, job: JobPlan) -> dict[str, Any]:
+    """Faults, launches and, where it was asked for, traffic of one run."""
+    facts: dict[str, Any] = {
+        "faults": [_fault(fault) for fault in run.faults[:MOST_ITEMS]],
+        "launches": [_launch(launch) for launch in run.launches[:MOST_ITEMS]],
+    }
+    if job.traffic:
+        facts["traffic"] = _traffic(run)
+    return facts
+
+
+def status(error: BaseException) -> Status:
+    """Which outcome an exception is."""
+    if isinstance(error, SystemExit):
+        return "exited"
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return "out-of-memory"
+    if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
+        return "out-of-memory"
+    return "raised"
+
+
+def error(error: BaseException, job: JobPlan) -> dict[str, Any]:
+    """The exception as a fault: the engine's own, or its type, text and line."""
+    fault = getattr(error, "fault", None)
+    if fault is not None:
+        return _fault(fault)
+    line = _line(error, job.filename)
+    kind = type(error).__name__
+    text = _text(error)
+    return {
+        "code": "kernel-error" if _in_kernel(error) else "exception",
+        "message": f"{kind}: {text}" if text else kind,
+        "line": line,
+        "source": linecache.getline(job.filename, line).strip() if line else "",
+    }
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"exit code {error.code!r}"
+    root = error
+    while root.__cause__ is not None and not str(root):
+        root = root.__cause__
+    return str(root)[:MOST_CHARACTERS]
+
+
+def _line(error: BaseException, filename: str) -> int | None:
+    """The innermost line of the submission that the exception passed through."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return error.lineno
+    found = None
+    cause: BaseException | None = error
+    while cause is not None:
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            if frame.f_code.co_filename == filename:
+                found = line
+        cause = cause.__cause__
+    return found
+
+
+def _in_kernel(error: BaseException) -> bool:
+    frames = traceback.walk_tb(error.__traceback__)
+    names = (frame.f_code.co_filename.replace("\\", "/") for frame, _ in frames)
+    return any(part in name for name in names for part in _INTERPRETER_PATHS)
+
+
+def _fault(fault: object) -> dict[str, Any]:
+    fields = ("code", "message", "line", "source", "argument", "operation")
+    return {name: _plain(getattr(fault, name, None)) for name in fields}
+
+
+def _launch(launch: object) -> dict[str, Any]:
+    kernel = getattr(launch, "kernel", "")
+    meta = getattr(launch, "meta", {})
+    return {
+        "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", ""),
+        "grid": list(getattr(launch, "grid", ())),
+        "meta": {str(name): _plain(value) for name, value in dict(meta).items()},
+    }
+
+
+def _traffic(run: Run) -> dict[str, Any]:
+    """Bytes by argument name, summed over the launches."""
+    totals: dict[str, Any] = {}
+    for launch in run.launches:
+        traffic = getattr(launch, "traffic", None)
+        if not isinstance(traffic, Mapping):
+            continue
+        for name, figures in traffic.items():
+            into = totals.setdefault(str(name), {})
+            for key, value in _numbers(figures).items():
+                into[key] = into.get(key, 0) + value
+    return totals
+
+
+def _numbers(figures: object) -> dict[str, int | float]:
+    if dataclasses.is_dataclass(figures) and not isinstance(figures, type):
+        figures = dataclasses.asdict(figures)
+    if not isinstance(figures, Mapping):
+        return {}
+    return {str(k): v for k, v in figures.items() if isinstance(v, int | float)}
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value)[:MOST_CHARACTERS]

@@ -1,0 +1,229 @@
+"""What the judge and its workers have agreed on before any untrusted code runs.
+
+One shared memory per batch holds everything that crosses the line, at places that the judge
+chooses: a fixed header per job, the storages of the inputs, one slot for each output, one byte
+per output element for the engine's writer map, and a bounded report. A worker can write
+nonsense there, and no more than that: nothing is unpickled and no size is read from it.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+
+PAGE = mmap.PAGESIZE
+ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
+REPORT_BYTES = 64 * 1024
+
+Device = Literal["cpu", "cuda"]
+Status = Literal[
+    "returned",
+    "raised",
+    "timeout",
+    "crashed",
+    "exited",
+    "out-of-memory",
+    "wrong-return",
+    "not-run",
+]
+CLAIMABLE: tuple[Status, ...] = ("returned", "raised", "exited", "out-of-memory", "wrong-return")
+
+# What a job's header says of its progress.
+WAITING, LOADING, RUNNING, DONE = range(4)
+
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+ANY_INTEGER = "any-integer"
+_DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in vars(torch).values()
+    if isinstance(dtype, torch.dtype)
+}
+
+_HEADER = struct.Struct("=IIIIdd")
+HEADER_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Header:
+    """A job's header: written by the worker, believed by nobody.
+
+    `started` is CLOCK_MONOTONIC in seconds, `seconds` the time that the launcher took;
+    `dtype` indexes INTEGERS where the exercise accepts any integer.
+    """
+
+    state: int = WAITING
+    status: int = 0
+    dtype: int = 0
+    stored: int = 0
+    started: float = 0.0
+    seconds: float = 0.0
+
+    def pack(self) -> bytes:
+        return _HEADER.pack(
+            self.state, self.status, self.dtype, self.stored, self.started, self.seconds
+        )
+
+    @classmethod
+    def unpack(cls, raw: bytes) -> Header:
+        return cls(*_HEADER.unpack(raw[: _HEADER.size]))
+
+
+@dataclass(frozen=True)
+class Region:
+    """`length` bytes from `start`, flush with a guard page; `begin` is its first page.
+
+    `ranges` are the parts that are copied, relative to `start`: all of it, or, in a storage
+    of gigabytes, only what the view touches.
+    """
+
+    begin: int
+    start: int
+    length: int
+    ranges: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def end(self) -> int:
+        """First byte of the guard page."""
+        return _up(self.start + self.length, PAGE)
+
+
+@dataclass(frozen=True)
+class TensorPlace:
+    """A tensor argument: a view, in elements, into the storage that lies in a region."""
+
+    region: Region
+    dtype: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """Where everything of one job lies, and how to run it. No expected value in sight."""
+
+    source: int  # index into BatchPlan.sources
+    filename: str
+    launcher: str
+    args: tuple[TensorPlace | int | float | bool, ...]
+    out: Region
+    out_shape: tuple[int, ...]
+    out_dtype: str
+    stored: Region
+    header: int
+    report: int
+    schedule: str
+    traffic: bool
+    seconds: float
+    memory_bytes: int
+
+    def regions(self) -> Iterator[Region]:
+        for arg in self.args:
+            if isinstance(arg, TensorPlace):
+                yield arg.region
+        yield self.out
+        yield self.stored
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """All jobs that one forked process runs, one after another."""
+
+    sources: tuple[str, ...]
+    jobs: tuple[JobPlan, ...]
+    total: int  # bytes of the shared memory
+    seconds: float  # for the whole batch
+    memory_bytes: int
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> BatchPlan:
+        plan = json.loads(raw)
+        jobs = tuple(_job(job) for job in plan.pop("jobs"))
+        return cls(**{**plan, "sources": tuple(plan["sources"]), "jobs": jobs})
+
+
+class Layout:
+    """Hands out places in the shared memory, from the front to the back."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._reports = _up(HEADER_BYTES * jobs, PAGE)
+        self._next = self._reports + REPORT_BYTES * jobs + PAGE
+
+    def header(self, job: int) -> int:
+        return HEADER_BYTES * job
+
+    def report(self, job: int) -> int:
+        return self._reports + REPORT_BYTES * job
+
+    def region(self, length: int, ranges: Sequence[tuple[int, int]] | None = None) -> Region:
+        """A place for `length` bytes whose end is as near to a guard page as alignment allows."""
+        begin = self._next
+        start = begin + _up(length, PAGE) - _up(length, ALIGNMENT)
+        region = Region(begin, start, length, ((0, length),) if ranges is None else tuple(ranges))
+        self._next = region.end + PAGE
+        return region
+
+    @property
+    def total(self) -> int:
+        return self._next
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for torch.float32."""
+    return str(dtype).removeprefix("torch.")
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """torch.float32 for `float32`."""
+    return _DTYPES[name]
+
+
+def elements(shape: Sequence[int]) -> int:
+    """The number of elements of a tensor of that shape."""
+    return torch.Size(shape).numel()
+
+
+def out_bytes(shape: Sequence[int], dtype: str) -> int:
+    """Bytes of an output slot; for any integer, room for the widest."""
+    size = 8 if dtype == ANY_INTEGER else dtype_of(dtype).itemsize
+    return elements(shape) * size
+
+
+def _up(value: int, unit: int) -> int:
+    return (value + unit - 1) // unit * unit
+
+
+def _job(raw: dict[str, Any]) -> JobPlan:
+    args = tuple(_place(arg) if isinstance(arg, dict) else arg for arg in raw["args"])
+    changed = {
+        "args": args,
+        "out": _region(raw["out"]),
+        "stored": _region(raw["stored"]),
+        "out_shape": tuple(raw["out_shape"]),
+    }
+    return JobPlan(**{**raw, **changed})
+
+
+def _place(raw: dict[str, Any]) -> TensorPlace:
+    return TensorPlace(
+        _region(raw["region"]),
+        raw["dtype"],
+        tuple(raw["shape"]),
+        tuple(raw["stride"]),
+        raw["offset"],
+    )
+
+
+def _region(raw: dict[str, Any]) -> Region:
+    ranges = tuple((first, last) for first, last in raw["ranges"])
+    return Region(raw["begin"], raw["start"], raw["length"], ranges)

@@ -1,0 +1,115 @@
+"""Seccomp filters: which system calls a jailed process may make, compiled once, applied per fork.
+
+libseccomp (through pyseccomp) writes the program; the child only hands it to the kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import tempfile
+from typing import Any
+
+# What numpy, torch and the interpreter need to compute in one thread on memory that is there.
+_COMPUTE = (
+    "read readv pread64 write writev pwrite64 close fstat newfstatat stat lstat statx lseek fcntl",
+    "dup mmap munmap mremap mprotect madvise brk mincore membarrier",
+    "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack",
+    "futex set_robust_list rseq restart_syscall sched_yield sched_getaffinity getcpu",
+    "getpid gettid getppid getuid geteuid getgid getegid",
+    "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage",
+    "exit exit_group getrandom sysinfo uname arch_prctl getcwd access faccessat faccessat2",
+    "readlink readlinkat getdents64",
+)
+_OPEN = "openat open"
+
+# A GPU driver needs threads, ioctl and devices, and Triton a compiler: all but these is let pass.
+_NEVER_ON_GPU = (
+    "socket socketpair connect bind listen accept accept4 sendto recvfrom sendmsg recvmsg",
+    "ptrace process_vm_readv process_vm_writev pidfd_open pidfd_getfd pidfd_send_signal",
+    "kill tkill setsid setpgid",
+    "mount umount2 move_mount open_tree fsopen fsmount pivot_root chroot unshare setns",
+    "bpf perf_event_open userfaultfd keyctl add_key request_key io_uring_setup io_uring_enter",
+    "init_module finit_module delete_module kexec_load reboot swapon swapoff acct quotactl",
+    "shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semctl mq_open",
+    "sched_setaffinity sched_setscheduler setpriority ioprio_set personality",
+    "name_to_handle_at open_by_handle_at settimeofday clock_settime adjtimex sethostname setdomainname",
+)
+
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_INSTRUCTION_BYTES = 8
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+class Filter:
+    """A compiled filter, ready to be applied to the calling process and its descendants."""
+
+    def __init__(self, program: bytes) -> None:
+        self.length = len(program) // _INSTRUCTION_BYTES
+        self._buffer = ctypes.create_string_buffer(program, len(program))
+        self._program = _Program(self.length, ctypes.addressof(self._buffer))
+
+    def apply(self) -> None:
+        """Needs no_new_privs. Raises OSError where the kernel refuses."""
+        if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(self._program), 0, 0):
+            code = ctypes.get_errno()
+            raise OSError(code, f"seccomp: {os.strerror(code)}")
+
+
+def computing(may_open: bool) -> Filter:
+    """Only arithmetic: no new process or thread, no socket, no signal to anybody.
+
+    `may_open`: whether opening files is left to Landlock, or forbidden here altogether.
+    Raises ImportError or OSError where libseccomp is missing.
+    """
+    import pyseccomp  # here, because its import fails where libseccomp is missing
+
+    rules = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
+    for name in " ".join((*_COMPUTE, _OPEN if may_open else "")).split():
+        _add(rules, pyseccomp.ALLOW, name)
+    _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
+    # glibc turns to clone where there is no clone3, and that one is forbidden.
+    _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+    own_limits = (pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0))
+    _add(rules, pyseccomp.ALLOW, "prlimit64", *own_limits)
+    return Filter(_export(rules))
+
+
+def driving_gpu() -> Filter:
+    """Everything that a GPU driver and a compiler need; no network, no other process's memory."""
+    import pyseccomp
+
+    rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    for name in " ".join(_NEVER_ON_GPU).split():
+        _add(rules, pyseccomp.ERRNO(errno.EPERM), name)
+    return Filter(_export(rules))
+
+
+def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
+    """Add a rule; a call that this architecture does not have needs none."""
+    try:
+        rules.add_rule(action, name, *conditions)
+    except (ValueError, OSError, RuntimeError):
+        if _known(name):
+            raise
+
+
+def _known(name: str) -> bool:
+    import pyseccomp
+
+    try:
+        return int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)) >= 0
+    except (ValueError, OSError, RuntimeError):
+        return False
+
+
+def _export(rules: Any) -> bytes:
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
