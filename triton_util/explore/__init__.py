@@ -2,11 +2,23 @@
 
 Every explorer `name(...)` has a plain function `name_text(...)` that returns the same text, for
 terminals and for notebooks in which widgets do not render. `reveal` shows a measurement only
-to somebody who has predicted it.
+to somebody who has predicted it, and `measure` counts the bytes that kernels move.
 """
 
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
+from triton_util.explore.matmul import matmul_walk, matmul_walk_text
+from triton_util.explore.measure import Traffic, measure
 from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import strides, strides_text
 
-__all__ = ["blocks_1d", "blocks_1d_text", "reveal", "strides", "strides_text"]
+__all__ = [
+    "Traffic",
+    "blocks_1d",
+    "blocks_1d_text",
+    "matmul_walk",
+    "matmul_walk_text",
+    "measure",
+    "reveal",
+    "strides",
+    "strides_text",
+]

@@ -13,6 +13,7 @@ from triton_util.figures.blocks import (
     scalars_or_blocks,
 )
 from triton_util.figures.drawing import Drawing
+from triton_util.figures.matmul import matmul_tiles, tile_reuse
 from triton_util.figures.strides import memory, sectors, stride_trap
 
 __all__ = [
@@ -20,9 +21,11 @@ __all__ = [
     "blocks_1d",
     "fusion_trips",
     "machine",
+    "matmul_tiles",
     "memory",
     "moving_costs",
     "scalars_or_blocks",
     "sectors",
     "stride_trap",
+    "tile_reuse",
 ]
