@@ -9,9 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from triton_util.client import checking, hints, session
-from triton_util.client import progress as _progress
-from triton_util.client import quiz as _quiz
+from triton_util.client import attempts, checking, hints, quizzes, session
 from triton_util.client.card import report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
@@ -60,18 +58,18 @@ def quiz(lesson: str, question: int | None = None, choice: str | None = None) ->
     def show(display: session.Display) -> None:
         lessons = sorted({item.lesson for item in checking.exercises(shared())})
         _require(lesson, lessons, "lesson with a quiz")
-        questions = _quiz.read_questions(shared().ask({"op": "quiz", "lesson": lesson}))
+        questions = quizzes.read_questions(shared().ask({"op": "quiz", "lesson": lesson}))
         if question is not None:
-            picked = _quiz.pick(lesson, questions, question, choice)
-            display.show(_quiz.verdict_html(picked), _quiz.verdict_text(picked))
+            picked = quizzes.pick(lesson, questions, question, choice)
+            display.show(quizzes.verdict_html(picked), quizzes.verdict_text(picked))
         elif in_notebook():
             display.widget(
-                _quiz.quiz_widget(questions),
-                _quiz.quiz_html(lesson, questions),
-                _quiz.quiz_text(lesson, questions),
+                quizzes.quiz_widget(questions),
+                quizzes.quiz_html(lesson, questions),
+                quizzes.quiz_text(lesson, questions),
             )
         else:
-            print(_quiz.quiz_text(lesson, questions))
+            print(quizzes.quiz_text(lesson, questions))
 
     _with_judge(f"quiz {lesson}", show)
 
@@ -80,9 +78,9 @@ def progress() -> None:
     """Show which exercises of the course are passed, under way or not tried yet."""
 
     def show(display: session.Display) -> None:
-        listed, recorded = checking.exercises(shared()), _progress.load()
+        listed, recorded = checking.exercises(shared()), attempts.load()
         display.show(
-            _progress.progress_html(listed, recorded), _progress.progress_text(listed, recorded)
+            attempts.progress_html(listed, recorded), attempts.progress_text(listed, recorded)
         )
 
     _with_judge("progress", show)

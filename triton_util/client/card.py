@@ -61,7 +61,7 @@ _STYLE = """
 .tw-card .tw-dot { fill: var(--tw-muted); }
 .tw-card .tw-wrong { fill: var(--tw-bad); }
 .tw-card .tw-cross { stroke: var(--tw-paper); stroke-width: 1.8; stroke-linecap: round; }
-.tw-card .tw-never { fill: var(--tw-warn-soft); stroke: var(--tw-warn); stroke-dasharray: 2 1.5; }
+.tw-card .tw-never { fill: var(--tw-warn-soft); stroke: var(--tw-warn); }
 .tw-card .tw-ring { fill: none; stroke: var(--tw-warn); stroke-width: 1.6; }
 .tw-card .tw-legend { display: flex; flex-wrap: wrap; gap: .2em 1.2em; list-style: none;
   margin: .4em 0 0; padding: 0; font-size: .93em; }

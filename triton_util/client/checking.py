@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client import progress
+from triton_util.client import attempts
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import (
@@ -69,7 +69,7 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
             "".join(traceback.format_exception(error))[-3000:],
         )
     display.show(report_html(report), report_text(report))
-    progress.record(report)
+    attempts.record(report)
     return _result(report)
 
 
@@ -114,11 +114,11 @@ def _gathered(function: Any, name: str, session: Session) -> Gathered:
     return gather(name, value, session)
 
 
-def exercises(judge: JudgeProcess) -> list[progress.Listed]:
+def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     """The exercises of the course, in the order in which the judge lists them."""
     answer = judge.ask({"op": "exercises"})
     return [
-        progress.Listed(str(item["name"]), str(item["lesson"]), str(item["title"]))
+        attempts.Listed(str(item["name"]), str(item["lesson"]), str(item["title"]))
         for item in answer["exercises"]
     ]
 

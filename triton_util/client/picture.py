@@ -11,7 +11,7 @@ import html
 from triton_util.client.report import Picture
 from triton_util.client.words import PICTURE_LEGEND
 
-_CELL = 14  # pixels of one cell
+_CELL = 16  # pixels of one cell
 _MOST_ROWS, _MOST_COLUMNS = 48, 64  # what the judge sends is smaller; more is cut off
 _TEXT = {".": "·", "x": "×", "o": "○"}
 
@@ -63,15 +63,15 @@ def cell_svg(state: str, x: int, y: int) -> str:
     box = f'x="{x + 1}" y="{y + 1}" width="{size}" height="{size}" rx="2"'
     middle_x, middle_y = x + _CELL / 2, y + _CELL / 2
     if state == ".":
-        dot = f'<circle class="tw-dot" cx="{middle_x:g}" cy="{middle_y:g}" r="1.6"/>'
+        dot = f'<circle class="tw-dot" cx="{middle_x:g}" cy="{middle_y:g}" r="1.8"/>'
         return f'<rect class="tw-right" {box}/>{dot}'
     if state == "x":
-        low_x, low_y, high_x, high_y = x + 4.5, y + 4.5, x + _CELL - 4.5, y + _CELL - 4.5
+        low_x, low_y, high_x, high_y = x + 5, y + 5, x + _CELL - 5, y + _CELL - 5
         cross = (
             f"M{low_x:g} {low_y:g}L{high_x:g} {high_y:g}M{high_x:g} {low_y:g}L{low_x:g} {high_y:g}"
         )
         return f'<rect class="tw-wrong" {box}/><path class="tw-cross" d="{cross}"/>'
-    ring = f'<circle class="tw-ring" cx="{middle_x:g}" cy="{middle_y:g}" r="3"/>'
+    ring = f'<circle class="tw-ring" cx="{middle_x:g}" cy="{middle_y:g}" r="3.4"/>'
     return f'<rect class="tw-never" {box}/>{ring}'
 
 

@@ -1,0 +1,321 @@
+"""What the learner sees: card and text, progress, hints, quiz, and their colours."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from triton_util import theme
+from triton_util.client import attempts, hints, quizzes
+from triton_util.client.card import report_html, style, waiting_html
+from triton_util.client.picture import picture_svg, picture_text
+from triton_util.client.report import (
+    Finding,
+    MalformedReport,
+    Picture,
+    Report,
+    Resources,
+    could_not_check,
+    read_report,
+)
+from triton_util.client.text import report_text
+
+EVIL = '<script>alert("x")</script>&\'"'
+GATES = {"read": "passed", "compile": "passed", "interpret": "failed", "gpu": "not_run"}
+PICTURE = Picture(("..xx", "oo.."), "The tail is wrong.")
+
+
+def failed_report(**changes) -> Report:
+    finding = Finding(
+        gate="interpret",
+        code="missing-mask",
+        title="The last block reads past the end of `x`",
+        message="First paragraph.\n\nSecond paragraph.",
+        next_step="Give `tl.load` a mask.",
+        where="cell [3], line 7",
+        code_line="x = tl.load(x_ptr + offsets)",
+        case="6 elements",
+        picture=PICTURE,
+        original="IndexError: 6",
+    )
+    made = Report("vector_add", "failed", GATES, (finding, finding), 11, 25, 0, 10, "A", 0.8)
+    return Report(**{**vars(made), **changes})
+
+
+def parsed(html: str) -> ElementTree.Element:
+    """The card without its style; well-formed, or this raises."""
+    return ElementTree.fromstring(html.removeprefix(style()))
+
+
+def words_of(html: str) -> str:
+    return " ".join("".join(parsed(html).itertext()).split())
+
+
+@pytest.mark.parametrize("show", [report_html, report_text])
+def test_everything_that_matters_is_told(show):
+    report = failed_report(
+        sandbox="B", resources=(Resources("add_kernel", 80, 18, 1024, 4),), seconds=1.25
+    )
+    told = words_of(show(report)) if show is report_html else " ".join(show(report).split())
+    for words in (
+        "not there yet", "11 of 25 cases passed in 1.2 s", "read", "interpret", "gpu",
+        "The last block reads past the end of", "First paragraph.", "Second paragraph.",
+        "6 elements", "cell [3], line 7", "x = tl.load(x_ptr + offsets)", "The tail is wrong.",
+        "never stored", "wrong value", "Give", "IndexError: 6", "add_kernel", "sm_80", "1,024 B",
+        "the sandbox here is partial",
+    ):  # fmt: skip
+        assert words in told, words
+
+
+def test_gates_are_told_without_colour():
+    told = words_of(report_html(failed_report()))
+    assert "✓read: passed ✓compile: passed" in told or "✓read: passed" in told
+    assert "✗interpret: failed" in told
+    assert "–traffic: not run" in told
+
+
+def test_tiers():
+    assert "Self-check" not in report_text(failed_report(sandbox="A"))
+    assert "Self-check only: there is no sandbox" in report_text(failed_report(sandbox="C"))
+
+
+def test_every_text_is_escaped():
+    finding = Finding(
+        gate=EVIL, code=EVIL, title=EVIL, message=f"{EVIL} `{EVIL}`", next_step=EVIL, where=EVIL,
+        code_line=EVIL, case=EVIL, picture=Picture((".x",), EVIL), original=EVIL,
+    )  # fmt: skip
+    report = failed_report(
+        exercise=EVIL, findings=(finding, finding), resources=(Resources(EVIL, 80, 1, 1, 1),),
+        gates={"read": EVIL},
+    )  # fmt: skip
+    html = report_html(report)
+    parsed(html)
+    assert "<script" not in html
+    assert "<script" not in waiting_html(EVIL)
+    assert "<script" not in hints.hint_html(EVIL, [EVIL], 1)
+    listed = [attempts.Listed(EVIL, EVIL, EVIL)]
+    assert "<script" not in attempts.progress_html(listed, {})
+    question = quizzes.Question(EVIL, (quizzes.Choice(EVIL, EVIL, True),))
+    assert "<script" not in quizzes.quiz_html(EVIL, (question,))
+    assert "<script" not in quizzes.verdict_html(question.choices[0])
+
+
+def test_card_is_a_named_region_and_pictures_have_alternative_text():
+    card = parsed(report_html(failed_report()))
+    assert card.get("role") == "region"
+    assert card.get("aria-label") == "Check of vector_add: not there yet"
+    images = [item for item in card.iter("svg") if item.get("role") == "img"]
+    assert images
+    assert all("The tail is wrong." in item.get("aria-label", "") for item in images)
+    assert "4 right, 2 wrong value, 2 never stored" in images[0].get("aria-label")
+    decorative = [item for item in card.iter("svg") if item.get("role") != "img"]
+    assert all(item.get("aria-hidden") == "true" for item in decorative)
+
+
+def test_states_differ_in_shape():
+    shapes = {
+        state: re.sub(r'class="[^"]*"', "", picture_svg(Picture((state,), ""))).split(">", 1)[1]
+        for state in ".xo"
+    }
+    assert len(set(shapes.values())) == 3
+    assert picture_text(PICTURE).splitlines()[:2] == ["· · × ×", "○ ○ · ·"]
+
+
+def test_large_picture_is_cut():
+    svg = picture_svg(Picture(("x" * 500,) * 500, "large"))
+    assert svg.count("<rect") == 48 * 64
+
+
+def test_fault_of_ours_is_no_blame():
+    for told in (
+        words_of(report_html(could_not_check("vector_add", "It died.", "Try again.", "trace"))),
+        report_text(could_not_check("vector_add", "It died.", "Try again.", "trace")),
+    ):
+        assert "could not be checked" in told
+        assert "no fault of your code" in told
+        assert "Try again." in told
+        assert "trace" in told
+        assert "gates" not in told.lower()
+
+
+@pytest.mark.parametrize("change", [{"verdict": "great"}, {"gates": None}, {"findings": [{}]}, {}])
+def test_malformed_answer(change):
+    answer = {"exercise": "x", "verdict": "passed", "gates": {}, "findings": []}
+    if change:
+        with pytest.raises(MalformedReport):
+            read_report({**answer, **change})
+        with pytest.raises(MalformedReport):
+            read_report({key: value for key, value in answer.items() if key not in change})
+    else:
+        assert read_report(answer).state == "passed"
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("palette", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_text_can_be_read(palette):
+    """WCAG 2.2 AA: 4.5 for text; 3 for the lines of a plot."""
+    pairs = [("ink", ground) for ground in ("paper", "raised")]
+    pairs += [("ink", f"{state}-soft") for state in ("good", "bad", "warn", "accent")]
+    pairs += [("muted", f"{state}-soft") for state in ("good", "bad", "warn", "accent")]
+    pairs += [(state, f"{state}-soft") for state in ("good", "bad", "warn", "accent")]
+    pairs += [(state, "paper") for state in ("good", "bad", "warn", "accent", "muted")]
+    for front, ground in pairs:
+        assert contrast(palette[front], palette[ground]) >= 4.5, (front, ground)
+    for name in palette:
+        if name.startswith("series-"):
+            assert contrast(palette[name], palette["paper"]) >= 3, name
+
+
+def test_both_palettes_name_the_same_colours_once():
+    assert theme.LIGHT.keys() == theme.DARK.keys()
+    # A plot is recoloured by value, so no two names may share one.
+    assert len(set(theme.LIGHT.values())) == len(theme.LIGHT)
+
+
+def test_plot_follows_the_theme():
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(theme.plot_style()):
+        figure = Figure()
+        axes = figure.subplots()
+        axes.plot([0, 1], [1, 0], label="one")
+        axes.set_title("Bytes & <time>")
+        html = theme.figure_html(figure, alt='Falls from "1" to 0')
+    assert f"var(--tw-series-1, {theme.SERIES[0]})" in html
+    assert 'aria-label="Falls from &quot;1&quot; to 0"' in html
+    assert "Bytes &amp; &lt;time&gt;" in html
+    assert html.count("<style") == 1  # matplotlib's own would restyle the page
+
+
+def test_progress_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path / "new" / "folder"))
+    assert attempts.load() == {}
+    assert attempts.record(failed_report())
+    assert attempts.record(failed_report(cases_passed=9))
+    assert attempts.record(failed_report(state="passed", cases_passed=25, findings=()))
+    assert attempts.record(failed_report(cases_passed=1))
+    assert not attempts.record(could_not_check("vector_add", "", ""))
+    kept = attempts.load()["vector_add"]
+    assert (kept.checks, kept.best_cases, kept.cases_total) == (4, 25, 25)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", kept.passed)
+    assert [path.name for path in attempts.folder().iterdir()] == ["progress.json"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"exercises": 3}', '{"exercises": {"x": {}}}', "\x00\xff"]
+)
+def test_damaged_progress_is_set_aside(tmp_path, monkeypatch, content):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
+    (tmp_path / "progress.json").write_bytes(content.encode("latin-1"))
+    assert attempts.load() == {}
+    assert (tmp_path / "progress.damaged.json").read_bytes() == content.encode("latin-1")
+    assert attempts.record(failed_report())
+    assert attempts.load()["vector_add"].checks == 1
+
+
+def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
+    assert attempts.record(failed_report())
+    before = (tmp_path / "progress.json").read_text()
+
+    def full(*_args):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(attempts.os, "replace", full)
+    assert not attempts.record(failed_report())
+    assert (tmp_path / "progress.json").read_text() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["progress.json"]
+
+
+def test_progress_folder_is_found_from_below(tmp_path, monkeypatch):
+    monkeypatch.delenv("TILEWISE_HOME", raising=False)
+    (tmp_path / ".tilewise").mkdir()
+    (tmp_path / "lessons" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "lessons" / "deep")
+    assert attempts.folder() == tmp_path / ".tilewise"
+
+
+def test_progress_is_shown():
+    listed = [
+        attempts.Listed("vector_add", "vector_add", "Add two vectors"),
+        attempts.Listed("softmax", "reductions", "Row-wise softmax"),
+        attempts.Listed("copy", "debugging", "Copy"),
+    ]
+    recorded = {
+        "vector_add": attempts.Attempts(3, "2026-11-02T10:00:00+00:00", 25, 25),
+        "softmax": attempts.Attempts(1, "", 4, 30),
+    }
+    for told in (
+        attempts.progress_text(listed, recorded),
+        words_of(attempts.progress_html(listed, recorded)),
+    ):
+        assert "1 of 3 exercises passed" in told
+        assert "passed on 2026-11-02" in told
+        assert "under way: 1 check, at best 4 of 30 cases" in told
+        assert "not tried yet" in told
+
+
+def test_hints_come_one_by_one():
+    hints.forget()
+    steps = ["a nudge", "an idea", "nearly the line"]
+    assert [hints.choose("vector_add", steps, None) for _ in range(5)] == [1, 2, 3, 3, 3]
+    assert hints.choose("vector_add", steps, 1) == 1
+    assert hints.choose("softmax", steps, 2) == 2
+    assert hints.choose("softmax", steps, None) == 3
+    for wrong in (0, 4, "2", 1.0, True):
+        with pytest.raises(ValueError, match="hints 1 to 3"):
+            hints.choose("vector_add", steps, wrong)
+    assert "last hint" in hints.hint_text("vector_add", steps, 3)
+    assert "Run the cell again" in words_of(hints.hint_html("vector_add", steps, 1))
+    hints.forget()
+
+
+QUESTION = quizzes.Question(
+    "Why `mask`?",
+    (quizzes.Choice("speed", "No: it costs.", False), quizzes.Choice("end", "Yes.", True)),
+)
+
+
+def test_quiz_in_words():
+    told = quizzes.quiz_text("vector_add", (QUESTION,))
+    assert "1. Why `mask`?" in told
+    assert "b) end" in told
+    assert 'quiz("vector_add", 1, "a")' in told
+    assert quizzes.pick("vector_add", (QUESTION,), 1, "B").right
+    wrong = [(0, "a", "questions 1 to 1"), (True, "a", "questions"), (1, "c", "choices a, b")]
+    for number, letter, words in [*wrong, (1, "ab", "choices"), (1, None, "choices a, b")]:
+        with pytest.raises(ValueError, match=words):
+            quizzes.pick("vector_add", (QUESTION,), number, letter)
+    assert quizzes.verdict_text(QUESTION.choices[0]) == "✗ Not quite. No: it costs."
+
+
+def test_quiz_without_widgets_opens_answers():
+    told = words_of(quizzes.quiz_html("vector_add", (QUESTION,)))
+    assert "✓ Right. Yes." in told
+    assert "No: it costs." in told
+
+
+def test_quiz_widget_answers_each_choice():
+    box = quizzes.quiz_widget((QUESTION, QUESTION))
+    assert len(box.children) == 2
+    _, buttons, answer = box.children[0].children
+    assert answer.value == ""
+    buttons.value = 0
+    assert "Not quite" in answer.value
+    assert "No: it costs." in answer.value
+    buttons.value = 1
+    assert "Right" in answer.value
+    assert json.dumps(buttons.get_state()["_options_labels"]) == '["a)  speed", "b)  end"]'
+    assert box.children[1].children[2].value == ""
