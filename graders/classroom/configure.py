@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ def configure(
     `exchange` is the folder shared with the learners, by default beside the course;
     `database` an SQLAlchemy URL, by default a SQLite gradebook in `root`.
     """
+    find_own_programs()
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.course_id = course_id
     config.CourseDirectory.db_url = database or f"sqlite:///{root / 'gradebook.db'}"
@@ -32,11 +35,18 @@ def configure(
     feedback(config)
 
 
+def find_own_programs() -> None:
+    """nbgrader calls `alembic` by name: it must be found without an activated environment."""
+    here = str(Path(sys.executable).parent)
+    places = os.environ.get("PATH", "").split(os.pathsep)
+    if here not in places:
+        os.environ["PATH"] = os.pathsep.join([here, *places])
+
+
 def trust(config: Any) -> None:
     """Replace `Execute` by the judge, and mend and clean notebooks before they are graded."""
     preprocess = "graders.classroom.preprocess"
     config.Autograde.sanitize_preprocessors = [
-        "nbgrader.preprocessors.ClearOutput",
         f"{preprocess}.MendNotebook",
         "nbgrader.preprocessors.DeduplicateIds",
         "nbgrader.preprocessors.OverwriteKernelspec",
@@ -46,8 +56,7 @@ def trust(config: Any) -> None:
     config.Autograde.autograde_preprocessors = [
         f"{preprocess}.AskJudge",
         "nbgrader.preprocessors.LimitOutput",
-        "nbgrader.preprocessors.SaveAutoGrades",
-        f"{preprocess}.KeepUngraded",
+        f"{preprocess}.SaveGrades",
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
@@ -56,9 +65,9 @@ def trust(config: Any) -> None:
 def feedback(config: Any) -> None:
     """Feedback pages without hidden tests, without live HTML, without the network."""
     config.GenerateFeedback.preprocessors = [
-        "nbgrader.preprocessors.GetGrades",
+        "graders.classroom.preprocess.GetMarks",
         "graders.classroom.preprocess.HideTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
-    config.HTMLExporter.template_name = "tilewise"
+    config.HTMLExporter.template_name = "feedback"  # the name that nbgrader insists on
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,0 +1,82 @@
+"""Marks that were given before, by what they depend on: regrade only what changed.
+
+One small file per mark, written beside and renamed, so that a run that is killed loses
+nothing and a second run finds everything that the first one finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from graders.classroom.marks import Marks
+from graders.judge import discovery
+
+ROOT = Path(__file__).resolve().parents[2]
+# what can change a verdict, beside the exercise's own records
+JUDGE_CODE = ("graders/judge", "graders/classroom/marks.py", "triton_util/interpreter")
+
+
+@cache
+def judge_version() -> str:
+    """A digest of everything that judges: the gates, the engine, torch and triton."""
+    from importlib.metadata import version
+
+    digest = hashlib.sha256()
+    for library in ("torch", "triton", "numpy"):
+        digest.update(f"{library} {version(library)}\n".encode())
+    for place in JUDGE_CODE:
+        path = ROOT / place
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def exercise_version(exercise: str) -> str:
+    """A digest of the exercise's record and its hidden cases."""
+    slug = discovery.exercise(exercise).lesson
+    digest = hashlib.sha256()
+    for room in ("exercises", "hidden"):
+        path = ROOT / "graders" / room / f"{slug}.py"
+        digest.update(path.read_bytes() if path.is_file() else b"none")
+    return digest.hexdigest()[:16]
+
+
+def key(code: Sequence[str], exercise: str, mode: str) -> str:
+    """What a mark depends on: the submission's code cells, the exercise, the judge, the mode."""
+    parts = [judge_version(), exercise_version(exercise), exercise, mode, *code]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class MarksStore:
+    """A folder of marks by key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str) -> Marks | None:
+        """The mark of that key; None when there is none or its file is damaged."""
+        try:
+            return Marks.from_json(json.loads(self._path(name).read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, name: str, marks: Marks) -> None:
+        """Keep a mark. What could not be graded is never kept: the next run tries again."""
+        if marks.reason:
+            return
+        path = self._path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".mark-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(marks.to_json(), file)
+        os.replace(temporary, path)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / name[:2] / f"{name}.json"
