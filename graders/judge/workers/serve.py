@@ -146,6 +146,7 @@ class _Watch:
         self._pid = pid
         self._control = control
         self._blocks = os.fstat(memory).st_blocks
+        self._baseline = _resident_bytes(os.getpid())  # shared with the child
         self._job = 0
         self._batch_ends = time.monotonic() + plan.seconds
         self._job_ends = time.monotonic() + plan.jobs[0].seconds
@@ -203,12 +204,17 @@ class _Watch:
     def _bytes_used(self) -> int:
         """What the child has added to the shared memory, and its own resident memory."""
         shared = (os.fstat(self._memory).st_blocks - self._blocks) * 512
-        try:
-            with open(f"/proc/{self._pid}/statm", "rb") as file:
-                resident, of_files = map(int, file.read().split()[1:3])
-        except OSError:
-            return shared
-        return shared + (resident - of_files) * PAGE
+        return shared + max(0, _resident_bytes(self._pid) - self._baseline)
+
+
+def _resident_bytes(pid: int) -> int:
+    """Memory of a process that is neither a file's nor shared; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            resident, of_files = map(int, file.read().split()[1:3])
+    except OSError:
+        return 0
+    return (resident - of_files) * PAGE
 
 
 def _warm_up() -> None:
@@ -230,8 +236,11 @@ def _warm_up() -> None:
 def _forget_the_judge(root: str) -> None:
     """Leave no way to import the judge's own package from a submission.
 
-    The files are closed by Landlock; this is for machines that have none.
+    The files are closed by Landlock; this is for machines that have none. The modules that
+    this process goes on using hold on to each other.
     """
+    for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
+        del sys.modules[name]
     if Path(root).name not in jail.PACKAGE_DIRECTORIES:  # it holds torch and triton, too
         sys.path[:] = [path for path in sys.path if path != root]
         sys.path_importer_cache.pop(root, None)
