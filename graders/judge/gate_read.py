@@ -1,0 +1,109 @@
+"""The gate *read*: nothing but Triton in the kernels, nothing but launching in the launcher.
+
+It looks at the syntax tree only; no code of the submission runs. What it lets through is
+still compiled, run in a jail and compared, so a false alarm is worse here than a miss.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from graders.judge.gate_read_kernel import read_kernel
+from graders.judge.gate_read_launcher import Reader
+from graders.judge.gate_read_scope import Scope, scope_of
+from graders.judge.gate_read_words import finding
+from graders.judge.model import Exercise, Finding
+from graders.judge.submission import Submission
+from graders.judge.submission_slice import body_is_empty
+
+STUB_MARK = "YOUR CODE HERE"
+
+
+def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
+    """Findings about a submission's text; empty when it may go on to the next gate."""
+    tree = ast.parse(submission.source)
+    scope = scope_of(tree)
+    launcher = scope.functions.get(exercise.name)
+    if launcher is None:
+        return [_launcher_is_kernel(scope.kernels.get(exercise.name), exercise)]
+    lines = submission.source.split("\n")
+    stubs = list(_stubs(launcher, scope, lines))
+    reader = Reader(tree, scope, exercise)
+    for kernel in scope.kernels.values():
+        reader.findings += read_kernel(kernel, scope)
+    reader.read_launcher(launcher)
+    found = stubs + [f for f in reader.findings if f not in stubs]
+    if not stubs and not reader.launches:
+        found.append(_no_kernel(launcher))
+    elif not stubs and not _returns(launcher):
+        found.append(_no_result(launcher))
+    return _in_order(found)
+
+
+def _launcher_is_kernel(kernel: ast.FunctionDef | None, exercise: Exercise) -> Finding:
+    return finding(
+        "no-kernel",
+        kernel,
+        f"{exercise.name} is itself a kernel. The exercise asks for a launcher: a plain Python "
+        "function that allocates the output, launches a kernel and returns the output.",
+        f"Give the kernel another name and call it from def {exercise.name}(…).",
+    )
+
+
+def _no_kernel(launcher: ast.FunctionDef) -> Finding:
+    return finding(
+        "no-kernel",
+        launcher,
+        f"{launcher.name} never launches a kernel.",
+        "Write a kernel with @triton.jit and launch it: kernel[grid](…).",
+    )
+
+
+def _no_result(launcher: ast.FunctionDef) -> Finding:
+    return finding(
+        "no-result",
+        launcher,
+        f"{launcher.name} has no return statement with a value.",
+        "Return the output tensor at the end.",
+    )
+
+
+def _returns(launcher: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(launcher))
+
+
+def _stubs(launcher: ast.FunctionDef, scope: Scope, lines: list[str]) -> Iterator[Finding]:
+    """The launcher, or a kernel that it needs, still has the body that the exercise gave it."""
+    for function in [launcher, *scope.kernels.values()]:
+        if body_is_empty(function) or _still_marked(function, scope, lines):
+            yield finding(
+                "stub-unchanged",
+                function,
+                f"{function.name} has no code of yours yet.",
+                f"Write the part marked `# {STUB_MARK}` and check again; hint() helps.",
+            )
+
+
+def _still_marked(function: ast.FunctionDef, scope: Scope, lines: list[str]) -> bool:
+    """The mark is followed by `pass`, and what the function is there for does not happen."""
+    kernels = set(scope.kernels)
+    for node in ast.walk(function):
+        launched = node.value if isinstance(node, ast.Subscript) else None
+        if isinstance(launched, ast.Name) and launched.id in kernels:
+            return False
+        if isinstance(node, ast.Attribute) and node.attr.startswith(("store", "atomic_")):
+            return False
+        if isinstance(node, ast.Return) and node.value is not None and function.name in kernels:
+            return False
+    marks = [n for n in range(function.lineno, function.end_lineno or 0) if STUB_MARK in lines[n]]
+    passes = {n.lineno for n in ast.walk(function) if isinstance(n, ast.Pass)}
+    return any(passes & {mark + 2, mark + 3} for mark in marks)
+
+
+def _in_order(found: list[Finding]) -> list[Finding]:
+    """By line, one finding per line and code: the first cause is what helps."""
+    first: dict[tuple[str, int | None], Finding] = {}
+    for item in found:
+        first.setdefault((item.code, item.line), item)
+    return sorted(first.values(), key=lambda item: item.line or 0)

@@ -1,0 +1,236 @@
+"""Calls in the launcher: allocations, views, queries and launches pass; computing does not."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import torch
+
+from graders.judge import gate_read_names as names
+from graders.judge.gate_read_values import (
+    Bag,
+    Function,
+    Kind,
+    Member,
+    Method,
+    Value,
+    element,
+    has_tensor,
+    join,
+)
+from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
+
+if TYPE_CHECKING:
+    from graders.judge.gate_read_expressions import Expressions
+    from graders.judge.gate_read_launcher import Reader
+
+Arguments = list[tuple[str | None, Value]]  # (keyword or None, value)
+CALLBACK_KEYWORDS = frozenset({"pre_hook", "post_hook", "prune_configs_by", "do_bench", "key"})
+
+
+class Calls:
+    """Evaluates call expressions."""
+
+    def __init__(self, reader: Reader, expressions: Expressions) -> None:
+        self.reader = reader
+        self.expressions = expressions
+
+    def value(self, node: ast.Call) -> Value:
+        """What the call returns."""
+        function = self.expressions.value(node.func)
+        arguments = self._arguments(node)
+        self._refuse_forbidden(node)
+        if function is Kind.LAUNCH:
+            return self._launch(node, arguments)
+        if function is Kind.KERNEL:
+            return self._kernel_called(node)
+        if isinstance(function, Function):
+            return self.reader.call(function, arguments)
+        if isinstance(function, Method):
+            return self._method(node, function, arguments)
+        if isinstance(function, Member):
+            return self._member(node, function.path, arguments)
+        for _, argument in arguments:
+            self.reader.callback(argument)
+        return Kind.UNKNOWN if function is Kind.UNKNOWN else Kind.PLAIN
+
+    def _arguments(self, node: ast.Call) -> Arguments:
+        found: Arguments = []
+        for positional in node.args:
+            if isinstance(positional, ast.Starred):
+                found.append((None, self.expressions.value(positional.value)))
+                inner = found.pop()[1]
+                spread = inner.items if isinstance(inner, Bag) and not inner.uniform else None
+                found += [(None, v) for v in spread] if spread else [(None, element(inner))]
+            else:
+                found.append((None, self.expressions.value(positional)))
+        for keyword in node.keywords:
+            value = self.expressions.value(keyword.value)
+            found.append((keyword.arg, value if keyword.arg else element(value)))
+        return found
+
+    def _refuse_forbidden(self, node: ast.Call) -> None:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        if name in self.reader.exercise.forbidden_calls:
+            self.reader.report(
+                finding(
+                    "torch-computes",
+                    node,
+                    f"`{shown(node)}` lets torch do the job of the kernel.",
+                    f"Do without {name}(): the kernel is to read the tensor as it lies in memory.",
+                )
+            )
+
+    # ------------------------------------------------------------ kernels
+
+    def _launch(self, node: ast.Call, arguments: Arguments) -> Value:
+        self.reader.launches.append(node)
+        for keyword, argument in arguments:
+            if isinstance(argument, Function) and keyword == "grid":
+                self.reader.callback(argument)
+            elif isinstance(argument, Function):
+                self.reader.report(
+                    finding(
+                        "kernel-not-jit",
+                        node,
+                        "A plain Python function is passed to the kernel.",
+                        "Give the function @triton.jit: the kernel calls it on the GPU.",
+                    )
+                )
+            elif isinstance(argument, Member) and not argument.path.startswith("triton"):
+                self.reader.report(
+                    not_triton(node, f"{argument.path} is passed to the kernel.", "Pass data.")
+                )
+        return Kind.PLAIN
+
+    def _kernel_called(self, node: ast.Call) -> Value:
+        self.reader.report(
+            finding(
+                "kernel-without-grid",
+                node,
+                f"`{shown(node)}` calls a kernel like a function.",
+                "Say how many programs to start: kernel[grid](…).",
+            )
+        )
+        self.reader.launches.append(node)  # the intent is plain: no second finding about it
+        return Kind.PLAIN
+
+    # ------------------------------------------------------------ methods
+
+    def _method(self, node: ast.Call, method: Method, arguments: Arguments) -> Value:
+        if isinstance(method.owner, Bag):
+            return self._of_bag(method.owner, method.name, arguments)
+        if method.owner is Kind.TENSOR:
+            return self._of_tensor(node, method.name, arguments)
+        if method.owner is Kind.UNKNOWN:
+            if method.name in names.TENSOR_METHODS:
+                return self._of_tensor(node, method.name, arguments)
+            if method.name not in names.CONTAINER_METHODS:
+                self._refuse_method(node, method.name)
+            return Kind.UNKNOWN
+        return self._of_plain(node, method.name, arguments)
+
+    def _of_tensor(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
+        if name not in names.TENSOR_METHODS:
+            self._refuse_method(node, name)
+            return Kind.TENSOR
+        if name in names.FILL_METHODS and any(has_tensor(value) for _, value in arguments):
+            self._refuse_method(node, name)
+        if name in names.METADATA_METHODS and not (name == "type" and arguments):
+            return Kind.PLAIN
+        if name in names.SPLIT_METHODS:
+            return Bag((Kind.TENSOR,), uniform=True)
+        return Kind.TENSOR
+
+    def _refuse_method(self, node: ast.Call, name: str) -> None:
+        if name.startswith("_"):
+            self.reader.report(not_triton(node, f"`{shown(node)}` reaches into torch itself."))
+        else:
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+
+    def _of_bag(self, owner: Bag, name: str, arguments: Arguments) -> Value:
+        whole = element(owner)
+        if name == "items":
+            return Bag((Bag((Kind.PLAIN, whole)),), uniform=True)
+        if name in ("values", "copy"):
+            return owner
+        if name in ("get", "pop", "setdefault"):
+            return join([whole, *(value for _, value in arguments[1:])])
+        return Kind.PLAIN
+
+    def _of_plain(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
+        known = name in names.CONTAINER_METHODS or name in names.METADATA_METHODS
+        if not known and hasattr(torch.Tensor, name):
+            if any(has_tensor(value) for _, value in arguments):
+                self._refuse_method(node, name)
+            return Kind.PLAIN
+        if not known and name.startswith("_"):
+            self.reader.report(not_triton(node, f"`{shown(node)}` is private to its library."))
+        return join([Kind.PLAIN, *(v for _, v in arguments if has_tensor(v))])
+
+    # ------------------------------------------------------------ modules' members
+
+    def _member(self, node: ast.Call, path: str, arguments: Arguments) -> Value:
+        root, _, rest = path.partition(".")
+        if root == "torch":
+            return self._torch(node, rest, arguments)
+        if root == "builtins":
+            return self._builtin(node, rest, arguments)
+        if root == "triton":
+            return self._triton(path, arguments)
+        if any(has_tensor(value) for _, value in arguments) and root != "triton_util":
+            if path not in ("functools.partial", "typing.cast"):
+                self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+            return arguments[0][1] if path == "functools.partial" else Kind.TENSOR
+        if path == "functools.partial":
+            return arguments[0][1] if arguments else Kind.PLAIN
+        for _, argument in arguments:
+            self.reader.callback(argument)
+        return Kind.PLAIN
+
+    def _torch(self, node: ast.Call, rest: str, arguments: Arguments) -> Value:
+        if rest in names.TORCH_QUERIES or rest in names.TORCH_VALUES:
+            return Kind.PLAIN
+        if rest in names.FROM_LITERALS:
+            self._check_literal(node, arguments)
+        if rest in names.TORCH_SPLITS:
+            return Bag((Kind.TENSOR,), uniform=True)
+        return Kind.TENSOR  # an allocation, a view, or already refused where it is named
+
+    def _check_literal(self, node: ast.Call, arguments: Arguments) -> None:
+        from graders.judge.gate_read_expressions import is_literal
+
+        tensors = any(has_tensor(value) for _, value in arguments)
+        if tensors or not node.args or not is_literal(node.args[0]):
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+
+    def _triton(self, path: str, arguments: Arguments) -> Value:
+        for _, argument in arguments:
+            self.reader.callback(argument)
+        kernels = [value for _, value in arguments if value is Kind.KERNEL]
+        if path == "triton.jit" or kernels:
+            return Kind.KERNEL
+        if path in ("triton.autotune", "triton.heuristics"):
+            return Member(path)  # its result, called on a kernel, is a kernel
+        return Kind.PLAIN
+
+    def _builtin(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
+        values = [value for _, value in arguments]
+        callbacks = [value for value in values if isinstance(value, Function | Method)]
+        tensors = any(has_tensor(value) for value in values)
+        if tensors and (name in names.COUNTING_BUILTINS or (name in ("map", "filter"))):
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+            return Kind.TENSOR
+        for callback in callbacks:
+            self.reader.callback(callback)
+        if name == "zip":
+            return Bag((Bag(tuple(element(value) for value in values)),), uniform=True)
+        if name == "enumerate":
+            return Bag((Bag((Kind.PLAIN, *(element(v) for v in values[:1]))),), uniform=True)
+        if name == "dict":
+            return Bag((join(values),), uniform=True) if values else Bag((), uniform=True)
+        if name in ("list", "tuple", "reversed", "iter", "set", "frozenset", "next"):
+            inner = element(join(values)) if values else Kind.PLAIN
+            return inner if name == "next" else Bag((inner,), uniform=True)
+        return Kind.PLAIN

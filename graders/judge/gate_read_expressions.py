@@ -1,0 +1,263 @@
+"""Expressions of the launcher: what they are, and what in them is not allowed."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from graders.judge import gate_read_names as names
+from graders.judge.gate_read_calls import Calls
+from graders.judge.gate_read_values import (
+    Bag,
+    Function,
+    Kind,
+    Member,
+    Method,
+    Value,
+    element,
+    has_tensor,
+    join,
+)
+from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
+
+if TYPE_CHECKING:
+    from graders.judge.gate_read_launcher import Reader
+
+QUIET_COMPARISONS = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+
+
+class Expressions:
+    """Evaluates expressions to `Value`s and reports to the reader that owns it."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.calls = Calls(reader, self)
+
+    def value(self, node: ast.expr | None) -> Value:
+        """What the expression is; findings go to the reader."""
+        if node is None:
+            return Kind.PLAIN
+        handler = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if handler is not None:
+            result: Value = handler(node)
+            return result
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child)
+        return Kind.PLAIN
+
+    # ------------------------------------------------------------ names and members
+
+    def _name(self, node: ast.Name) -> Value:
+        known = self.reader.lookup(node.id)
+        if known is not None:
+            if isinstance(known, Member):
+                self.reader.used_member(node, known.path)
+            return known
+        if node.id in names.LAUNCHER_BUILTINS:
+            return Member(f"builtins.{node.id}")
+        if hasattr(builtins, node.id) or node.id.startswith("__"):
+            self.reader.report(
+                not_triton(
+                    node,
+                    f"{node.id} has no place in a launcher.",
+                    "Allocate, look at shapes and strides, launch, return.",
+                )
+            )
+        return Kind.PLAIN
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        path = self.reader.dotted(node)
+        if path is not None:
+            return self._member(node, path)
+        owner = self.value(node.value)
+        if node.attr.startswith("__"):
+            self.reader.report(
+                not_triton(node, f"{shown(node)} reaches into Python itself.", "Remove it.")
+            )
+            return Kind.PLAIN
+        return self._attribute_of(node, owner)
+
+    def _member(self, node: ast.Attribute, path: str) -> Value:
+        self.reader.used_member(node, path)
+        last = path.rsplit(".", 1)[-1]
+        if path.startswith("torch.") and path[6:] in names.TORCH_VALUES and last != "Tensor":
+            return Kind.PLAIN
+        return Member(path)
+
+    def _attribute_of(self, node: ast.Attribute, owner: Value) -> Value:
+        name = node.attr
+        if isinstance(owner, Bag):
+            return Method(owner, name)
+        if owner is Kind.KERNEL:
+            return self._kernel_attribute(node)
+        if owner is Kind.TENSOR:
+            if name in names.VIEW_ATTRIBUTES:
+                return Kind.TENSOR
+            if name in names.METADATA_ATTRIBUTES:
+                return Kind.PLAIN
+            return Method(owner, name)
+        if owner is Kind.UNKNOWN:
+            if name in names.METADATA_ATTRIBUTES:
+                return Kind.PLAIN
+            return Method(owner, name) if name in dir(torch.Tensor) else Kind.UNKNOWN
+        return Method(owner, name)
+
+    def _kernel_attribute(self, node: ast.Attribute) -> Value:
+        if node.attr not in names.KERNEL_ATTRIBUTES:
+            self.reader.report(
+                not_triton(node, f"{shown(node)} reaches into the kernel object.", "Launch it.")
+            )
+        if node.attr in ("run", "warmup"):
+            return Kind.LAUNCH
+        return Kind.KERNEL if node.attr == "fn" else Kind.PLAIN
+
+    # ------------------------------------------------------------ operators
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        left, right = self.value(node.left), self.value(node.right)
+        if Kind.TENSOR in (left, right):
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+            return Kind.TENSOR
+        if isinstance(left, Bag) or isinstance(right, Bag):
+            return self._joined_bags(left, right)
+        return Kind.UNKNOWN if Kind.UNKNOWN in (left, right) else Kind.PLAIN
+
+    @staticmethod
+    def _joined_bags(left: Value, right: Value) -> Value:
+        bags = [value for value in (left, right) if isinstance(value, Bag)]
+        exact = len(bags) == 2 and not any(bag.uniform for bag in bags)
+        items = tuple(item for bag in bags for item in bag.items)
+        return Bag(items) if exact else Bag((join(items),), uniform=True)
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        if value is Kind.TENSOR and not isinstance(node.op, ast.Not):
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+        return Kind.PLAIN if isinstance(node.op, ast.Not) else value
+
+    def _compare(self, node: ast.Compare) -> Value:
+        sides = [node.left, *node.comparators]
+        values = [self.value(side) for side in sides]
+        with_none = any(isinstance(s, ast.Constant) and s.value is None for s in sides)
+        counting = not all(isinstance(op, QUIET_COMPARISONS) for op in node.ops)
+        if Kind.TENSOR in values and counting and not with_none:
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+        return Kind.PLAIN
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        return join([self.value(part) for part in node.values])
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        self.value(node.test)
+        return join([self.value(node.body), self.value(node.orelse)])
+
+    def _namedexpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self.reader.bind(node.target, value)
+        return value
+
+    # ------------------------------------------------------------ containers
+
+    def _tuple(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            parts = [
+                element(self.value(i.value)) if isinstance(i, ast.Starred) else self.value(i)
+                for i in node.elts
+            ]
+            return Bag((join(parts),), uniform=True)
+        return Bag(tuple(self.value(item) for item in node.elts))
+
+    _list = _tuple
+    _set = _tuple
+
+    def _dict(self, node: ast.Dict) -> Value:
+        for key in node.keys:
+            self.value(key)
+        values = [
+            element(self.value(value)) if key is None else self.value(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return Bag((join(values),), uniform=True)
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        owner = self.value(node.value)
+        index = self.value(node.slice)
+        if owner is Kind.KERNEL:
+            self.reader.callback(index)
+            return Kind.LAUNCH
+        if isinstance(owner, Bag):
+            return self._item(owner, node.slice)
+        if owner is Kind.TENSOR:
+            if has_tensor(index) or isinstance(node.slice, ast.List):
+                self.reader.report(torch_computes(node, f"The gather `{shown(node)}`"))
+            return Kind.TENSOR
+        return Kind.UNKNOWN if owner is Kind.UNKNOWN else Kind.PLAIN
+
+    def _item(self, owner: Bag, index: ast.expr) -> Value:
+        if isinstance(index, ast.Slice):
+            return Bag((element(owner),), uniform=True)
+        try:
+            position = ast.literal_eval(index)
+        except ValueError:
+            return element(owner)
+        known = not owner.uniform and isinstance(position, int)
+        if known and -len(owner.items) <= position < len(owner.items):
+            return owner.items[position]
+        return element(owner)
+
+    def _slice(self, node: ast.Slice) -> Value:
+        for part in (node.lower, node.upper, node.step):
+            self.value(part)
+        return Kind.PLAIN
+
+    def _starred(self, node: ast.Starred) -> Value:
+        return element(self.value(node.value))
+
+    # ------------------------------------------------------------ comprehensions and functions
+
+    def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        self._generators(node.generators)
+        return Bag((self.value(node.elt),), uniform=True)
+
+    _setcomp = _listcomp
+    _generatorexp = _listcomp
+
+    def _dictcomp(self, node: ast.DictComp) -> Value:
+        self._generators(node.generators)
+        self.value(node.key)
+        return Bag((self.value(node.value),), uniform=True)
+
+    def _generators(self, generators: Sequence[ast.comprehension]) -> None:
+        for generator in generators:
+            self.reader.bind(generator.target, element(self.value(generator.iter)))
+            for condition in generator.ifs:
+                self.value(condition)
+
+    def _lambda(self, node: ast.Lambda) -> Value:
+        return self.reader.closure(node)
+
+    def _call(self, node: ast.Call) -> Value:
+        return self.calls.value(node)
+
+    def _await(self, node: ast.Await) -> Value:
+        self.reader.report(finding("not-triton", node, "await has no place here."))
+        return Kind.PLAIN
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Numbers, and lists and tuples of them, written out."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(is_literal(item) for item in node.elts)
+    if isinstance(node, ast.UnaryOp):
+        return is_literal(node.operand)
+    if isinstance(node, ast.BinOp):
+        return is_literal(node.left) and is_literal(node.right)
+    return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+
+
+__all__ = ["Expressions", "Function", "Method", "is_literal"]
