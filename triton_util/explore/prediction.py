@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 
-def reveal(predicted: float | None, measured: float, unit: str = "") -> None:
-    """Print the prediction beside what was measured, or ask for one where it is None.
+def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
+    """Print the prediction beside what is the case, or ask for one where it is None.
 
     Both are numbers in the same unit. Nothing is graded.
     """
@@ -14,12 +14,14 @@ def reveal(predicted: float | None, measured: float, unit: str = "") -> None:
         print("First predict: replace None by a number in the cell above, then run both again.")
         return
     unit = f" {unit}" if unit else ""
-    print(f"Your prediction: {_number(predicted)}{unit}")
-    print(f"Measured:        {_number(measured)}{unit}")
-    if math.isclose(predicted, measured, rel_tol=1e-9):
+    print(f"You predicted: {_number(predicted)}{unit}")
+    print(f"It is:         {_number(actual)}{unit}")
+    if predicted == actual:
         print("Exactly.")
-    elif measured and predicted and predicted / measured > 0:
-        print(f"Your prediction is {predicted / measured:.3g} times what was measured.")
+    elif actual and math.isclose(predicted, actual, rel_tol=0.02):
+        print("As good as exactly.")
+    elif actual and predicted / actual > 0:
+        print(f"You predicted {predicted / actual:.3g} times that.")
 
 
 def _number(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from triton_util.figures.drawing import Drawing, arrow, cell, frame, label, panel, spoken
+from triton_util.figures.drawing import Drawing, Look, arrow, cell, frame, label, panel, spoken
 
 
 def machine() -> Drawing:
@@ -157,7 +157,7 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
         for lane in range(BLOCK_SIZE):
             offset = pid * BLOCK_SIZE + lane
             inside = offset < n_elements
-            look = "active" if inside else "idle"
+            look: Look = "active" if inside else "idle"
             cell(axes, 3.5 + lane * width, y, str(offset), look, width, 0.8, 10 if inside else 9)
         sentences.append(_program_in_words(pid, n_elements, BLOCK_SIZE))
     label(

@@ -1,0 +1,141 @@
+"""Figures and explorers of the lessons: each reads in words, and says the same as its picture."""
+
+from __future__ import annotations
+
+import inspect
+import io
+
+import pytest
+import torch
+from matplotlib import image
+
+from triton_util import explore, figures
+from triton_util.explore import controls
+from triton_util.explore.prediction import reveal
+from triton_util.explore.strides import BASE_LENGTH, VIEWS
+from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
+
+SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
+FUNCTIONS = [name for name in figures.__all__ if inspect.isfunction(getattr(figures, name))]
+
+
+def drawn(name: str) -> Drawing:
+    made = getattr(figures, name)(*SAMPLE.get(name, ()))
+    assert isinstance(made, Drawing)
+    return made
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_figure_has_alternative_text_in_sentences(name: str) -> None:
+    alt = drawn(name).alt
+    assert len(alt) >= 60, f"figures.{name}: describe what the picture shows"
+    assert alt.endswith("."), f"figures.{name}: the alternative text is made of sentences"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_figure_is_shown_with_its_words(name: str) -> None:
+    bundle = drawn(name)._repr_mimebundle_()
+    assert 'alt="' in bundle["text/html"]
+    assert bundle["text/plain"] == drawn(name).alt
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nothing_is_cut_off_at_the_edge_of_a_figure(name: str) -> None:
+    """A label that leaves the panel leaves ink in its outermost pixels."""
+    pixels = image.imread(io.BytesIO(drawn(name).png(80)))
+    edge = torch.cat([torch.from_numpy(pixels[:, side, :3].copy()) for side in (0, 1, -2, -1)])
+    panel = torch.tensor([int(PANEL[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    strangers = ((edge - panel).abs() > 0.02).any(dim=1).sum()
+    assert strangers == 0, f"figures.{name}: something touches the left or right edge"
+
+
+def test_no_two_looks_differ_by_colour_alone() -> None:
+    seen = {}
+    for look, (face, hatch) in LOOKS.items():
+        red, green, blue = (int(face[i : i + 2], 16) for i in (1, 3, 5))
+        lightness = round((0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255, 2)
+        for other, (other_hatch, other_lightness) in seen.items():
+            assert hatch != other_hatch or abs(lightness - other_lightness) > 0.15, (look, other)
+        seen[look] = (hatch, lightness)
+
+
+def test_blocks_picture_says_how_many_lanes_are_masked() -> None:
+    assert "switches off 1 of its 4 lanes" in figures.blocks_1d(7, 4).alt
+    assert "switches off" not in figures.blocks_1d(8, 4).alt
+
+
+def test_memory_picture_has_the_addresses_of_the_view() -> None:
+    x = torch.arange(24).view(3, 8)
+    view = x[:, ::2]
+    rows = " / ".join(" ".join(str(value) for value in row) for row in view.tolist())
+    assert rows in figures.memory(view).alt
+
+
+def test_memory_picture_refuses_what_would_be_unreadable() -> None:
+    with pytest.raises(ValueError, match="at most 32"):
+        figures.memory(torch.zeros(8, 8))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 8, 16])
+def test_sectors_picture_counts_as_torch_does(stride: int) -> None:
+    counted = torch.unique(torch.arange(32) * stride * 4 // 32).numel()
+    assert f"{counted} sectors" in figures.sectors((stride,)).alt
+
+
+def test_spoken_lists() -> None:
+    assert [spoken(range(n)) for n in range(4)] == ["", "0", "0 and 1", "0, 1 and 2"]
+
+
+@pytest.mark.parametrize("name", [n for n in explore.__all__ if n.endswith("_text")])
+def test_every_explorer_has_controls_and_the_same_text_without_them(name: str) -> None:
+    """The widget's page is the text function at the values of its controls."""
+    widget = getattr(explore, name.removesuffix("_text"))()
+    *inputs, page = widget.children
+    assert inputs, f"explore.{name}: nothing to move"
+    for control in inputs:
+        assert control.description, f"explore.{name}: a control without a name"
+    assert "aria-live" in page.value
+    before = page.value
+    for control in inputs:
+        if isinstance(control.value, int) and hasattr(control, "max"):
+            control.value = control.min if control.value != control.min else control.min + 1
+    assert page.value != before, f"explore.{name}: the text does not follow its controls"
+
+
+def test_follow_escapes_what_it_shows() -> None:
+    box = controls.follow(lambda n: f"a < b & {n}", {"n": controls.slider("n", 1, 0, 2)})
+    assert "a &lt; b &amp; 1" in box.children[-1].value
+
+
+@pytest.mark.parametrize("name", list(VIEWS))
+def test_the_views_of_the_strides_explorer_are_what_torch_makes(name: str) -> None:
+    x = torch.arange(BASE_LENGTH).view(3, 8)
+    view = eval(name, {"x": x, "v": x.flatten()})
+    stated = VIEWS[name]
+    assert (stated.shape, stated.strides) == (tuple(view.shape), view.stride())
+    assert stated.address(1, 2) == view[1, 2].item()
+
+
+def test_blocks_text_refuses_what_triton_refuses() -> None:
+    with pytest.raises(ValueError, match="power of two"):
+        explore.blocks_1d_text(7, 3)
+
+
+def test_matmul_walk_marks_the_lanes_outside() -> None:
+    text = explore.matmul_walk_text(1, 2, 2)
+    assert text.count("#") == 3 * 1 + 1 * 2  # 3 x 1 of a, 1 x 2 of b
+    assert text.count("x x") > 0
+    assert "x" not in explore.matmul_walk_text(0, 0, 0).replace(" x ", " by ")
+
+
+def test_a_prediction_comes_before_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    reveal(None, 12345)
+    assert "12,345" not in capsys.readouterr().out
+    reveal(12, 12345, "bytes")
+    assert "12,345 bytes" in capsys.readouterr().out
+
+
+def test_reveal_survives_zero_on_either_side(capsys: pytest.CaptureFixture[str]) -> None:
+    for predicted, actual in ((0, 0), (0, 5), (5, 0), (-1, 1)):
+        reveal(predicted, actual)
+    assert capsys.readouterr().out.count("It is:") == 4
