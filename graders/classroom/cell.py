@@ -14,7 +14,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from typing import Any, Literal
 
 from graders.judge.model import GraderError
@@ -84,7 +83,7 @@ def _judge_process() -> subprocess.Popen[str]:
             [sys.executable, "-m", "graders.classroom.serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=tempfile.TemporaryFile(),  # not the kernel's: that would cost the grade
+            stderr=subprocess.DEVNULL,  # not the kernel's: that would cost the grade
             text=True,
             env=environment,
         )

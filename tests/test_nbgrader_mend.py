@@ -1,0 +1,209 @@
+"""Mangled notebooks: mended silently, or reported by name; harmless afterwards."""
+
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.notebooknode import NotebookNode
+
+from graders.classroom.judging import code_of, graded_exercises
+from graders.classroom.mend import MasterCell, Notes, mend
+from graders.classroom.sanitise import clean_markdown
+
+GRADE = "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\nask()\n### END HIDDEN TESTS"
+CODE = "def vector_add(x, y):\n    return x"
+MASTERS = (
+    MasterCell(
+        "vector_add", "code", "# YOUR CODE HERE", False, False, True, None, "c1", "Now you."
+    ),
+    MasterCell("vector_add-public", "code", GRADE.format("public"), True, True, False, 4.0, "c2"),
+    MasterCell("vector_add-hidden", "code", GRADE.format("hidden"), True, True, False, 6.0, "c3"),
+    MasterCell(
+        "why", "markdown", "YOUR ANSWER HERE", False, True, True, 5.0, "c4", "Why is it so?"
+    ),
+)
+
+
+def released(master: MasterCell) -> str:
+    return master.source.split("### BEGIN")[0]
+
+
+def submission() -> NotebookNode:
+    """A notebook as nbgrader released it, with an answer in each place."""
+    code, markdown = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    cells = [
+        markdown("Now you.", id="text-0"),
+        code(CODE, id="vector_add"),
+        code(released(MASTERS[1]), id="vector_add-public"),
+        code(released(MASTERS[2]), id="vector_add-hidden"),
+        markdown("Why is it so?", id="text-1"),
+        markdown("Because **strides**.", id="why"),
+    ]
+    by_name = {master.name: master for master in MASTERS}
+    for cell in cells:
+        if cell.id in by_name:
+            cell.metadata["nbgrader"] = NotebookNode(by_name[cell.id].metadata())
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def mended(notebook: NotebookNode) -> tuple[dict[str, NotebookNode], Notes]:
+    notes = mend(notebook, MASTERS)
+    nbformat.validate(notebook)
+    graded = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
+    found = {cell.metadata.nbgrader.grade_id: cell for cell in graded}
+    assert len(graded) == len(found) == len(MASTERS)
+    return found, notes
+
+
+def by_id(notebook: NotebookNode, cell_id: str) -> NotebookNode:
+    return next(cell for cell in notebook.cells if cell.id == cell_id)
+
+
+def test_an_honest_notebook_is_mended_in_silence() -> None:
+    found, notes = mended(submission())
+    assert notes.to_json() == {"mended": [], "tampered": []}
+    assert found["vector_add-hidden"].source == MASTERS[2].source
+    assert found["why"].source == "Because **strides**."
+
+
+def test_lost_metadata_comes_back_by_cell_id() -> None:
+    notebook = submission()
+    for cell in notebook.cells:
+        cell.metadata = NotebookNode()
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE
+    assert found["vector_add-public"].metadata.nbgrader.points == 4.0
+    assert len(notes.mended) == len(MASTERS)
+    assert notes.tampered == []
+
+
+def test_lost_metadata_and_ids_come_back_by_content() -> None:
+    notebook = submission()
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata, cell.id = NotebookNode(), f"x{number}"
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE
+    assert found["why"].source == "Because **strides**."
+    assert notes.tampered == []
+
+
+def test_deleted_cells_are_put_back_in_their_place() -> None:
+    notebook = submission()
+    notebook.cells = [cell for cell in notebook.cells if "-" not in cell.id or "text" in cell.id]
+    _, notes = mended(notebook)
+    order = [cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata]
+    assert order == [master.name for master in MASTERS]
+    assert notes.mended == [
+        "vector_add-public was missing: put back",
+        "vector_add-hidden was missing: put back",
+    ]
+
+
+def test_a_deleted_answer_cell_hides_no_definition_elsewhere() -> None:
+    notebook = submission()
+    by_id(notebook, "vector_add").source = "x = 1"
+    by_id(notebook, "text-0").update(nbformat.v4.new_code_cell(CODE, id="scratch"))
+    mended(notebook)
+    assert CODE in code_of(notebook)
+    notebook = submission()
+    notebook.cells = [cell for cell in notebook.cells if cell.id != "vector_add"]
+    found, _ = mended(notebook)
+    assert "def " not in found["vector_add"].source
+
+
+def test_of_a_doubled_cell_the_last_one_counts() -> None:
+    notebook = submission()
+    copy = nbformat.from_dict(by_id(notebook, "vector_add"))
+    copy.source, copy.id = "def vector_add(x, y):\n    return y", "copy"
+    notebook.cells.append(copy)
+    found, notes = mended(notebook)
+    assert found["vector_add"].source.endswith("return y")
+    assert notes.mended == ["vector_add stood 2 times: the last one counts"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda nb: by_id(nb, "vector_add-public").update(source="10"), "was changed"),
+        (
+            lambda nb: by_id(nb, "vector_add-public").metadata.nbgrader.update(points=100),
+            "claimed 100 points",
+        ),
+        (
+            lambda nb: by_id(nb, "vector_add-hidden").metadata.update(tags=["skip-execution"]),
+            "skip-execution",
+        ),
+        (
+            lambda nb: by_id(nb, "text-0").metadata.update(
+                nbgrader=NotebookNode(MASTERS[1].metadata() | {"grade_id": "bonus"})
+            ),
+            "unknown grade cell 'bonus'",
+        ),
+    ],
+)
+def test_tampering_is_undone_and_reported_by_name(change: Any, said: str) -> None:
+    notebook = submission()
+    change(notebook)
+    found, notes = mended(notebook)
+    assert any(said in note for note in notes.tampered), notes
+    assert found["vector_add-public"].source == MASTERS[1].source
+    assert found["vector_add-public"].metadata.nbgrader.points == 4.0
+    assert "tags" not in found["vector_add-hidden"].metadata
+
+
+def test_cell_types_are_restored() -> None:
+    notebook = submission()
+    grade = by_id(notebook, "vector_add-public")
+    grade.cell_type = "markdown"
+    del grade["outputs"], grade["execution_count"]
+    found, notes = mended(notebook)
+    assert found["vector_add-public"].cell_type == "code"
+    assert any("was a markdown cell" in note for note in notes.mended)
+
+
+def test_outputs_and_foreign_metadata_go() -> None:
+    notebook = submission()
+    answer = by_id(notebook, "vector_add")
+    answer.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<script>x</script>"})]
+    notebook.metadata["widgets"] = {"state": "<script>"}
+    found, _ = mended(notebook)
+    assert found["vector_add"].outputs == []
+    assert "widgets" not in notebook.metadata
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](JavaScript:alert(1))",
+        "[x](java&#115;cript:alert(1))",
+        "[x](data:text/html;base64,AA)",
+        "![x](https://example.org/x.png)",
+        "![x][ref]\n\n[ref]: https://example.org/x.png",
+        "$\\href{javascript:alert(1)}{x}$",
+        "<!-- --><svg/onload=alert(1)>",
+        "<a href='x'>",
+    ],
+)
+def test_markdown_is_harmless_when_it_is_rendered(text: str) -> None:
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    page = markdown2html_mistune(clean_markdown(text)).lower()
+    for danger in ("<script", "<img", "<svg", "javascript:", "<a href='x'", "data:text", "\\href"):
+        assert danger not in page
+
+
+def test_ordinary_markdown_stays_readable() -> None:
+    text = "The row stride is *twice* the width, so `a < b` and $i<n$ hold.\n\n> a quote"
+    assert clean_markdown(text).replace("< n", "<n") == text
+
+
+def test_the_judge_gets_code_and_no_grade_cell() -> None:
+    notebook = submission()
+    mended(notebook)
+    assert graded_exercises(notebook) == ["vector_add"]
+    code = code_of(notebook)
+    assert len(code) == len(notebook.cells)
+    assert [text for text in code if text] == [CODE]
