@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import torch
 import triton.language as tl
 from triton.runtime import interpreter as stock
-from triton.runtime.jit import TensorWrapper, mangle_type
+from triton.runtime.jit import TensorWrapper, _normalize_ty, mangle_type
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from .blocks import Pointer, scalar
@@ -40,6 +41,12 @@ LAUNCH_OPTIONS = frozenset(
 )
 
 
+# The names that an annotated scalar parameter can have after triton has normalised them.
+SCALAR_TYPES = frozenset(
+    {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64"}
+)
+
+
 class Converter:
     """Turns arguments into blocks and pointers; tensors become regions of the batch."""
 
@@ -56,6 +63,8 @@ class Converter:
 
     def convert(self, name: str, value: Any) -> Any:
         """One argument as the kernel sees it."""
+        if isinstance(value, Typed):
+            return tl.tensor(scalar(value.value, value.dtype), value.dtype)
         if isinstance(value, bool):
             return tl.tensor(scalar(value, tl.int1), tl.int1)
         if isinstance(value, int):
@@ -101,6 +110,25 @@ class Constant:
         self.value = value.value if isinstance(value, tl.constexpr) else value
 
 
+class Typed:
+    """A number whose parameter is annotated with its dtype, as in `stride: tl.int64`."""
+
+    def __init__(self, value: int | float, dtype: Any) -> None:
+        self.value = value
+        self.dtype = dtype
+
+
+def typed(value: Any, annotation: Any) -> Any:
+    """The argument as the compiler types it: an annotation wins over the size of the number."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or annotation is inspect.Parameter.empty:
+        return value
+    name = _normalize_ty(annotation)
+    if name == "constexpr" or name not in SCALAR_TYPES:
+        return value
+    return Typed(value, tl.str_to_ty(name, None))
+
+
 def facts(bound: dict[str, Any]) -> list[dict[str, Any]]:
     """What a launch record keeps of each argument: enough to compile the kernel for a GPU."""
     return [{"name": name, **_fact(value)} for name, value in bound.items()]
@@ -109,6 +137,8 @@ def facts(bound: dict[str, Any]) -> list[dict[str, Any]]:
 def _fact(value: Any) -> dict[str, Any]:
     if isinstance(value, Constant):
         return {"kind": "constexpr", "value": value.value}
+    if isinstance(value, Typed):
+        return {"kind": "scalar", "dtype": _normalize_ty(value.dtype), "value": value.value}
     if hasattr(value, "data_ptr"):
         tensor = value.base if isinstance(value, TensorWrapper) else value
         return {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.random  # numpy imports it lazily, and a jailed process can import nothing more
 import torch
 
 from . import arguments as args
@@ -109,6 +110,7 @@ class Execution:
         if len(programs) == 1 and self.reason:
             self.mode = "serial"
         launching.batch.start(programs, undoable)
+        self.run.control.frames.clear()
         for watcher in self.run.watchers:
             watcher.batch_started()
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -56,6 +57,7 @@ class Run:
         self.lines = SourceLines()
         self.lanes: dict[Any, int] = {}
         self.meta: dict[str, Any] = {}
+        self._storages: list[torch.UntypedStorage] = []  # kept, so that no address is used twice
         self.watchers: list[Any] = []
         self.shadow = Shadow(self) if options.track else None
         if self.shadow is not None:
@@ -64,10 +66,17 @@ class Run:
         self.control = Control(self)
         self._functions: dict[Any, Callable[..., Any]] = {}
 
-    def never_stored(self, out: torch.Tensor) -> Array:
-        """For each element of the view `out`, True where no kernel stored; of the view's shape."""
+    def never_stored(self, out: torch.Tensor) -> Array | None:
+        """For each element of the view `out`, True where no kernel stored; of the view's shape.
+
+        None where the memory of `out` was no argument of any launch (torch made it, say by
+        converting the dtype of what a kernel stored): then nobody can tell.
+        """
         if self.shadow is None:
             raise ValueError("never_stored needs EngineOptions(track=True)")
+        address = out.untyped_storage().data_ptr()
+        if out.numel() and all(address != known.data_ptr() for known in self._storages):
+            return None
         return self.shadow.never_stored(out)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
@@ -92,6 +101,7 @@ class Run:
         constants = {k: v.value for k, v in bound.items() if isinstance(v, arguments.Constant)}
         record = Launch(kernel.__name__, sizes, {**constants, **options}, arguments.facts(bound))
         self.launches.append(record)
+        self._storages += [s for s in map(_storage, bound.values()) if s is not None]
         self.meta = constants
         moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
@@ -115,14 +125,23 @@ class Run:
         given = {k: v for k, v in named.items() if k in parameters}
         bound = bind(interpreted.fn, positional, given)
         constexprs = _constexprs(interpreted.fn)
+        annotations = getattr(interpreted.fn, "__annotations__", {})
         return {
-            name: arguments.Constant(value) if name in constexprs or _is_constant(value) else value
+            name: arguments.Constant(value)
+            if name in constexprs or _is_constant(value)
+            else arguments.typed(value, annotations.get(name, inspect.Parameter.empty))
             for name, value in bound.items()
         }, options
 
 
+def _storage(value: Any) -> torch.UntypedStorage | None:
+    tensor = getattr(value, "base", value)
+    return tensor.untyped_storage() if isinstance(tensor, torch.Tensor) else None
+
+
 def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, arguments.Constant) else value
+    wrapped = (arguments.Constant, arguments.Typed)
+    return value.value if isinstance(value, wrapped) else value
 
 
 def _is_constant(value: Any) -> bool:
