@@ -7,7 +7,12 @@ import torch
 from graders.judge import footprints
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.model import Arg, Case, Choice, Exercise, Misconception, Question, TensorSpec
-from graders.judge.product_mistakes import product_mistakes, row_stride_is_k
+from graders.judge.product_mistakes import (
+    misread_factor,
+    product_mistakes,
+    rows_of_k,
+    strides_exchanged,
+)
 
 AXES = "m k n"
 
@@ -73,13 +78,8 @@ def magnitude(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return a.abs() @ b.abs()
 
 
-def _b_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
-    read = footprints.read_as(b.contiguous(), tuple(b.shape), (b.shape[0], 1))
-    return None if read is None else a @ read
-
-
-def _if_square(candidate: footprints.Imitation) -> footprints.Imitation:
-    return lambda a, b: candidate(a, b) if a.shape == b.shape == a.t().shape else None
+def _swapped(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
+    return b @ a if a.shape == b.shape == a.t().shape else None
 
 
 FACTOR_TRANSPOSED = Misconception(
@@ -93,23 +93,31 @@ FACTOR_TRANSPOSED = Misconception(
         "a is indexed by (m, k): `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak`. b "
         "is indexed by (k, n): `offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn`."
     ),
-    imitate=_if_square(lambda a, b: a @ b.t()),
-    footprint=footprints.computes(
-        _if_square(lambda a, b: a.t() @ b), _if_square(lambda a, b: a.t() @ b.t())
+    footprint=misread_factor(lambda a, b: strides_exchanged(a), lambda a, b: strides_exchanged(b)),
+)
+B_STRIDE_IS_K = Misconception(
+    code="b-stride-is-k",
+    title="The rows of b are taken to be as long as those of a",
+    message=(
+        "The kernel finds the next row of b by stepping over K elements. A row of b holds N of "
+        "them: K is the number of its rows. Square matrices hide it."
     ),
+    next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
+    footprint=misread_factor(lambda a, b: (), rows_of_k),
 )
 ORDER_SWAPPED = Misconception(
     code="factors-swapped",
     title="The product is b @ a",
     message="Matrix multiplication is not commutative, and the two factors changed places.",
     next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
-    imitate=_if_square(lambda a, b: b @ a),
+    imitate=_swapped,
+    footprint=misread_factor(lambda a, b: (), lambda a, b: ()),
 )
 
 MATMUL_MISCONCEPTIONS = (
     FACTOR_TRANSPOSED,
     ORDER_SWAPPED,
-    row_stride_is_k(_b_rows_of_k),
+    B_STRIDE_IS_K,
     *product_mistakes(
         reference=lambda a, b: a @ b,
         magnitude=magnitude,

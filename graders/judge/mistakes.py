@@ -11,6 +11,7 @@ from graders.judge.footprints import (
     OUT_OF_BOUNDS,
     RACES,
     READS_OUTSIDE,
+    Footprint,
     Imitation,
     all_contiguous,
     has_fault,
@@ -103,10 +104,7 @@ def last_element_missed() -> Misconception:
     """Return the misconception of a mask that is one too narrow on a flat output."""
 
     def footprint(evidence: Evidence) -> bool:
-        count = evidence.expected.numel()
-        # With an odd number of elements the missing one may be a block of its own.
-        telling = count % 2 == 0 or (count == 1 and programs(evidence) > 0)
-        return telling and stored_prefix(evidence) == count - 1
+        return stored_prefix(evidence) == evidence.expected.numel() - 1 and programs(evidence) > 0
 
     return Misconception(
         code="last-element-missed",
@@ -169,7 +167,7 @@ def contiguous_assumed(reference: Imitation, width: str = "the width") -> Miscon
     )
 
 
-def programs_race(what: str) -> Misconception:
+def programs_race(what: str, footprint: Footprint | None = None) -> Misconception:
     """Return the misconception of several programs that store to the same elements."""
     return Misconception(
         code="programs-race",
@@ -184,6 +182,7 @@ def programs_race(what: str) -> Misconception:
             "(Where that is impossible, `tl.atomic_add` on a zeroed float32 output adds safely.)"
         ),
         faults=RACES,
+        footprint=footprint,
     )
 
 
@@ -193,6 +192,8 @@ def lossy_dtype() -> Misconception:
     def footprint(evidence: Evidence) -> bool:
         actual = evidence.actual
         if actual is None or actual.dtype not in (torch.float32, torch.float64):
+            return False
+        if torch.equal(actual, evidence.expected.to(actual.dtype)):
             return False
         finite = actual[actual.isfinite()]
         return finite.numel() > 1 and any(

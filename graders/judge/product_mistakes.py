@@ -6,17 +6,19 @@ Each takes `finish(product, *args)`, which makes the output of the exercise from
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 
 from graders.judge.footprints import (
     OUT_OF_BOUNDS,
     READS_OUTSIDE,
+    Footprint,
     Imitation,
-    computes,
     computes_with_block,
     has_fault,
+    looks_like,
+    read_as,
 )
 from graders.judge.mistakes import (
     accumulates_in_half,
@@ -47,7 +49,8 @@ def product_mistakes(
         contiguous_assumed(reference, "the width of the matrix"),
         programs_race(
             "The sum over k was split among programs, and each stores its part of it as if it "
-            "were the whole."
+            "were the whole.",
+            shared_tiles,
         ),
         k_not_masked(operands),
         accumulates_in_half(magnitude),
@@ -193,25 +196,44 @@ def accumulator_overwritten(operands: Operands, finish: Imitation) -> Misconcept
     )
 
 
-def row_stride_is_k(operands_read: Imitation) -> Misconception:
-    """Return the misconception of b stepped through with the stride of a.
+def shared_tiles(evidence: Evidence) -> bool:
+    """Tell whether the grid had a third axis, in a product that needs two, and values differ."""
+    return (
+        evidence.actual is not None
+        and not has_fault(evidence, OUT_OF_BOUNDS)
+        and any(len(launch.grid) == 3 and launch.grid[2] > 1 for launch in evidence.launches)
+    )
 
-    `operands_read(*raw args)` is the output if the rows of b were k elements apart.
+
+def misread_factor(
+    first: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
+    second: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
+) -> Footprint:
+    """Return the footprint of a product a @ b of which one factor is read in a wrong way.
+
+    `first(a, b)` and `second(a, b)` yield what is read in place of a, and of b; None where
+    that leaves the storage. Reads outside a matrix that is not square are claimed too.
     """
 
     def footprint(evidence: Evidence) -> bool:
         a, b = evidence.args[:2]
-        if not (a.is_contiguous() and b.is_contiguous()) or b.shape[0] == b.shape[1]:
-            return False
-        return has_fault(evidence, READS_OUTSIDE) or computes(operands_read)(evidence)
+        if a.shape[0] != a.shape[1] or b.shape[0] != b.shape[1]:
+            if has_fault(evidence, READS_OUTSIDE):
+                return True
+        products = [read.double() @ b.double() for read in first(a, b) if read is not None]
+        products += [a.double() @ read.double() for read in second(a, b) if read is not None]
+        return any(looks_like(evidence, product) for product in products)
 
-    return Misconception(
-        code="b-stride-is-k",
-        title="The rows of b are taken to be as long as those of a",
-        message=(
-            "The kernel finds the next row of b by stepping over K elements. A row of b holds N "
-            "of them: K is the number of its rows. Square matrices hide it."
-        ),
-        next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
-        footprint=footprint,
-    )
+    return footprint
+
+
+def rows_of_k(a: torch.Tensor, b: torch.Tensor) -> Iterator[torch.Tensor | None]:
+    """Yield b as it is read by a kernel that takes its rows to be k elements apart."""
+    k = b.shape[0]
+    for column in {1, b.stride(1)}:
+        yield read_as(b, tuple(b.shape), (k, column))
+
+
+def strides_exchanged(matrix: torch.Tensor) -> tuple[torch.Tensor | None]:
+    """Return the matrix as it is read with its two strides exchanged."""
+    return (read_as(matrix, tuple(matrix.shape), (matrix.stride(1), matrix.stride(0))),)

@@ -3,11 +3,11 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def copy_kernel(x_ptr, y_ptr, M, N, sm: tl.int64, sn: tl.int64, BM: tl.constexpr, BN: tl.constexpr):
+def copy_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.constexpr):
     tiles_n = tl.cdiv(N, BN)
     pid = tl.program_id(0)
-    m = (pid // tiles_n) * BM + tl.arange(0, BM)[:, None]
-    n = (pid % tiles_n) * BN + tl.arange(0, BN)[None, :]
+    m = (pid // tiles_n).to(tl.int64) * BM + tl.arange(0, BM)[:, None]
+    n = (pid % tiles_n).to(tl.int64) * BN + tl.arange(0, BN)[None, :]
     keep = (m < M) & (n < N)
     tl.store(y_ptr + m * N + n, tl.load(x_ptr + m * sm + n * sn, keep), keep)
 

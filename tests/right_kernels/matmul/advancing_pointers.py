@@ -1,0 +1,32 @@
+"""A flat grid, pointers that advance along k, and a mask for what is left of k."""
+
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(axis=0)
+    width = tl.cdiv(N, BN)
+    rm = (pid // width) * BM + tl.arange(0, BM)
+    rn = (pid % width) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    pa = A + rm[:, None] * sam + rk[None, :] * sak
+    pb = B + rk[:, None] * sbk + rn[None, :] * sbn
+    acc = tl.zeros([BM, BN], dtype=tl.float32)
+    for step in range(0, tl.cdiv(K, BK)):
+        left = K - step * BK
+        a = tl.load(pa, mask=(rm[:, None] < M) & (rk[None, :] < left), other=0)
+        b = tl.load(pb, mask=(rk[:, None] < left) & (rn[None, :] < N), other=0)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
+        pa += BK * sak
+        pb += BK * sbk
+    tl.store(C + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+def matmul(a, b):
+    (M, K), N = a.shape, b.shape[1]
+    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+    programs = triton.cdiv(M, 64) * triton.cdiv(N, 64)
+    mm[(programs,)](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=16, num_warps=4, num_stages=2)
+    return c
