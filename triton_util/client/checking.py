@@ -56,18 +56,11 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     display = Display()
     display.note(waiting_html(name), "")
     try:
-        report = _report(function, name, session, judge)
+        report = report_on(function, session, judge)
     except KeyboardInterrupt:
         stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
         display.show(report_html(stopped), report_text(stopped))
         raise
-    except Exception as error:  # a fault of ours: the notebook goes on, and the learner knows
-        report = could_not_check(
-            name,
-            f"Checking failed with a fault of the course's own: {type(error).__name__}: {error}",
-            "Please report it with the text below.",
-            "".join(traceback.format_exception(error))[-3000:],
-        )
     display.show(report_html(report), report_text(report))
     attempts.record(report)
     return _result(report)
@@ -81,17 +74,11 @@ def _name(function: Any) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def _report(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
+def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
+    """The judge's report on a function of the session; raises nothing but KeyboardInterrupt."""
+    name = _name(function)
     try:
-        known = [item.name for item in exercises(judge)]
-        mistake = _wrong_argument(function, name, session, known)
-        if mistake is not None:
-            return mistake
-        gathered = _gathered(function, name, session)
-        answer = judge.ask(
-            {"op": "check", "exercise": name, "source": gathered.text, "name": "<notebook>"}
-        )
-        return with_places(read_report(answer["report"]), gathered)
+        return _ask(function, name, session, judge)
     except GatherError as error:
         return learners_mistake(name, "no-source", error.title, error.message, error.next_step)
     except JudgeUnavailable as error:
@@ -103,6 +90,24 @@ def _report(function: Any, name: str, session: Session, judge: JudgeProcess) -> 
             "Bring the course to one version (`pip install --upgrade tilewise`), and restart the "
             "notebook's kernel.",
         )
+    except Exception as error:  # a fault of ours: the notebook goes on, and the learner knows
+        return could_not_check(
+            name,
+            f"Checking failed with a fault of the course's own: {type(error).__name__}: {error}",
+            "Please report it with the text below.",
+            "".join(traceback.format_exception(error))[-3000:],
+        )
+
+
+def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
+    """Gather the source and have it judged."""
+    known = [item.name for item in exercises(judge)]
+    mistake = _wrong_argument(function, name, session, known)
+    if mistake is not None:
+        return mistake
+    gathered = _gathered(function, name, session)
+    request = {"op": "check", "exercise": name, "source": gathered.text, "name": "<notebook>"}
+    return with_places(read_report(judge.ask(request)["report"]), gathered)
 
 
 def _gathered(function: Any, name: str, session: Session) -> Gathered:

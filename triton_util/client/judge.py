@@ -178,7 +178,7 @@ class JudgeProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=1.0)
         said = self._last_words()
-        if "No module named 'graders" in said:
+        if "No module named 'graders'" in said:
             return JudgeUnavailable(
                 "The judge is not installed beside this notebook's Python.",
                 "Install the course into it (`make lab` does), and restart the notebook's kernel.",

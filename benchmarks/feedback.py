@@ -1,0 +1,106 @@
+"""How long does a learner wait for feedback? Times check(vector_add), warm, all public cases.
+
+What is timed is the whole way of a check in a notebook: gathering the source from the session,
+the judge behind its pipe with every gate that runs here, and making the card. The first check
+(cold: the judge's processes start) is printed apart. Prints every kernel's median and spread,
+and ends with exit code 1 when the median of the right kernel is above the bar.
+
+    python benchmarks/feedback.py [--repeat 9] [--bar 2.0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import linecache
+import os
+import statistics
+import sys
+import time
+from typing import Any
+
+from triton_util.client import checking
+from triton_util.client.card import report_html
+from triton_util.client.judge import JudgeProcess
+from triton_util.client.report import Report
+from triton_util.client.session import Cell, Session
+
+IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
+RIGHT = """\
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x + y, mask=mask)
+
+
+def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    output = torch.empty_like(x)
+    n_elements = output.numel()
+    add_kernel[(triton.cdiv(n_elements, 1024),)](x, y, output, n_elements, BLOCK_SIZE=1024)
+    return output
+"""
+WRONG = RIGHT.replace(", mask=mask", "")
+
+
+def session_of(*cells: str) -> Session:
+    """A session in which these cells were run, as a notebook would run them."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    ran = []
+    for number, source in enumerate(cells, start=1):
+        filename = f"<cell {number} {hash(source)}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        exec(compile(source, filename, "exec"), namespace)
+        ran.append(Cell(f"cell [{number}]", source, filename))
+    return Session(namespace, tuple(ran))
+
+
+def check_once(session: Session, judge: JudgeProcess) -> tuple[Report, float]:
+    """One check as the notebook does it, and how many seconds it took."""
+    started = time.perf_counter()
+    report = checking.report_on(session.namespace["vector_add"], session, judge)
+    report_html(report)
+    return report, time.perf_counter() - started
+
+
+def measure(
+    name: str, session: Session, judge: JudgeProcess, repeat: int
+) -> tuple[float, set[str]]:
+    """Print one row; the median in seconds, and the outcomes that occurred."""
+    reports, seconds = zip(*(check_once(session, judge) for _ in range(repeat)), strict=True)
+    states = {report.state for report in reports}
+    last = reports[-1]
+    print(
+        f"{name:<18} {statistics.median(seconds):>8.3f} {min(seconds):>8.3f} {max(seconds):>8.3f}"
+        f"   {'/'.join(sorted(states))}, {last.cases_passed} of {last.cases_total} cases"
+    )
+    return statistics.median(seconds), states
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--repeat", type=int, default=9, help="checks per row")
+    arguments.add_argument("--bar", type=float, default=2.0, help="seconds allowed, median")
+    options = arguments.parse_args()
+    right, wrong = session_of(IMPORTS, RIGHT), session_of(IMPORTS, WRONG)
+    judge = JudgeProcess()
+    try:
+        report, cold = check_once(right, judge)
+        print(f"CPU cores {os.cpu_count()}, sandbox tier {report.sandbox}")
+        print(f"first check, cold judge: {cold:.2f} s, {report.state}")
+        print(f"{'warm check':<18} {'median s':>8} {'min':>8} {'max':>8}   outcome")
+        median, states = measure("right kernel", right, judge, options.repeat)
+        _, refused = measure("mask forgotten", wrong, judge, options.repeat)
+    finally:
+        judge.close()
+    if states != {"passed"} or refused != {"failed"}:
+        print("the verdicts are not those of a right and a wrong kernel: the times mean nothing")
+        return 1
+    verdict = "holds" if median <= options.bar else "DOES NOT HOLD"
+    print(f"median of the right kernel at most {options.bar:g} s: {verdict}")
+    return 0 if median <= options.bar else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
