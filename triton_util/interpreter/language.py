@@ -37,10 +37,15 @@ def _truth(control: Control, tensor: Any) -> bool:
     )
 
 
+def is_one_element(block: Block) -> bool:
+    """True for scalars and for blocks of one element."""
+    return not block.shape or int(np.prod(block.shape)) == 1
+
+
 def agreed_value(block: Block, active: Any) -> Any:
     """The one value that all active programs have; raises Divergence where they differ."""
-    if block.shape and int(np.prod(block.shape)) != 1:
-        raise ValueError("The truth value of a block of several elements is not one answer")
+    if not is_one_element(block):
+        raise ValueError("Boolean value of Tensor with more than one value is ambiguous")
     values = block.data.reshape(-1)
     if values.size == 1:
         return values[0]
