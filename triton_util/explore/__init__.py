@@ -6,12 +6,14 @@ to somebody who has predicted it, and `measure` counts the bytes that kernels mo
 """
 
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
+from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Traffic, measure
 from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import strides, strides_text
 
 __all__ = [
+    "GPUS",
     "Traffic",
     "blocks_1d",
     "blocks_1d_text",
@@ -19,6 +21,8 @@ __all__ = [
     "matmul_walk_text",
     "measure",
     "reveal",
+    "roofline",
+    "roofline_text",
     "strides",
     "strides_text",
 ]

@@ -14,6 +14,7 @@ from triton_util.figures.blocks import (
 )
 from triton_util.figures.drawing import Drawing
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
+from triton_util.figures.roofline import roofline
 from triton_util.figures.strides import memory, sectors, stride_trap
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "matmul_tiles",
     "memory",
     "moving_costs",
+    "roofline",
     "scalars_or_blocks",
     "sectors",
     "stride_trap",
