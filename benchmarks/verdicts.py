@@ -1,0 +1,123 @@
+"""Verdicts on the interpreter beside verdicts on the GPU, for every right and wrong kernel.
+
+    python benchmarks/verdicts.py [--exercise NAME] [--json FILE]
+
+A wrong kernel that the interpreter refuses never reaches the GPU; without a GPU that column
+says "not run". Exit code 1 when a right kernel is refused or a wrong one accepted anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from graders.judge import discovery
+from graders.judge.model import GateStatus, Report
+from graders.judge.pipeline import Judge
+
+TESTS = Path(__file__).parent.parent / "tests"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel: what should happen, what did, and whether the right mistake was named."""
+
+    exercise: str
+    kernel: str
+    right: bool
+    interpreter: str
+    gpu: str
+    named: bool
+    codes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def as_expected(self) -> bool:
+        seen = {self.interpreter, self.gpu} - {"not run"}
+        return seen == {"passed"} if self.right else "failed" in seen
+
+
+def kernels(name: str) -> Iterator[tuple[Path, bool]]:
+    """The files that must pass, then those that must not."""
+    for folder, right in (("right_kernels", True), ("wrong_kernels", False)):
+        for path in sorted((TESTS / folder / name).glob("*.py")):
+            yield path, right
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--exercise", help="only this one")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    options = parser.parse_args()
+    names = [options.exercise] if options.exercise else list(discovery.exercises())
+    with Judge(mode="all", official=True) as judge:
+        rows = [
+            _row(judge.judge(path, discovery.exercise(name)), path, right)
+            for name in names
+            for path, right in kernels(name)
+        ]
+    Console(width=120).print(_table(rows))
+    print(_summary(rows))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
+
+
+def _row(report: Report, path: Path, right: bool) -> Row:
+    before = [report.gates[gate] for gate in ("read", "compile", "interpret", "traffic")]
+    interpreter = "failed" if GateStatus.FAILED in before else "passed"
+    if report.points is None:
+        interpreter = "ungraded"
+    codes = tuple(finding.code for finding in report.findings)
+    intended = path.stem.split("__")[0].replace("_", "-")
+    return Row(
+        exercise=report.exercise,
+        kernel=path.stem,
+        right=right,
+        interpreter=interpreter,
+        gpu=str(report.gates["gpu"]).replace("_", " "),
+        named=right or intended in codes,
+        codes=codes,
+        seconds=round(report.seconds, 2),
+    )
+
+
+def _table(rows: list[Row]) -> Table:
+    table = Table(title=_where(), title_justify="left")
+    for heading in ("exercise", "kernel", "is", "interpreter", "GPU", "findings", "s", ""):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        mark = "ok" if row.as_expected and row.named else ("not named" if row.as_expected else "!!")
+        kind = "right" if row.right else "wrong"
+        said = ", ".join(row.codes)
+        cells = (row.exercise, row.kernel, kind, row.interpreter, row.gpu, said)
+        table.add_row(*cells, f"{row.seconds:.1f}", mark)
+    return table
+
+
+def _where() -> str:
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+    return f"Verdicts, torch {torch.__version__}, {gpu}"
+
+
+def _summary(rows: list[Row]) -> str:
+    right = [row for row in rows if row.right]
+    wrong = [row for row in rows if not row.right]
+    accepted = sum(row.as_expected for row in right)
+    refused = sum(row.as_expected for row in wrong)
+    named = sum(row.named for row in wrong)
+    return (
+        f"right kernels accepted: {accepted} of {len(right)}; wrong kernels refused: "
+        f"{refused} of {len(wrong)}; refused with their misconception named: {named}"
+    )
+
+
+if __name__ == "__main__":
+    main()
