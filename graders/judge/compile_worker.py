@@ -1,0 +1,225 @@
+"""Main of the compile gate's warm process: Triton as a compiler, without its interpreter.
+
+Imports and warms up once, then forks one jailed child per submission and relays what it says.
+Requests and answers go over a socket, each as its length (8 bytes) and JSON; an answer is
+followed by the child's report and the tail of its stderr, as raw bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
+STDERR_LIMIT = 8_000
+CPU_SECONDS = 40
+WALL_SECONDS = 120.0
+MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
+
+_WARM_UP = '''
+import torch, triton
+import triton.language as tl
+@triton.jit
+def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    acc = tl.dot(tl.reshape(x, (16, 16)), tl.reshape(x, (16, 16)))
+    tl.store(out_ptr + offsets, tl.exp(x) + tl.reshape(acc, (256,)) + tl.sum(x, axis=0), mask=mask)
+def warm(x):
+    out = torch.empty_like(x)
+    warm_kernel[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK_SIZE=256)
+    return out
+'''  # fmt: skip
+
+
+def main() -> None:
+    """Serve until the judge closes its end."""
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        try:
+            from graders.judge import gate_compile_child
+            from graders.judge.workers.jail import Jail
+
+            hello = {"ready": True, **_warm_up(gate_compile_child)}
+            jail = Jail(device="cpu", readable=[Path(__file__).parents[2] / "triton_util"])
+            hello["layers"] = jail.layers
+        except Exception as error:  # the judge must hear of it in one line
+            send(control, {"ready": False, "error": f"{type(error).__name__}: {error}"})
+            return
+        send(control, hello)
+        while True:
+            request = receive(control)
+            if request is None:
+                return
+            answer, report, stderr = _compile(gate_compile_child, jail, request, control)
+            send(control, answer)
+            control.sendall(report + stderr)
+
+
+def send(control: socket.socket, message: dict[str, Any]) -> None:
+    """Length and JSON."""
+    data = json.dumps(message).encode()
+    control.sendall(len(data).to_bytes(8, "little") + data)
+
+
+def receive(control: socket.socket) -> dict[str, Any] | None:
+    """The other side's next message; None when it has closed."""
+    size = receive_bytes(control, 8)
+    if size is None:
+        return None
+    data = receive_bytes(control, int.from_bytes(size, "little"))
+    return json.loads(data) if data is not None else None
+
+
+def receive_bytes(control: socket.socket, count: int) -> bytes | None:
+    """Exactly `count` bytes; None when the other side closes first."""
+    data = bytearray()
+    while len(data) < count:
+        part = control.recv(min(count - len(data), 1 << 20))
+        if not part:
+            return None
+        data += part
+    return bytes(data)
+
+
+def _warm_up(child: Any) -> dict[str, Any]:
+    """Compile one kernel per target, so that no submission pays for what is done once.
+
+    Meanwhile learn how this version of Triton calls ptxas: the judge will do the same.
+    """
+    import torch
+
+    from graders.judge.gate_compile_driver import install
+
+    torch.set_num_threads(1)
+    install()
+    _import_helpers()
+    recorder = child.Recorder("<warm>")
+    originals = child.JITFunction.run, child.Autotuner.run
+    recorder.install()
+    child.load_module(_WARM_UP, "<warm>").warm(torch.empty(256))
+    child.JITFunction.run, child.Autotuner.run = originals
+    launch = next(iter(recorder.launches.values()))
+    commands = {}
+    for arch in child.TARGETS:
+        ptx, metadata = child.to_ptx(launch, arch)
+        commands[str(arch)] = _ptxas_command(launch, arch, ptx, metadata)
+    sys.modules.pop("submission", None)
+    return {"triton": child.triton_version, "ptxas": commands}
+
+
+def _import_helpers() -> None:
+    """The course's helpers for kernels; in the jail their files could not be read."""
+    import importlib
+
+    names = ("triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor")
+    for name in (*names, "triton_util.debugging", "triton_util.indexing", "triton_util.launching"):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # an optional part, or a version that has it elsewhere
+
+
+def _ptxas_command(launch: Any, arch: int, ptx: str, metadata: dict[str, Any]) -> list[str]:
+    """The command that Triton runs, with {ptx} and {cubin} in place of the file names."""
+    seen: list[list[str]] = []
+    original = subprocess.run
+
+    def spy(command: list[str], **kwargs: Any) -> Any:
+        seen.append(list(command))
+        return original(command, **kwargs)
+
+    _, options, backend = launch.pack(arch)
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, options, _language())
+    subprocess.run = spy  # type: ignore[assignment]
+    try:
+        stages["cubin"](ptx, metadata)
+    finally:
+        subprocess.run = original
+    *parts, _, dash_o, _ = seen[-1]
+    return [*parts, "{ptx}", dash_o, "{cubin}"]
+
+
+def _language() -> Any:
+    from triton.backends.compiler import Language
+
+    return Language.TRITON
+
+
+def _compile(
+    child: Any, jail: Any, request: dict[str, Any], control: socket.socket
+) -> tuple[dict[str, Any], bytes, bytes]:
+    """Fork, watch, collect."""
+    report_end, child_report = os.pipe()
+    error_end, child_error = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.dup2(child_report, 1)
+            os.dup2(child_error, 2)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            control.detach()
+            jail.enter(CPU_SECONDS, MEMORY_BYTES, parent)
+            os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
+            _write(child.run(request))
+            os._exit(0)
+        except BaseException as error:
+            os.write(2, f"\n{type(error).__name__}: {error}".encode()[:STDERR_LIMIT])
+        finally:  # whatever it was, this process must not go on as a warm one
+            os._exit(1)
+    os.close(child_report)
+    os.close(child_error)
+    report, stderr, timed_out = _collect(report_end, error_end, pid)
+    _, status = os.waitpid(pid, 0)
+    answer = {
+        "timeout": timed_out or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU),
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
+        "report": len(report),
+        "stderr": len(stderr),
+    }
+    return answer, report, stderr
+
+
+def _write(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _collect(report_end: int, error_end: int, pid: int) -> tuple[bytes, bytes, bool]:
+    """Read both pipes to their end, or end the child at the limit of time or size."""
+    kept = {report_end: bytearray(), error_end: bytearray()}
+    deadline = time.monotonic() + WALL_SECONDS
+    timed_out = False
+    with selectors.DefaultSelector() as selector:
+        for end in kept:
+            selector.register(end, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready or len(kept[report_end]) > REPORT_LIMIT:
+                timed_out = not ready
+                os.kill(pid, signal.SIGKILL)
+                break
+            for key, _ in ready:
+                data = os.read(key.fd, 1 << 20)
+                kept[key.fd] += data
+                del kept[error_end][:-STDERR_LIMIT]
+                if not data:
+                    selector.unregister(key.fd)
+    for end in kept:
+        os.close(end)
+    return bytes(kept[report_end]), bytes(kept[error_end]), timed_out
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""The judge's end of the compile gate's warm process."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from graders.judge.compile_worker import receive, receive_bytes, send
+from graders.judge.model import GraderError
+
+ANSWER_SECONDS = 180.0  # beyond the child's own limit: then the warm process itself hangs
+REMEMBERED = 256  # submissions whose answer is kept
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one submission. `report` is a claim, not a fact."""
+
+    report: Mapping[str, Any] | None
+    timeout: bool
+    signal: int
+    stderr: str
+
+
+class CompileWorker:
+    """A warm process that compiles; a context manager, reusable for many submissions.
+
+    Starts when first used, and again should it ever die. Raises GraderError where this
+    machine cannot compile at all.
+    """
+
+    def __init__(self) -> None:
+        self.hello: Mapping[str, Any] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._cache: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Any] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and remove its directory."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._cache is not None:
+            self._cache.cleanup()
+            self._cache = None
+
+    def remembered(self, key: str) -> Any | None:
+        """What `remember` kept under this key; None if nothing."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def remember(self, key: str, value: Any) -> None:
+        """Keep a result; the oldest ones are forgotten."""
+        with self._lock:
+            self._known[key] = value
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+    def ptxas(self, target: int) -> list[str]:
+        """Triton's own ptxas command for a target, with {ptx} and {cubin} for the files."""
+        with self._lock:
+            self._start()
+        return list(self.hello["ptxas"][str(target)])
+
+    def compile(self, request: Mapping[str, Any]) -> Answer:
+        """One submission's report; see `gate_compile_child.run` for what is in it."""
+        with self._lock:
+            self._start()
+            try:
+                return self._exchange(request)
+            except (OSError, ValueError, TypeError) as error:
+                self.close()
+                raise GraderError(f"the compile gate's process broke down: {error}") from error
+
+    def _exchange(self, request: Mapping[str, Any]) -> Answer:
+        assert self._control is not None
+        send(self._control, dict(request))
+        answer = receive(self._control)
+        if answer is None:
+            raise OSError("it ended without an answer")
+        report = receive_bytes(self._control, answer["report"]) or b""
+        stderr = receive_bytes(self._control, answer["stderr"]) or b""
+        text = stderr.decode("utf-8", "replace")
+        if not report.startswith(b"J"):  # written right after the jail was entered
+            raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
+        return Answer(_json(report[1:]), bool(answer["timeout"]), int(answer["signal"]), text)
+
+    def _start(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        ours, theirs = socket.socketpair()
+        ours.settimeout(ANSWER_SECONDS)
+        self._cache = tempfile.TemporaryDirectory(prefix="tilewise-compile-")
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "graders.judge.compile_worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_environment(self._cache.name),
+                cwd=Path(__file__).parents[2],
+            )
+        self._control = ours
+        hello = receive(ours)
+        if not hello or not hello.get("ready"):
+            reason = (hello or {}).get("error", "the process ended at once")
+            self.close()
+            raise GraderError(f"kernels cannot be compiled on this machine: {reason}")
+        self.hello = hello
+
+
+def _environment(cache: str) -> dict[str, str]:
+    """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON_", "MLIR_", "LLVM_"))}
+    kept |= {
+        "TRITON_CACHE_DIR": cache,
+        "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
+        "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return kept
+
+
+def _json(data: bytes) -> Mapping[str, Any] | None:
+    try:
+        report = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return report if isinstance(report, dict) else None

@@ -1,0 +1,75 @@
+"""ptxas on PTX text: registers, shared memory and spills, as the assembler reports them.
+
+The judge runs ptxas itself, in limits and in a directory of its own, on text that the jailed
+child made: so the figures are the assembler's and not the submission's.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from graders.judge.model import GraderError
+
+CPU_SECONDS = 60
+ADDRESS_KIB = 8 << 20
+FILE_BLOCKS = 1 << 18  # of 512 bytes
+_LIMITS = f'ulimit -t {CPU_SECONDS} -v {ADDRESS_KIB} -f {FILE_BLOCKS}; exec "$@"'
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """What ptxas made of one kernel. All figures per thread but `shared_bytes`, per program."""
+
+    registers: int
+    shared_bytes: int  # static; Triton's own memory is dynamic and not in it
+    spill_store_bytes: int
+    spill_load_bytes: int
+    stack_bytes: int
+
+
+class AssemblerError(Exception):
+    """ptxas refused the text; the message is its own."""
+
+
+def assemble(ptx: str, command: list[str], fp_fusion: bool = True) -> Assembled:
+    """Run `command` (with {ptx} and {cubin} for the files) and read its report."""
+    with tempfile.TemporaryDirectory(prefix="tilewise-ptxas-") as folder:
+        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        filled = [part.format(ptx=source, cubin=target) for part in command]
+        if not fp_fusion and "--fmad=false" not in filled:
+            filled.insert(1, "--fmad=false")
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-c", _LIMITS, "sh", *filled],
+                capture_output=True, text=True, errors="replace", timeout=2 * CPU_SECONDS,
+                stdin=subprocess.DEVNULL, cwd=folder, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise AssemblerError("ptxas did not come to an end") from None
+        except OSError as error:
+            raise GraderError(f"ptxas cannot be run: {error}") from error
+        if done.returncode in (126, 127):
+            raise GraderError(f"ptxas cannot be run: {done.stderr.strip()[:300]}")
+        if done.returncode != 0:
+            raise AssemblerError((done.stderr or done.stdout).strip()[:4000])
+        return read_report(done.stderr + done.stdout)
+
+
+def read_report(log: str) -> Assembled:
+    """The figures in the output of `ptxas -v` for one kernel."""
+    return Assembled(
+        registers=_largest(r"Used (\d+) registers", log),
+        shared_bytes=_largest(r"(\d+) bytes smem", log),
+        spill_store_bytes=_largest(r"(\d+) bytes spill stores", log),
+        spill_load_bytes=_largest(r"(\d+) bytes spill loads", log),
+        stack_bytes=_largest(r"(\d+) bytes stack frame", log),
+    )
+
+
+def _largest(pattern: str, log: str) -> int:
+    return max((int(figure) for figure in re.findall(pattern, log)), default=0)
