@@ -66,7 +66,6 @@ def feedback(config: Any) -> None:
     """Feedback pages without hidden tests, without live HTML, without the network."""
     config.GenerateFeedback.preprocessors = [
         "graders.classroom.preprocess.GetMarks",
-        "graders.classroom.preprocess.HideTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     config.HTMLExporter.template_name = "feedback"  # the name that nbgrader insists on

@@ -56,8 +56,17 @@ class MasterCell:
 class Notes:
     """What was found: `mended` is everyday noise, `tampered` deserves a look."""
 
-    mended: list[str] = field(default_factory=list)
     tampered: list[str] = field(default_factory=list)
+    _mended: dict[str, list[str]] = field(default_factory=dict)
+
+    def mend(self, what: str, name: str) -> None:
+        """Note an accident of everyday: what was done, to the cell of that name."""
+        self._mended.setdefault(what, []).append(name)
+
+    @property
+    def mended(self) -> list[str]:
+        """One line for each kind of accident, with the cells that it befell."""
+        return [f"{what}: {', '.join(names)}" for what, names in self._mended.items()]
 
     def to_json(self) -> dict[str, list[str]]:
         return {"mended": self.mended, "tampered": self.tampered}
@@ -88,11 +97,11 @@ def _find(
     for master in masters:
         candidates = [cell for cell in notebook.cells if _grade_id(cell) == master.name]
         if len(candidates) > 1:
-            notes.mended.append(f"{master.name} stood {len(candidates)} times: the last one counts")
+            notes.mend("copied, the last one counts", master.name)
         if not candidates:
             candidates = _by_other_marks(notebook, master)
             if candidates:
-                notes.mended.append(f"{master.name} had lost its metadata: restored")
+                notes.mend("metadata lost and restored", master.name)
         if candidates:
             found[master.name] = candidates[-1]
     return found
@@ -160,7 +169,7 @@ def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
     if points is not None and points != master.points:
         notes.tampered.append(f"{master.name} claimed {points!r} points")
     if cell.cell_type != master.cell_type:
-        notes.mended.append(f"{master.name} was a {cell.cell_type} cell: made {master.cell_type}")
+        notes.mend(f"{cell.cell_type} cell made a {master.cell_type} cell again", master.name)
         _change_type(cell, master.cell_type)
     if master.locked:
         if not _same(cell.source, released(master.source)) and not _same(
@@ -195,7 +204,7 @@ def _put_back_missing(
             place = _index(notebook, previous) + 1 if previous is not None else len(notebook.cells)
             notebook.cells.insert(place, cell)
             found[master.name] = cell
-            notes.mended.append(f"{master.name} was missing: put back")
+            notes.mend("missing and put back", master.name)
         previous = found[master.name]
 
 

@@ -139,7 +139,18 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
 
 
 class GetMarks(GetGrades):  # type: ignore[misc]
-    """nbgrader's own reading of the grades; what has no grade yet says so, and is no zero."""
+    """For feedback: nbgrader's own reading of the grades, and no hidden test.
+
+    What has no grade yet says so: it is no zero.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> Pair:
+        if utils.is_grade(cell) and not utils.is_solution(cell):
+            cell.source = released(cell.source).strip()
+        read: Pair = super().preprocess_cell(cell, resources, cell_index)
+        return read
 
     def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         super()._get_score(cell, resources)
@@ -152,14 +163,3 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         cell.metadata["nbgrader"]["ungraded"] = (
             grade.auto_score is None and grade.manual_score is None
         )
-
-
-class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
-    """For feedback: the grade cells without their hidden tests."""
-
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
-    ) -> Pair:
-        if utils.is_grade(cell) and not utils.is_solution(cell):
-            cell.source = released(cell.source).strip()
-        return cell, resources

@@ -1,0 +1,69 @@
+"""`tilewise demo`: a class of demonstration goes through nbgrader, without a browser."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from graders.classroom.demo import Demo, Row
+from graders.classroom.rooms import Rooms, find_root
+from graders.judge.model import GraderError
+
+
+@click.command()
+@click.option("--lesson", metavar="SLUG", default="vector_add", help="The lesson handed in.")
+@click.option("--quiet", is_flag=True, help="Only the gradebook.")
+def demo(lesson: str, quiet: bool) -> None:
+    """Build the course, hand in ten notebooks, autograde them, print the gradebook.
+
+    Every step is an unmodified nbgrader command. Exit code 1 when a notebook that is right
+    does not get its points, or one that is wrong does.
+    """
+    started = time.monotonic()
+    console = Console()
+    try:
+        rooms = Rooms(find_root())
+        say = (lambda line: None) if quiet else (lambda line: console.print(line, style="dim"))
+        course = Demo(rooms, rooms.root / "build" / "demo", lesson, say)
+        rows = course.run()
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    console.print(gradebook_table(course.assignment, rows))
+    surprises = [row.pupil.name for row in rows if not as_expected(row)]
+    console.print(f"{len(rows)} submissions in {time.monotonic() - started:.0f} s; {course.course}")
+    if surprises:
+        console.print(f"Not as expected: {', '.join(surprises)}")
+        sys.exit(1)
+
+
+def as_expected(row: Row) -> bool:
+    """Did the right ones get hidden points, and the wrong ones none?"""
+    if row.hidden is None:
+        return False
+    return (row.hidden > 0) == row.pupil.passes
+
+
+def gradebook_table(title: str, rows: list[Row]) -> Table:
+    """The gradebook as one table for the terminal."""
+    table = Table(title=f"Gradebook of {title}")
+    for heading in ("student", "handed in", "public", "hidden", "finding", "mended"):
+        right = heading in ("public", "hidden")
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(
+            row.pupil.name,
+            row.pupil.handed_in,
+            _points(row.public),
+            _points(row.hidden),
+            row.findings,
+            "; ".join(row.notes),
+        )
+    return table
+
+
+def _points(points: float | None) -> str:
+    return "not graded" if points is None else f"{points:g}"
