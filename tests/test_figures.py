@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 
 import pytest
@@ -16,7 +15,9 @@ from triton_util.explore.strides import BASE_LENGTH, VIEWS
 from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
 
 SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
-FUNCTIONS = [name for name in figures.__all__ if inspect.isfunction(getattr(figures, name))]
+SAMPLE |= {"tiles_2d": (4, 7, 2, 2), "show": (figures.lake(30, 50),)}
+NOT_FIGURES = {"Drawing", "lake"}
+FUNCTIONS = sorted(set(figures.__all__) - NOT_FIGURES)
 
 
 def drawn(name: str) -> Drawing:

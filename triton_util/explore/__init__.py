@@ -11,6 +11,7 @@ from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Traffic, measure
 from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import strides, strides_text
+from triton_util.explore.tiles import tiles_2d, tiles_2d_text
 
 __all__ = [
     "GPUS",
@@ -25,4 +26,6 @@ __all__ = [
     "roofline_text",
     "strides",
     "strides_text",
+    "tiles_2d",
+    "tiles_2d_text",
 ]

@@ -16,18 +16,23 @@ from triton_util.figures.drawing import Drawing
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
 from triton_util.figures.roofline import roofline
 from triton_util.figures.strides import memory, sectors, stride_trap
+from triton_util.figures.tiles import lake, pointer_tile, show, tiles_2d
 
 __all__ = [
     "Drawing",
     "blocks_1d",
     "fusion_trips",
+    "lake",
     "machine",
     "matmul_tiles",
     "memory",
     "moving_costs",
+    "pointer_tile",
     "roofline",
     "scalars_or_blocks",
     "sectors",
+    "show",
     "stride_trap",
     "tile_reuse",
+    "tiles_2d",
 ]

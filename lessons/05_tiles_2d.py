@@ -1,0 +1,337 @@
+# %% [markdown]
+# # Tiles: blocks with two sides
+#
+# A picture has rows and columns, and so has a matrix. At the end of this lesson your programs work
+# on rectangular **tiles** instead of stretches of a line. You turn a picture grey, fuse a bias and
+# a ReLU, and see why tiles are the key to reuse, and to everything that follows.
+#
+# It takes about 40 minutes. Lesson 04 (strides) comes first.
+
+# %% setup
+from triton_util import explore, figures
+from triton_util.environment import interpreting
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
+DEVICE = "cuda" if ON_GPU else "cpu"
+
+# %% [markdown]
+# ## A grid with two axes
+#
+# Here is a matrix with 4 rows and 7 columns, cut into tiles of 2×2. The grid now has two axes, and
+# each program two numbers: `tl.program_id(axis=0)` counts tiles downwards, `tl.program_id(axis=1)`
+# to the right.
+
+# %%
+figures.tiles_2d(4, 7, 2, 2)
+
+# %% [markdown]
+# **Predict.** The same matrix in tiles of 4×4: how many programs, and how many lanes are switched
+# off in all?
+
+# %%
+programs, lanes_off = None, None
+
+# %%
+explore.reveal(programs, 1 * 2, "programs")
+explore.reveal(lanes_off, 2 * 16 - 28, "lanes")
+
+# %% [markdown]
+# The launcher counts the tiles along each axis:
+#
+# ```python
+# grid = (triton.cdiv(height, BLOCK_H), triton.cdiv(width, BLOCK_W))
+# ```
+#
+# Which axis is which is your own choice. Only the kernel must agree with the launcher.
+#
+# ## From a pointer to a tile of pointers
+#
+# In one dimension a block of offsets was a start plus `tl.arange`. In two dimensions you need row
+# numbers and column numbers:
+#
+# ```python
+# rows = tl.program_id(axis=0) * BLOCK_H + tl.arange(0, BLOCK_H)
+# cols = tl.program_id(axis=1) * BLOCK_W + tl.arange(0, BLOCK_W)
+# ```
+#
+# `rows[:, None]` stands the row numbers upright, as a column of shape `(BLOCK_H, 1)`. `cols[None, :]`
+# lays the column numbers down, as a row of shape `(1, BLOCK_W)`. Add the two, and Triton repeats the
+# column to the right and the row downwards until they fit. This is called **broadcasting**. Every
+# pair gets its sum: the address formula of lesson 04 for a whole tile at once.
+
+# %%
+figures.pointer_tile(rows=(2, 3), cols=(3, 4, 5, 6), stride_row=7, stride_col=1)
+
+# %% [markdown]
+# The mask is made the same way, with `&`:
+#
+# ```python
+# mask = (rows[:, None] < height) & (cols[None, :] < width)
+# ```
+#
+# A lane may work only if its row *and* its column exist. (Python's `and` does not work on blocks. It
+# asks for one yes or no, and a block has many.)
+#
+# **Try it.** Look at the programs on the right edge. What is the offset of a lane that is one column
+# too far to the right? Whose element is it?
+
+# %%
+explore.tiles_2d(pid_0=0, pid_1=3)
+
+# %%
+# The same without controls:
+print(explore.tiles_2d_text(pid_0=0, pid_1=3))
+
+# %% [markdown]
+# One column too far to the right is the first element of the *next row*. Without the column mask
+# nothing would crash: the kernel would work on elements that belong to another program. Keep that in
+# mind for the case study.
+#
+# ## A kernel on a picture
+#
+# The course paints its own picture, three channels (red, green, blue) of bytes:
+
+# %%
+picture = figures.lake().to(DEVICE)
+print("shape", tuple(picture.shape), "strides", picture.stride(), picture.dtype)
+figures.show(picture, titles=("a lake at sunset",))
+
+# %% [markdown]
+# This kernel mirrors one channel, left to right. Only the column offsets change: the tile is loaded
+# where the picture is, and stored where its mirror image belongs.
+
+# %%
+@triton.jit
+def mirror_kernel(
+    x_ptr, output_ptr, height, width, stride_row, stride_col, BLOCK_H: tl.constexpr, BLOCK_W: tl.constexpr
+):
+    rows = tl.program_id(axis=0) * BLOCK_H + tl.arange(0, BLOCK_H)
+    cols = tl.program_id(axis=1) * BLOCK_W + tl.arange(0, BLOCK_W)
+    mask = (rows[:, None] < height) & (cols[None, :] < width)
+    tile = tl.load(x_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col, mask=mask)
+    mirrored_cols = width - 1 - cols
+    tl.store(output_ptr + rows[:, None] * width + mirrored_cols[None, :], tile, mask=mask)
+
+
+def mirror(channel: torch.Tensor) -> torch.Tensor:
+    height, width = channel.shape
+    output = torch.empty((height, width), dtype=channel.dtype, device=channel.device)
+    grid = (triton.cdiv(height, 16), triton.cdiv(width, 32))
+    mirror_kernel[grid](channel, output, height, width, *channel.stride(), BLOCK_H=16, BLOCK_W=32)
+    return output
+
+
+half_and_half = torch.where(torch.arange(150, device=DEVICE) < 75, picture[0], 0)
+figures.show(half_and_half, mirror(half_and_half), titles=("red channel, left half", "mirrored"))
+
+# %% [markdown]
+# ## Exercise: `rgb2grey`
+#
+# The eye sees green as brighter than red, and red as brighter than blue. A grey picture weighs them:
+#
+# $$\text{grey} = 0.2989 \cdot \text{red} + 0.5870 \cdot \text{green} + 0.1140 \cdot \text{blue}$$
+#
+# **The contract.** `rgb2grey(img)` returns the picture in grey.
+#
+# - `img` has the shape `(3, h, w)`, channel first, and **any strides**. (Pictures from files often
+#   lie in memory pixel by pixel; as `(3, h, w)` they have the strides `(1, 3 * w, 3)`.)
+# - The dtype is uint8, float32, float16 or bfloat16. The result has the same dtype.
+# - The result is a new contiguous tensor of shape `(h, w)`. A uint8 result may be off by 1.
+# - Empty pictures are legal.
+#
+# Compute in float32: turn what you load into it with `.to(tl.float32)`, and turn the result into the
+# output's dtype, `output_ptr.dtype.element_ty`, before the store. **Predict** first: how far apart in
+# memory are the red and the green of one pixel, in the picture above? The launcher is given;
+# `hint("rgb2grey")` helps.
+
+# %% exercise="rgb2grey"
+
+# %%
+grey = rgb2grey(picture)
+if grey is not None and grey.float().std() > 0:
+    figures_to_show = figures.show(picture, grey, titles=("colour", "your grey"))
+else:
+    figures_to_show = figures.show(picture, titles=("colour; the grey one comes when you solve it",))
+figures_to_show
+
+# %% [markdown]
+# ## Loaded once, used often
+#
+# A tile is more than a convenient shape. What a program has loaded stays in fast memory (registers
+# and SRAM) while the program works, and can be used again at no cost.
+#
+# Take `relu(x + bias)`, where `bias` has one number per *column*. All rows of a tile need the same
+# biases. A program loads `BLOCK_N` of them once, and broadcasting hands them to every row.
+#
+# **Predict.** `x` is 64×256 in fp32, tiles are 16×64. How many bytes of `bias` do all programs load
+# together? (And how many would it be if each element fetched its own bias?)
+
+# %%
+bias_bytes = None
+
+# %% [markdown]
+# Keep your number. You will measure it with your own kernel.
+#
+# ## Exercise: `bias_relu`
+#
+# **The contract.** `bias_relu(x, bias)` returns `relu(x + bias)`.
+#
+# - `x` is `(m, n)`, `bias` is `(n,)`, any strides, also for `bias`.
+# - Both have the same dtype, float32, float16 or bfloat16, and the result has it too.
+# - The result is a new contiguous tensor of shape `(m, n)`; empty inputs are legal.
+# - Add and clip in float32, and store once.
+#
+# The launcher is given. `hint("bias_relu")` helps.
+
+# %% exercise="bias_relu"
+
+# %%
+traffic = explore.measure(bias_relu, torch.ones(64, 256), torch.ones(256))
+if traffic.total:
+    explore.reveal(bias_bytes, traffic.loaded["bias_ptr"], "bytes of bias loaded")
+    if bias_bytes is not None:
+        print(traffic)
+
+# %% [markdown]
+# 4 rows of tiles, each loading all 256 biases: 4 × 256 × 4 bytes. One bias per element would be 16
+# times as much, 65,536 bytes, as much as `x` itself. Reuse grows with the side of the tile. In
+# lesson 08 it decides everything.
+#
+# And there was **fusion** in this exercise. Bias and ReLU as two kernels would store `x + bias` and
+# load it again. Here it never leaves the registers.
+#
+# ## Tiles and the direction of reading
+#
+# Lesson 04 left a debt: a transpose that walks along the rows of its output reads down the columns of
+# its input, and fetches a 32-byte sector for each number. A tile pays it. Load a tile along its rows,
+# turn it inside the SM, store it along its rows:
+#
+# ```python
+# tile = tl.load(x_ptr + rows[:, None] * width + cols[None, :], mask=...)
+# tl.store(output_ptr + cols[:, None] * height + rows[None, :], tl.trans(tile), mask=...)
+# ```
+#
+# Loads and stores are both coalesced now; the turning happens in shared memory.
+#
+# **Predict.** A 32×32 tile in fp32: how many sectors of 32 bytes are fetched to load it along rows?
+# And how many requests for a sector are made if each of the 32 columns is read by a warp of 32 lanes,
+# downwards, in a wide matrix?
+
+# %%
+sectors_along_rows, sectors_down_columns = None, None
+
+# %%
+explore.reveal(sectors_along_rows, 32 * (32 * 4 // 32), "sectors")
+explore.reveal(sectors_down_columns, 32 * 32, "sectors")
+
+# %% [markdown]
+# (A cache may save a part of the 1,024, if the sectors are still there when the next column is read.
+# Do not build on it.)
+#
+# ## Quiz
+
+# %%
+quiz("tiles_2d")
+
+# %% [markdown] case_study="the-flat-mask" points=6
+# ## Case study: the flat mask
+#
+# A colleague likes short code. For contiguous matrices of shape (m, n) all of her kernels compute
+# `offsets = rows[:, None] * n + cols[None, :]` and use the mask `offsets < m * n`. Tiles are 16×64.
+#
+# Her greyscale kernel has been used for a year, for pictures of every width, and every output was
+# right. She copies the scheme into `bias_relu`, loads the bias with
+# `tl.load(bias_ptr + cols)`, and the results are wrong for n = 100, though not always in the same
+# places. For n = 128 they are right.
+#
+# 1. n = 100: a lane in row 3 has column 110. Which element of the matrix does its offset name? Does
+#    the mask stop it?
+# 2. Why was the greyscale kernel right all the same? What did the mistake cost there?
+# 3. Why is `bias_relu` wrong, and why not always in the same places?
+# 4. Why is n = 128 right? Give the right masks for `x`, `bias` and the output.
+#
+# Answer in about 150 words.
+
+# %% [markdown] model_answer="the-flat-mask"
+# 1. The offset is 3 · 100 + 110 = 410, which is element (4, 10). It is below m · n, so the mask lets it
+#    through (except in the last row of the matrix).
+# 2. In the greyscale kernel everything hangs on the offset alone: the lane loads pixel (4, 10), turns
+#    it grey, and stores it at (4, 10). The right value at the right place; another program does the
+#    same. The cost is work and traffic done twice, 128 instead of 100 columns, and a race in which both
+#    writers write the same value.
+# 3. The bias hangs on the *column*. The lane adds `bias[110]`, which does not exist (an out-of-bounds
+#    read), and stores at (4, 10), where another program stores the right value with `bias[10]`. Which of
+#    the two stays depends on which program comes last, and that changes from run to run.
+# 4. 128 is a multiple of the tile's 64 columns, so no lane is beyond the last column. Right:
+#    `(rows[:, None] < m) & (cols[None, :] < n)` for `x` and for the output, and `cols < n` for the bias.
+#
+# **Rubric (6 points)**
+#
+# - 1 point: element (4, 10), and the mask lets it through.
+# - 1 point: greyscale depends only on the offset, so the right value arrives at the right place.
+# - 1 point: what it cost: double work, or a race with equal values.
+# - 1 point: wrong or foreign bias (`bias[110]`, out of bounds).
+# - 1 point: two programs store different values at one place; the order decides.
+# - 1 point: 128 is a multiple of 64, and masks in both directions, for the bias as well.
+
+# %% [markdown]
+# ## For the GPU
+#
+# **Predict.** On a large picture of bytes, how many times faster is your one kernel than the PyTorch
+# line `0.2989 * r + 0.5870 * g + 0.1140 * b`? Count the kernels in that line, and the bytes that each
+# moves (its intermediate results are fp32).
+#
+# And the debt of lesson 04: a transpose in tiles. On an NVIDIA H200, for 16384×16384 in fp32, one moved
+# 4,125 GB/s; PyTorch's own 1,162 GB/s.
+
+# %%
+@triton.jit
+def tile_transpose_kernel(x_ptr, output_ptr, height, width, BLOCK: tl.constexpr):
+    rows = tl.program_id(axis=0) * BLOCK + tl.arange(0, BLOCK)
+    cols = tl.program_id(axis=1) * BLOCK + tl.arange(0, BLOCK)
+    inside = (rows[:, None] < height) & (cols[None, :] < width)
+    tile = tl.load(x_ptr + rows[:, None] * width + cols[None, :], mask=inside)
+    inside_output = (cols[:, None] < width) & (rows[None, :] < height)
+    tl.store(output_ptr + cols[:, None] * height + rows[None, :], tl.trans(tile), mask=inside_output)
+
+
+def tile_transpose(x: torch.Tensor, block: int = 64) -> torch.Tensor:
+    height, width = x.shape
+    output = torch.empty((width, height), dtype=x.dtype, device=x.device)
+    grid = (triton.cdiv(height, block), triton.cdiv(width, block))
+    tile_transpose_kernel[grid](x, output, height, width, BLOCK=block)
+    return output
+
+
+x = torch.arange(35, device=DEVICE).view(5, 7)
+print("transposed in tiles, right:", torch.equal(tile_transpose(x, 4), x.T))
+
+# %% gpu
+def torch_grey(img):
+    r, g, b = img
+    return (0.2989 * r + 0.5870 * g + 0.1140 * b).to(img.dtype)
+
+
+if ON_GPU:
+    large = torch.randint(0, 256, (3, 4096, 4096), device="cuda", dtype=torch.uint8)
+    off = (rgb2grey(large).int() - torch_grey(large).int()).abs().max().item()
+    note = "" if off <= 1 else "  (not yet right: this time means nothing)"
+    for name, function in (("torch", torch_grey), ("yours", rgb2grey)):
+        ms = triton.testing.do_bench(lambda: function(large), return_mode="median")
+        print(f"{name} grey: {ms:.3f} ms{note if name == 'yours' else ''}")
+    x = torch.randn(8192, 8192, device="cuda")
+    for name, function in (("torch", lambda x: x.T.contiguous()), ("tiles", tile_transpose)):
+        ms = triton.testing.do_bench(lambda: function(x), return_mode="median")
+        print(f"{name} transpose: {2 * x.nbytes / ms * 1e-6:,.0f} GB/s")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - `rows[:, None] * stride_row + cols[None, :] * stride_col`: a tile of pointers.
+# - A mask for each axis, joined with `&`. A flat mask lets lanes slip into the next row.
+# - A tile loads once and uses often; that is what makes the next lessons possible.
+
+# %%
+progress()
