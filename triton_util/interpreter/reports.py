@@ -144,6 +144,94 @@ class Reporter:
             )
         )
 
+    def write_race(
+        self,
+        region: Region,
+        offset: int,
+        elements: int,
+        program: tuple[int, int, int] | None,
+        other: tuple[int, int, int] | None,
+    ) -> None:
+        """Note that two programs store different values to one element."""
+        who = "an atomic operation" if other is None else f"program {other}"
+        self.note(
+            Fault(
+                code="write-race",
+                message=(
+                    f"Program {program} and {who} store different values to offset {offset} of "
+                    f"{region.name!r} ({elements} such elements found here): the result depends "
+                    "on which one comes last, and on a GPU that is chance."
+                ),
+                program_id=program,
+                operation="tl.store",
+                argument=region.name,
+                shape=region.shape,
+                strides=region.strides,
+                first_offset=offset,
+                cause=(
+                    "Usual causes: the offset does not depend on the program id, blocks overlap, "
+                    "or a sum over programs is stored instead of tl.atomic_add."
+                ),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
+    def read_race(
+        self,
+        region: Region | None,
+        offset: int,
+        elements: int,
+        writer: tuple[int, int, int] | None,
+        place: tuple[str, int, str],
+    ) -> None:
+        """Note that a program reads what another program of the same launch stores."""
+        name = region.name if region is not None else ""
+        who = "an atomic operation of another program" if writer is None else f"program {writer}"
+        self.note(
+            Fault(
+                code="read-write-race",
+                message=(
+                    f"Offset {offset} of {name!r} is read here, and {who} stores to it in the same "
+                    f"launch ({elements} such elements): whether the read sees the old or the new "
+                    "value is chance."
+                ),
+                program_id=writer,
+                operation="tl.load",
+                argument=name,
+                shape=region.shape if region is not None else (),
+                strides=region.strides if region is not None else (),
+                first_offset=offset,
+                cause=(
+                    "Programs of one launch run in any order and at the same time. Write to "
+                    "another tensor, or split the work into two launches."
+                ),
+                **self.place_of(*place),  # type: ignore[arg-type]
+            )
+        )
+
+    def uninitialised(
+        self, region: Region, offset: int, elements: int, program: tuple[int, int, int]
+    ) -> None:
+        """Note a read of memory from torch.empty that nobody has written."""
+        self.note(
+            Fault(
+                code="uninitialised-read",
+                message=(
+                    f"tl.load reads {elements} elements of {region.name!r} that nobody has "
+                    f"written, first offset {offset}, in program {program}: the tensor comes from "
+                    "torch.empty and holds whatever was there."
+                ),
+                program_id=program,
+                operation="tl.load",
+                argument=region.name,
+                shape=region.shape,
+                strides=region.strides,
+                first_offset=offset,
+                cause="Allocate with torch.zeros, or store before you load.",
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
     def assertion(self, text: str, program: tuple[int, int, int]) -> KernelFault:
         """A fault about a tl.device_assert or tl.assume that does not hold."""
         return KernelFault(

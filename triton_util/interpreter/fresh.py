@@ -1,0 +1,70 @@
+"""Which tensors hold memory that nobody has initialised."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+_EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty"}
+_EMPTY |= {"aten::new_empty_strided", "aten::empty_permuted"}
+# Storages are kept alive while they are remembered, so that their addresses are not given to others.
+MOST_KEPT_BYTES = 256 << 20
+
+
+class FreshMemory(TorchDispatchMode):
+    """Remembers the storages that `torch.empty` and its kin made and nothing has written since.
+
+    Kernels are not seen here: whether they stored an element is in the cells.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._storages: OrderedDict[int, Any] = OrderedDict()
+        self._bytes = 0
+
+    def holds(self, storage: int) -> bool:
+        """True if the storage at this address came uninitialised."""
+        return storage in self._storages
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        named = kwargs or {}
+        result = func(*args, **named)
+        if self._storages:
+            self._note_writes(func, args, named)
+        if func._schema.name in _EMPTY:
+            self._remember(result)
+        return result
+
+    def _note_writes(self, func: Any, args: Sequence[Any], named: dict[str, Any]) -> None:
+        for place, argument in enumerate(func._schema.arguments):
+            if argument.alias_info is None or not argument.alias_info.is_write:
+                continue
+            value = args[place] if place < len(args) else named.get(argument.name)
+            for tensor in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(tensor, torch.Tensor):
+                    self._forget(tensor.untyped_storage().data_ptr())
+
+    def _remember(self, tensor: Any) -> None:
+        if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu" or not tensor.numel():
+            return
+        storage = tensor.untyped_storage()
+        self._storages[storage.data_ptr()] = storage
+        self._bytes += storage.nbytes()
+        while self._bytes > MOST_KEPT_BYTES and len(self._storages) > 1:
+            _, oldest = self._storages.popitem(last=False)
+            self._bytes -= oldest.nbytes()
+
+    def _forget(self, address: int) -> None:
+        storage = self._storages.pop(address, None)
+        if storage is not None:
+            self._bytes -= storage.nbytes()
