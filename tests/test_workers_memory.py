@@ -156,7 +156,6 @@ def test_filling_a_far_storage_is_too_much_memory(workers: Workers) -> None:
     job = Job(source, "s.py", "solve", (far_view(),), (1,), torch.float32, memory_bytes=128 << 20)
     (outcome,) = workers.run([job])
     assert outcome.status == "out-of-memory"
-    assert outcome.seconds < 5.0
 
 
 def test_the_judges_inputs_are_not_the_workers(workers: Workers) -> None:

@@ -39,6 +39,7 @@ __all__ = ["Job", "Outcome", "Status", "Workers"]
 BATCH_SECONDS = 120.0
 _START_SECONDS = 120.0  # a cold disk may take long to give torch
 _GRACE_SECONDS = 60.0
+_STOP_SECONDS = 10.0
 _ROOT = Path(__file__).resolve().parents[3]
 _ZYGOTE = "graders/judge/workers/zygote.py"
 # OMP_THREAD_LIMIT: libgomp ends the process when it is refused a thread that it counts on.
@@ -240,9 +241,8 @@ class Workers:
 
     def _start(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="tilewise-"))
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control = ours
         self._errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", str(_ROOT / _ZYGOTE), self._config(theirs.fileno())],
@@ -299,7 +299,7 @@ class Workers:
             self._control.close()
         if self._process is not None:
             try:
-                self._process.wait(timeout=10)
+                self._process.wait(timeout=_STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
