@@ -16,6 +16,7 @@ from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
 
 SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
 SAMPLE |= {"tiles_2d": (4, 7, 2, 2), "show": (figures.lake(30, 50),)}
+SAMPLE |= {"launch_order": (explore.grouped(5, 4, 3),)}
 NOT_FIGURES = {"Drawing", "lake"}
 FUNCTIONS = sorted(set(figures.__all__) - NOT_FIGURES)
 
@@ -140,3 +141,30 @@ def test_reveal_survives_zero_on_either_side(capsys: pytest.CaptureFixture[str])
     for predicted, actual in ((0, 0), (0, 5), (5, 0), (-1, 1)):
         reveal(predicted, actual)
     assert capsys.readouterr().out.count("It is:") == 4
+
+
+def test_the_closed_forms_of_the_launch_orders() -> None:
+    """9 x 9 blocks: the first nine programs need 90 in row-major order, 54 grouped by three."""
+    assert explore.blocks_needed(explore.row_major(9, 9)[:9], 9) == 90
+    assert explore.blocks_needed(explore.grouped(9, 9, 3)[:9], 9) == 54
+    alt = figures.launch_orders(9, 9, 3, 9).alt
+    assert "90" in alt
+    assert "54" in alt
+
+
+@pytest.mark.parametrize("shape", [(5, 4, 3), (1, 1, 8), (7, 3, 2), (4, 6, 4), (10, 3, 4)])
+def test_grouped_order_takes_every_tile_once(shape: tuple[int, int, int]) -> None:
+    order = explore.grouped(*shape)
+    assert sorted(order) == explore.row_major(*shape[:2])
+
+
+def test_a_cache_that_holds_everything_misses_each_block_once() -> None:
+    order = explore.row_major(6, 6)
+    rate = explore.hit_rate(order, n_inner=6, concurrent=4, capacity=1000)
+    assert rate == pytest.approx(1 - 72 / (2 * 36 * 6))
+
+
+def test_a_tile_that_nobody_takes_is_counted() -> None:
+    assert (
+        "1 tiles are taken by nobody" in figures.launch_order([(0, 0), (0, 0), (1, 1), (1, 0)]).alt
+    )

@@ -9,6 +9,14 @@ from triton_util.explore.blocks import blocks_1d, blocks_1d_text
 from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Traffic, measure
+from triton_util.explore.orders import (
+    blocks_needed,
+    grouped,
+    hit_rate,
+    orders,
+    orders_text,
+    row_major,
+)
 from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import strides, strides_text
 from triton_util.explore.tiles import tiles_2d, tiles_2d_text
@@ -18,12 +26,18 @@ __all__ = [
     "Traffic",
     "blocks_1d",
     "blocks_1d_text",
+    "blocks_needed",
+    "grouped",
+    "hit_rate",
     "matmul_walk",
     "matmul_walk_text",
     "measure",
+    "orders",
+    "orders_text",
     "reveal",
     "roofline",
     "roofline_text",
+    "row_major",
     "strides",
     "strides_text",
     "tiles_2d",

@@ -14,6 +14,7 @@ from triton_util.figures.blocks import (
 )
 from triton_util.figures.drawing import Drawing
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
+from triton_util.figures.orders import launch_order, launch_orders
 from triton_util.figures.roofline import roofline
 from triton_util.figures.strides import memory, sectors, stride_trap
 from triton_util.figures.tiles import lake, pointer_tile, show, tiles_2d
@@ -23,6 +24,8 @@ __all__ = [
     "blocks_1d",
     "fusion_trips",
     "lake",
+    "launch_order",
+    "launch_orders",
     "machine",
     "matmul_tiles",
     "memory",
