@@ -17,9 +17,9 @@ import triton.language as tl
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# The bits of the NaN that marks lanes nobody loaded.  Its upper half survives a trip through
-# bfloat16, its upper 10 mantissa bits one through float16.
-POISON_BITS = np.uint32(0x7FD54000)
+# The bits of the NaN that marks lanes nobody loaded.  They survive a trip through
+# bfloat16 and float16.
+POISON_BITS = np.uint32(0x7FD50000)
 POISON = POISON_BITS.view(np.float32)
 
 _RAW = {
@@ -138,7 +138,7 @@ def poison_value(dtype: tl.dtype) -> Any:
 def holds_poison(values: Array) -> Array:
     """Which of the float32 values carry the mark of a lane that nobody loaded."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    return (bits & np.uint32(0x7FFFE000)) == (POISON_BITS & np.uint32(0x7FFFE000))
+    return (bits & np.uint32(0x7FFF0000)) == POISON_BITS
 
 
 def _round_bits(values: Array, dropped: int) -> Array:
