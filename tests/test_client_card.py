@@ -8,7 +8,7 @@ import pytest
 
 from triton_util import theme
 from triton_util.client import attempts, hints, quizzes
-from triton_util.client.card import report_html, style, waiting_html
+from triton_util.client.card import inline, report_html, style, waiting_html
 from triton_util.client.picture import picture_svg, picture_text
 from triton_util.client.report import (
     Finding,
@@ -99,6 +99,14 @@ def test_every_text_is_escaped():
     question = quizzes.Question(EVIL, (quizzes.Choice(EVIL, EVIL, True),))
     assert "<script" not in quizzes.quiz_html(EVIL, (question,))
     assert "<script" not in quizzes.verdict_html(question.choices[0])
+
+
+def test_inline_marks():
+    assert inline("give it to *every* `a*b*c` load") == (
+        "give it to <em>every</em> <code>a*b*c</code> load"
+    )
+    for product in ("2*n*3", "a * b * c", "(m)*n*(k)", "**kwargs", "x[i]*w*y"):
+        assert inline(product) == product
 
 
 def test_card_is_a_named_region_and_pictures_have_alternative_text():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triton_util.debugging import breakpoint_if, print_if
     from triton_util.indexing import get_1d_mask, get_1d_offset, get_2d_mask, get_2d_offset
     from triton_util.launching import cdiv, check_tensors_gpu_ready
+    from triton_util.tracing import trace
 
 __all__ = [
     "breakpoint_if",
@@ -32,6 +33,7 @@ __all__ = [
     "print_if",
     "progress",
     "quiz",
+    "trace",
 ]
 
 _HOME = {
@@ -47,6 +49,7 @@ _HOME = {
     "print_if": "debugging",
     "progress": "client",
     "quiz": "client",
+    "trace": "tracing",
 }
 
 

@@ -26,10 +26,11 @@ _STYLE = """
 .tw-card .tw-mark { display: inline-flex; width: 1.7em; height: 1.7em; border-radius: 50%;
   align-items: center; justify-content: center; background: var(--tw-state);
   color: var(--tw-paper); font-weight: 700; flex: none; }
-.tw-card .tw-verdict { font-weight: 650; font-size: 1.1em; }
+.tw-card .tw-verdict { flex: 1 1 14em; font-weight: 650; font-size: 1.1em; }
 .tw-card .tw-verdict code { font-size: .95em; background: none; padding: 0; }
 .tw-card .tw-summary { color: var(--tw-muted); margin-left: auto; }
 .tw-card .tw-body { padding: .7em 1em .9em; }
+.tw-card .tw-body > :last-child, .tw-card .tw-finding > :last-child { margin-bottom: 0; }
 .tw-card .tw-body > :first-child, .tw-card .tw-finding > :first-child { margin-top: 0; }
 .tw-card p { margin: .5em 0; color: inherit; }
 .tw-card code, .tw-card pre { font-family: ui-monospace, "JetBrains Mono", Menlo, Consolas,
@@ -76,6 +77,7 @@ _STYLE = """
   background: none; }
 .tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
+.tw-card tr, .tw-card tr:nth-child(n), .tw-card tr:hover { background: none; }
 .tw-card th { color: var(--tw-muted); font-weight: 500; }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
 """
@@ -84,7 +86,9 @@ _STYLE = """
 @cache
 def style() -> str:
     """The style element that each card brings along: an output must stand alone."""
-    return f"<style>{variables_css('.tw-card')}{_STYLE}</style>"
+    # JupyterLab styles what it renders by selectors of up to three parts: ours have more.
+    rules = _STYLE.replace(".tw-card", ".tw-card" * 3)
+    return f"<style>{variables_css('.tw-card')}{rules}</style>"
 
 
 def prose(text: str) -> str:
@@ -93,10 +97,17 @@ def prose(text: str) -> str:
     return "".join(f"<p>{inline(part)}</p>" for part in paragraphs)
 
 
+# Not a product: the stars stand close to the words, and nothing stands close outside.
+_EMPHASIS = re.compile(r"(?<![\w*)\]])\*(\w(?:[^*\n]*\w)?)\*(?![\w*(\[])")
+
+
 def inline(text: str) -> str:
-    """Escaped text in which `words between backticks` are code."""
-    escaped = html.escape(text, quote=True)
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escaped)
+    """Escaped text in which `words in backticks` are code, and *those in stars* stressed."""
+    parts = re.split(r"`([^`\n]+)`", html.escape(text, quote=True))
+    return "".join(
+        f"<code>{part}</code>" if number % 2 else _EMPHASIS.sub(r"<em>\1</em>", part)
+        for number, part in enumerate(parts)
+    )
 
 
 def frame(state: str, mark: str, verdict: str, summary: str, body: str, label: str) -> str:

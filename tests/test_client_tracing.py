@@ -1,0 +1,238 @@
+"""trace: what a kernel touched, as data, in words and as pictures. Runs in the interpreter."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from triton_util.tracing import maps
+from triton_util.tracing.cache import run_cache
+from triton_util.tracing.explorer import bundle, explorer, summary_html
+from triton_util.tracing.record import Argument, Record, Touch, TrafficRow
+
+HERE = Path(__file__).parent
+
+
+def run(code: str) -> str:
+    """Run code beside the traced kernels, in the interpreter; what it printed."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import torch\nfrom traced_kernels import *\nfrom triton_util import trace\n" + code,
+        ],
+        env={
+            **os.environ,
+            "TRITON_INTERPRET": "1",
+            "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}",
+        },
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_vector_addition_in_words():
+    told = run(
+        "record = trace(vector_add)(torch.arange(6.), torch.ones(6))\n"
+        "print(record)\nprint(record.steps_text(1))\nprint(record.result.tolist())\n"
+        "print(record.touch_map(1, 2))"
+    )
+    assert "add_kernel on a grid of 2: 2 programs" in told
+    assert "1. loads 4 elements of x_ptr, [0] to [3]   (line 12: x = tl.load" in told
+    assert "3. stores 2 elements of output_ptr, [4] to [5], 2 lanes masked off" in told
+    assert "72 bytes moved" in told
+    assert "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]" in told
+    assert "program 1, step 3 of 3: stores 2 elements" in told
+
+
+def test_closed_forms_of_matmul():
+    """256³ in 32-tiles reads a and b eight times; nine programs of 9×9 read 90 or 54 blocks."""
+    run(
+        "grid, arguments = matmul_arguments(256, 32, 1)\n"
+        "record = trace(matmul_kernel)[grid](*arguments)\n"
+        "a, b, c = record.traffic\n"
+        "assert (a.reread, b.reread, c.loaded) == (8, 8, 0), record\n"
+        "assert c.stored == c.distinct_stored == 256 * 256 * 4\n"
+        "assert record.operations >= 2 * 256**3\n"
+        "assert torch.allclose(arguments[2], arguments[0] @ arguments[1], atol=1e-3)\n"
+        "for group, expected in ((1, 90), (3, 54)):\n"
+        "    grid, arguments = matmul_arguments(9 * 16, 16, group)\n"
+        "    record = trace(matmul_kernel)[grid](*arguments)\n"
+        "    blocks = {(t.argument, t.offsets.tobytes()) for p in record.programs[:9] for t in p\n"
+        "              if t.operation == 'load'}\n"
+        "    assert len(blocks) == expected, len(blocks)\n"
+        "    print(record.cache(54 * 16 * 16 * 4).hit_rate)\n"
+        "print(record.order(54 * 16 * 16 * 4))"
+    )
+
+
+def test_grouped_order_hits_more():
+    rates = run(
+        "for group in (1, 3):\n"
+        "    grid, arguments = matmul_arguments(9 * 16, 16, group)\n"
+        "    record = trace(matmul_kernel)[grid](*arguments)\n"
+        "    print(record.cache(54 * 16 * 16 * 4).hit_rate)\n"
+        "print(record.order())"
+    ).splitlines()
+    assert float(rates[1]) > float(rates[0])
+    assert "   0    3    6    9   12   15   18   21   24" in rates
+
+
+def test_strided_input_and_atomics():
+    told = run(
+        "x = torch.arange(60.).reshape(5, 12)[:, ::2]\n"
+        "record = trace(transpose_kernel)[(2, 2)](x, torch.empty(6, 5), 5, 6, *x.stride(), 4)\n"
+        "print(record.steps_text(3))\nprint(record.traffic[0].masked_share)\n"
+        "print(record.tiles().tolist())\nprint(record.roofline().alt[:8])\n"
+        "print(trace(count_kernel)[(2,)](torch.ones(8), torch.zeros(1), 4).steps_text(1))"
+    )
+    assert "program (1, 1):" in told
+    assert "loads 2 elements of x_ptr, [4, 4] to [4, 5], 14 lanes masked off" in told
+    assert "stores 2 elements of output_ptr, [4, 4] to [5, 4]" in told
+    assert "[[0, 0], [0, 1], [1, 0], [1, 1]]" in told
+    assert "updates 1 element of counter_ptr, [0]" in told
+
+
+def test_bad_access_is_still_stopped():
+    told = run(
+        "from triton_util.interpreter import KernelFault\n"
+        "try:\n    trace(add_kernel)[(3,)](torch.ones(6), torch.ones(6), torch.ones(6), 12, 4)\n"
+        "except KernelFault as error:\n    print(error.fault.code)\n"
+        "try:\n    trace(lambda: 3)()\nexcept ValueError as error:\n    print(error)"
+    )
+    assert told.splitlines() == [
+        "out-of-bounds-load",
+        "nothing was traced: no kernel was launched",
+    ]
+
+
+def test_too_many_accesses_are_counted_but_not_kept():
+    told = run(
+        "from triton_util.tracing import watching\nwatching.MOST_LANES = 30\n"
+        "record = trace(vector_add)(torch.arange(40.), torch.ones(40))\n"
+        "print(record.traffic[0].loaded, record.truncated)\nprint(record)"
+    )
+    assert told.startswith("160 8\n")
+    assert "8 programs were too many to keep" in told
+
+
+def small_record() -> Record:
+    x = Argument("x<b>", (4, 6), (6, 1), 4)
+    out = Argument("out", (6,), (1,), 4)
+    programs = [
+        [
+            Touch("load", "x<b>", np.arange(6), 8, 3, "x = <load>"),
+            Touch("load", "x<b>", np.arange(6, 12), 8),
+            Touch("store", "out", np.arange(3), 4),
+        ],
+        [Touch("load", "x<b>", np.arange(6), 8), Touch("store", "out", np.arange(3, 6), 4)],
+        [],
+    ]
+    traffic = [TrafficRow("x<b>", 72, 0, 48, 0, 24, 6), TrafficRow("out", 0, 24, 0, 24, 8, 2)]
+    arguments = {"x<b>": x, "out": out}
+    return Record("k<i>", (3, 1, 1), {}, arguments, programs, traffic, {"arithmetic": 12})
+
+
+def parsed(html: str, style: str) -> ElementTree.Element:
+    return ElementTree.fromstring(f"<page>{html.replace(style, '')}</page>")
+
+
+def test_maps_show_states_by_shape_and_in_words():
+    record = small_record()
+    page = parsed(maps.touch_map(record, 0, 1).html, maps.style())
+    svg = next(item for item in page.iter("svg") if item.get("role") == "img")
+    assert svg.get("aria-label") == ("x<b>, 4 × 6: 6 loaded now, 6 touched by an earlier step")
+    circles = [item.get("class") for item in svg.iter("circle")]
+    assert circles.count("tw-c2") == 6
+    assert circles.count("tw-c1") == 6
+    status = next(item for item in page.iter("p") if item.get("role") == "status")
+    assert "program 0, step 2 of 3: loads 6 elements" in status.text
+    stored = parsed(maps.touch_map(record, 0, 99).html, maps.style())
+    assert sum(item.get("class") == "tw-c3" for item in stored.iter("path")) == 3 + 1  # + legend
+    assert "no accesses" in maps.touch_map(record, 2, 0).text
+    with pytest.raises(IndexError, match="0 to 2, no 3"):
+        maps.touch_map(record, 3, 0)
+
+
+def test_large_tensors_are_reduced_without_losing_a_touch():
+    argument = Argument("x", (500, 300), (300, 1), 4)
+    touch = Touch("load", "x", np.array([499 * 300 + 299]), 1)
+    record = Record("k", (1, 1, 1), {}, {"x": argument}, [[touch]], [], {})
+    html = maps.touch_map(record, 0, 0).html
+    assert "one cell for 32 × 32 elements" in html
+    assert html.count("tw-c2") == html.count("tw-c2 {") + 2  # the element's cell and the legend
+
+
+def test_order_is_told():
+    record = small_record()
+    told = str(maps.order_map(record, 24, 1))
+    assert "0 of 3 block loads (0%) hit" in told
+    assert "1 of 3 block loads (33%) hit" in str(maps.order_map(record, 48, 1))
+    parsed(maps.order_map(record, 48, 1).html, maps.style())
+
+
+def test_explorer_follows_the_keyboard():
+    box = explorer(small_record())
+    _, program, step, page = box.children
+    assert (program.max, step.max) == (2, 2)
+    assert "program 0, step 1 of 3" in page.value
+    step.value = 2
+    assert "stores 3 elements of out" in page.value
+    program.value = 1
+    assert step.max == 1
+    assert "program 1, step 2 of 2" in page.value
+    program.value = 2
+    assert "no accesses" in page.value
+
+
+def test_summary_and_bundle_are_escaped():
+    record = small_record()
+    made = bundle(record)
+    assert "<b>" not in made["text/html"]
+    assert "<i>" not in made["text/html"]
+    assert "0.125 operations per byte" in made["text/plain"]
+    parsed(summary_html(record), maps.style())
+
+
+def brute_force(programs, capacity, concurrency):
+    """The same cache, slowly: a list in order of use."""
+    order, hits = [], 0
+    for first in range(0, len(programs), concurrency):
+        wave = programs[first : first + concurrency]
+        for step in range(max(map(len, wave), default=0)):
+            for items in wave:
+                if step >= len(items):
+                    continue
+                _, block, size = items[step]
+                if block in [held for held, _ in order]:
+                    hits += 1
+                    order = [item for item in order if item[0] != block]
+                    order.append((block, size))
+                elif size <= capacity:
+                    order.append((block, size))
+                while sum(size for _, size in order) > capacity:
+                    order.pop(0)
+    return hits
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 5])
+def test_cache_agrees_with_a_slow_one(concurrency):
+    random = np.random.default_rng(concurrency)
+    for capacity in (0, 3, 10, 1000):
+        programs = [
+            [("x", int(block), 1 + int(block) % 4) for block in random.integers(0, 9, size)]
+            for size in random.integers(0, 12, 7)
+        ]
+        result = run_cache(programs, capacity, concurrency)
+        assert sum(result.hits) == brute_force(programs, capacity, concurrency)
+        assert result.bytes_loaded == sum(size for items in programs for _, _, size in items)
+    for wrong in ((-1, 1), (1, 0)):
+        with pytest.raises(ValueError, match="capacity"):
+            run_cache([], *wrong)

@@ -1,0 +1,71 @@
+"""The record as something to play with: sliders that the keyboard moves, and text beside them."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from triton_util.environment import in_notebook
+from triton_util.tracing.maps import panel, touch_map
+from triton_util.tracing.record import Record
+from triton_util.tracing.words import (
+    TRAFFIC_COLUMNS,
+    intensity_text,
+    record_text,
+    traffic_rows,
+)
+
+
+def summary_html(record: Record) -> str:
+    """The traffic table and the operations per byte."""
+    head = "".join(f'<th scope="col">{column}</th>' for column in TRAFFIC_COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in traffic_rows(record)
+    )
+    name = html.escape(record.kernel)
+    return panel(
+        f'<p class="tw-say"><code>{name}</code>: {len(record.programs)} programs</p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p>{html.escape(intensity_text(record))}</p>"
+    )
+
+
+def explorer(record: Record) -> Any:
+    """Sliders for the program and the step. Tab reaches them, arrow keys move them."""
+    import ipywidgets as widgets
+
+    if not record.programs:
+        return widgets.HTML(summary_html(record))
+    wide = widgets.Layout(width="32em")
+    program = widgets.IntSlider(
+        min=0, max=max(0, len(record.programs) - 1), description="program", layout=wide
+    )
+    step = widgets.IntSlider(min=0, max=0, description="step", layout=wide)
+    page = widgets.HTML()
+
+    def show(_: Any = None) -> None:
+        step.max = max(0, len(record.programs[program.value]) - 1)
+        page.value = touch_map(record, program.value, step.value).html
+
+    program.observe(show, names="value")
+    step.observe(show, names="value")
+    show()
+    return widgets.VBox([widgets.HTML(summary_html(record)), program, step, page])
+
+
+def bundle(record: Record) -> dict[str, Any]:
+    """What a notebook shows for a record: widgets, else HTML, else text."""
+    first = touch_map(record, 0, 0).html if record.programs else ""
+    made: dict[str, Any] = {
+        "text/html": summary_html(record) + first,
+        "text/plain": record_text(record),
+    }
+    if in_notebook():
+        widget = explorer(record)
+        made["application/vnd.jupyter.widget-view+json"] = {
+            "version_major": 2,
+            "version_minor": 0,
+            "model_id": widget.model_id,
+        }
+    return made

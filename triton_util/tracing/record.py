@@ -1,0 +1,200 @@
+"""The record of one traced launch: every access of every program, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_util.tracing.cache import CacheResult, run_cache
+
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One tensor argument as the kernel saw it; strides in elements."""
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    item_bytes: int
+
+    def indices(self, offsets: Offsets) -> Offsets:
+        """(lanes, axes): the index of each offset, which is that of an element of the view.
+
+        Where strides overlap or are 0, the first index that fits is taken.
+        """
+        order = sorted(range(len(self.shape)), key=lambda axis: -self.strides[axis])
+        left = offsets.copy()
+        found = np.zeros((offsets.size, len(self.shape)), np.int64)
+        for axis in order:
+            if self.strides[axis] > 0 and self.shape[axis] > 1:
+                found[:, axis] = np.minimum(left // self.strides[axis], self.shape[axis] - 1)
+                left -= found[:, axis] * self.strides[axis]
+        return found
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One load, store or atomic operation of one program.
+
+    offsets: elements from the argument's first, one for each active lane. lanes: how many
+    lanes the block has, those that the mask switched off included. line: in `file`.
+    """
+
+    operation: str
+    argument: str
+    offsets: Offsets
+    lanes: int
+    line: int = 0
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class TrafficRow:
+    """What one argument costs. Bytes; `reread` is bytes loaded over distinct bytes loaded."""
+
+    argument: str
+    loaded: int
+    stored: int
+    distinct_loaded: int
+    distinct_stored: int
+    lanes: int
+    lanes_off: int
+
+    @property
+    def reread(self) -> float:
+        return self.loaded / self.distinct_loaded if self.distinct_loaded else 0.0
+
+    @property
+    def masked_share(self) -> float:
+        """The share of lanes that a mask switched off."""
+        return self.lanes_off / self.lanes if self.lanes else 0.0
+
+
+@dataclass
+class Record:
+    """A traced launch. Show it in a notebook, or `print` it; ask it for the parts.
+
+    grid: (x, y, z). programs: the accesses of each program, in launch order (axis 0 fastest).
+    truncated: programs whose accesses were not kept, because there were too many.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    meta: Mapping[str, Any]
+    arguments: Mapping[str, Argument]
+    programs: Sequence[Sequence[Touch]]
+    traffic: Sequence[TrafficRow]
+    flops: Mapping[str, int] = field(default_factory=dict)
+    truncated: int = 0
+    result: Any = None
+
+    def program_id(self, program: int) -> tuple[int, int, int]:
+        """(x, y, z) of the program with this launch number."""
+        x, y, _ = self.grid
+        return program % x, program // x % y, program // (x * y)
+
+    @property
+    def bytes_moved(self) -> int:
+        """All bytes loaded and stored, each access counted."""
+        return sum(row.loaded + row.stored for row in self.traffic)
+
+    @property
+    def operations(self) -> int:
+        """Floating-point operations of all kinds."""
+        return sum(self.flops.values())
+
+    @property
+    def intensity(self) -> float:
+        """Floating-point operations per byte moved; 0 where nothing was moved."""
+        return self.operations / self.bytes_moved if self.bytes_moved else 0.0
+
+    def cache(self, capacity_bytes: int, concurrency: int = 1) -> CacheResult:
+        """What a least-recently-used cache of this capacity makes of the loads.
+
+        concurrency: how many programs run at the same time, step by step in turn.
+        """
+        blocks = [
+            [
+                (touch.argument, touch.offsets.tobytes(), self._bytes(touch))
+                for touch in touches
+                if touch.operation == "load" and touch.offsets.size
+            ]
+            for touches in self.programs
+        ]
+        return run_cache(blocks, capacity_bytes, concurrency)
+
+    def _bytes(self, touch: Touch) -> int:
+        return int(np.unique(touch.offsets).size) * self.arguments[touch.argument].item_bytes
+
+    def tiles(self) -> Offsets | None:
+        """(programs, 2): row and column of the tile that each program stored first.
+
+        Counted in tiles, not in elements; None where the programs do not store one tile each
+        of one 2D argument.
+        """
+        corners = []
+        names = set()
+        for touches in self.programs:
+            stores = [item for item in touches if item.operation == "store" and item.offsets.size]
+            if not stores or len(self.arguments[stores[0].argument].shape) != 2:
+                return None
+            names.add(stores[0].argument)
+            argument = self.arguments[stores[0].argument]
+            corners.append(argument.indices(stores[0].offsets).min(axis=0))
+        if len(names) != 1:
+            return None
+        found = np.array(corners)
+        for axis in range(2):
+            found[:, axis] = np.unique(found[:, axis], return_inverse=True)[1]
+        return found if len(np.unique(found, axis=0)) == len(found) else None
+
+    def __str__(self) -> str:
+        from triton_util.tracing.words import record_text
+
+        return record_text(self)
+
+    __repr__ = __str__
+
+    def steps_text(self, program: int = 0) -> str:
+        """Every access of one program, a line each."""
+        from triton_util.tracing.words import steps_text
+
+        return steps_text(self, program)
+
+    def explore(self) -> Any:
+        """Sliders for the program and the step, and below them what they touch."""
+        from triton_util.tracing.explorer import explorer
+
+        return explorer(self)
+
+    def touch_map(self, program: int = 0, step: int = 0) -> Any:
+        """What one program touches at one of its steps, without controls."""
+        from triton_util.tracing.maps import touch_map
+
+        return touch_map(self, program, step)
+
+    def order(self, capacity_bytes: int | None = None, concurrency: int = 1) -> Any:
+        """The launch order over the tiles of the output, with the hits of a modelled cache."""
+        from triton_util.tracing.maps import order_map
+
+        return order_map(self, capacity_bytes, concurrency)
+
+    def roofline(self, tensor_cores: bool = False) -> Any:
+        """The most that this kernel could reach on four GPUs, by its operations per byte.
+
+        A kernel without floating-point operations has no place on it: the roofs stand alone.
+        """
+        from triton_util.figures.roofline import roofline
+
+        return roofline({self.kernel: self.intensity} if self.intensity else {}, tensor_cores)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from triton_util.tracing.explorer import bundle
+
+        return bundle(self)

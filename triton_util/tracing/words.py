@@ -1,0 +1,108 @@
+"""A record in words: the form for terminals, screen readers and tests."""
+
+from __future__ import annotations
+
+from triton_util.tracing.record import Argument, Record, Touch
+
+VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
+
+
+def record_text(record: Record) -> str:
+    """What was launched, the traffic table, the intensity, and the steps of program 0."""
+    grid = " × ".join(str(size) for size in _grid(record))
+    lines = [f"{record.kernel} on a grid of {grid}: {len(record.programs)} programs"]
+    if record.meta:
+        lines.append("  " + ", ".join(f"{name}={value}" for name, value in record.meta.items()))
+    lines += ["", traffic_text(record), "", intensity_text(record)]
+    if record.programs:
+        lines += ["", steps_text(record, 0)]
+    if record.truncated:
+        lines.append(f"(the steps of {record.truncated} programs were too many to keep)")
+    return "\n".join(lines)
+
+
+def traffic_text(record: Record) -> str:
+    """The traffic table: one line for each argument."""
+    rows = [TRAFFIC_COLUMNS, *traffic_rows(record)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+TRAFFIC_COLUMNS = ("argument", "loaded", "stored", "distinct", "re-read", "lanes masked off")
+
+
+def traffic_rows(record: Record) -> list[tuple[str, ...]]:
+    """The cells of the traffic table; bytes, then how often a byte was loaded."""
+    return [
+        (
+            row.argument,
+            f"{row.loaded:,} B",
+            f"{row.stored:,} B",
+            f"{row.distinct_loaded or row.distinct_stored:,} B",
+            f"×{row.reread:.3g}" if row.loaded else "–",
+            f"{row.masked_share:.1%}",
+        )
+        for row in record.traffic
+    ]
+
+
+def intensity_text(record: Record) -> str:
+    """Operations, bytes, and operations per byte."""
+    return (
+        f"{record.operations:,} floating-point operations, {record.bytes_moved:,} bytes moved: "
+        f"{record.intensity:.3g} operations per byte"
+    )
+
+
+def steps_text(record: Record, program: int) -> str:
+    """Every access of one program. Raises IndexError where there is no such program."""
+    touches = _touches(record, program)
+    lines = [f"{program_name(record, program)}:"]
+    lines += [f"  {number}. {touch_text(record, touch)}" for number, touch in enumerate(touches, 1)]
+    return "\n".join(lines if touches else [f"{lines[0]} no accesses"])
+
+
+def touch_text(record: Record, touch: Touch) -> str:
+    """One access: `loads 4 elements of x_ptr, [4] to [7]   (line 9: x = tl.load(...))`."""
+    argument = record.arguments[touch.argument]
+    off = touch.lanes - touch.offsets.size
+    masked = f", {off} lanes masked off" if off else ""
+    where = f"   (line {touch.line}: {touch.code})" if touch.code else ""
+    count = touch.offsets.size
+    elements = f"{count} element{'' if count == 1 else 's'} of {touch.argument}"
+    return f"{VERBS[touch.operation]} {elements}{_span(argument, touch)}{masked}{where}"
+
+
+def program_name(record: Record, program: int) -> str:
+    """`program (1, 0)`, with as many axes as the grid has."""
+    ids = record.program_id(program)[: len(_grid(record))]
+    return f"program {ids[0] if len(ids) == 1 else ids}"
+
+
+def _touches(record: Record, program: int) -> list[Touch]:
+    if not 0 <= program < len(record.programs):
+        raise IndexError(f"there are the programs 0 to {len(record.programs) - 1}, no {program}")
+    return list(record.programs[program])
+
+
+def _span(argument: Argument, touch: Touch) -> str:
+    """The first and the last index that an access touches."""
+    if not touch.offsets.size:
+        return ""
+    indices = argument.indices(touch.offsets)
+    low = indices.min(axis=0).tolist()
+    high = indices.max(axis=0).tolist()
+    return f", {low}" if low == high else f", {low} to {high}"
+
+
+def _grid(record: Record) -> tuple[int, ...]:
+    sizes = list(record.grid)
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return tuple(sizes)
