@@ -45,13 +45,13 @@ def product_mistakes(
         k_block_repeated(operands, finish),
         k_loop_missing(operands, finish),
         k_tail_dropped(operands, finish),
-        accumulator_overwritten(operands, finish),
         contiguous_assumed(reference, "the width of the matrix"),
         programs_race(
             "The sum over k was split among programs, and each stores its part of it as if it "
             "were the whole.",
             shared_tiles,
         ),
+        accumulator_overwritten(operands, finish),
         k_not_masked(operands),
         accumulates_in_half(magnitude),
         tf32_product(magnitude),

@@ -1,0 +1,201 @@
+"""What counts as solved in the lesson on fusion: GELU between one load and one store."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from graders.judge import footprints, mistakes
+from graders.judge.casebook import HALVES, cases, one
+from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question, View
+
+ROOT = math.sqrt(2 / math.pi)
+VIEWS_3D: tuple[View, ...] = (
+    "sliced",
+    "transposed",
+    "offset",
+    "stepped_columns",
+    "expanded_rows",
+    "expanded_columns",
+)
+
+
+def gelu(x: torch.Tensor) -> torch.Tensor:
+    """Return the tanh form of GELU."""
+    return 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**3)))
+
+
+def _overflowed(evidence: Evidence) -> bool:
+    """NaN (or inf) exactly where exp of the argument is too large for float32."""
+    (x,) = evidence.args
+    actual = evidence.actual
+    if actual is None or not x.numel():
+        return False
+    broken = ~actual.isfinite() & evidence.expected.isfinite()
+    return bool(broken.any()) and float(x[broken].double().abs().min()) > 3.0
+
+
+GELU = Exercise(
+    name="gelu",
+    lesson="fusion",
+    title="GELU in one kernel",
+    parameters=("x",),
+    reference=gelu,
+    magnitude=lambda x: x.abs(),
+    cases=(
+        *cases(one, "n", [1000, 4096, 5000], why="One block or several, the last one not full."),
+        *cases(one, "n", [100_003], why="Many blocks, whatever their size."),
+        *cases(one, "rows columns", [(37, 53), (64, 64)]),
+        *cases(one, "batch rows columns", [(3, 17, 20)]),
+        *cases(one, "n", [700], engine_orders=True),
+        *cases(one, "n", [0, 1, 2, 7, 63, 65, 1023, 1025, 2047], part="edges"),
+        *cases(one, "a b c d", [(2, 3, 4, 5), (1, 1, 1, 1)], part="edges"),
+        *cases(one, "rows columns", [(0, 5), (5, 0), (1, 333), (333, 1)], part="edges"),
+        *cases(one, "n", [900], part="types", dtypes=HALVES, why="Keep the dtype of x."),
+        *cases(one, "n", [900], part="types", scale=4.0, why="Where GELU bends."),
+        *cases(one, "n", [900], part="types", scale=50.0, why="tanh must not overflow."),
+        *cases(one, "n", [900], part="types", scale=50.0, dtypes=HALVES),
+        *cases(one, "n", [900], part="types", scale=1e-6, why="Tiny numbers: about x / 2."),
+        *cases(one, "rows columns", [(24, 36)], part="views", views=VIEWS_3D),
+        *cases(one, "batch rows columns", [(3, 8, 14)], part="views", views=VIEWS_3D),
+        *cases(one, "n", [500], part="views", views=["stepped_columns", "offset"]),
+    ),
+    hints=(
+        "Eager torch launches a kernel for each of x³, the product, the sum, tanh and so on, and "
+        "each of them reads and writes all of x. How often must the data really travel?",
+        "Load x once, convert to float32, and keep every intermediate result in registers. "
+        "Triton has no tanh, but 0.5 · (1 + tanh(z)) is the sigmoid of 2z.",
+        "`z = 0.7978845608 * (x + 0.044715 * x * x * x)`, then `x * tl.sigmoid(2.0 * z)`, and "
+        "one store in the dtype of the output.",
+    ),
+    misconceptions=(
+        Misconception(
+            code="erf-form",
+            title="This is the other GELU, with erf",
+            message=(
+                "The output is 0.5 x (1 + erf(x / √2)), the exact form. The contract asks for "
+                "the tanh approximation; the two differ by up to 0.0005, enough to matter when "
+                "a model was trained with one of them."
+            ),
+            next_step="Use 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))).",
+            imitate=lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+        ),
+        Misconception(
+            code="sigmoid-form",
+            title="This is a sigmoid approximation",
+            message=(
+                "The output is x · sigmoid(1.702 x) or x · sigmoid(x). They are cheaper and "
+                "coarser; the contract asks for the tanh form with its cubic term."
+            ),
+            next_step="Use x · sigmoid(2z) with z = √(2/π) (x + 0.044715 x³).",
+            imitate=lambda x: x * torch.sigmoid(1.702 * x),
+            footprint=footprints.computes(lambda x: x * torch.sigmoid(x)),
+        ),
+        Misconception(
+            code="cubic-term-missing",
+            title="The cubic term is missing",
+            message=(
+                "The argument of tanh is √(2/π) x: the term 0.044715 x³ was left out (or is x² "
+                "by mistake). Near zero nobody sees it; from |x| = 1 on it shows."
+            ),
+            next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x).",
+            imitate=lambda x: 0.5 * x * (1 + torch.tanh(ROOT * x)),
+            footprint=footprints.computes(
+                lambda x: 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**2)))
+            ),
+        ),
+        Misconception(
+            code="half-missing",
+            title="The factor 0.5 is missing (or the sigmoid's 2)",
+            message=(
+                "The output is twice the right one, or uses sigmoid(z) where sigmoid(2z) "
+                "stands for 0.5 (1 + tanh(z))."
+            ),
+            next_step="0.5 x (1 + tanh(z)) equals x · sigmoid(2z): take one of the two, whole.",
+            imitate=lambda x: 2 * gelu(x),
+            footprint=footprints.computes(
+                lambda x: x * torch.sigmoid(ROOT * (x + 0.044715 * x**3))
+            ),
+        ),
+        Misconception(
+            code="root-missing",
+            title="The constant lacks its square root",
+            message="The argument of tanh is scaled by 2/π ≈ 0.637 instead of √(2/π) ≈ 0.798.",
+            next_step="Use 0.7978845608028654.",
+            imitate=lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3))),
+        ),
+        Misconception(
+            code="tanh-overflows",
+            title="Large numbers become NaN",
+            message=(
+                "tanh was written as (exp(2z) - 1) / (exp(2z) + 1). For large z exp overflows "
+                "to infinity, and inf / inf is NaN. The result should simply be x."
+            ),
+            next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
+            footprint=_overflowed,
+        ),
+        mistakes.contiguous_assumed(gelu),
+        mistakes.lossy_dtype(),
+        mistakes.missing_mask("a tensor"),
+        mistakes.tiles_missing("n_rows", "n_cols"),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 3, "edges": 2, "types": 3, "views": 2},
+)
+
+EXERCISES = (GELU,)
+
+QUIZ = (
+    Question(
+        "Eager GELU in its tanh form launches about eight kernels. Why is the fused one faster?",
+        (
+            Choice(
+                "It does fewer operations.",
+                "The arithmetic is the same. It hardly matters here anyway.",
+            ),
+            Choice(
+                "It reads and writes the data once instead of about eight times.",
+                "Yes. Each eager step writes its result to memory, only for the next to read it.",
+                right=True,
+            ),
+            Choice(
+                "It uses tensor cores.",
+                "They multiply matrices. Elementwise work does not run on them.",
+            ),
+        ),
+    ),
+    Question(
+        "Which three are good chains to fuse?",
+        (
+            Choice(
+                "linear → bias → ReLU, mask → softmax, layer norm → dropout",
+                "Yes: each later step needs only what the earlier one has in registers.",
+                right=True,
+            ),
+            Choice(
+                "matmul → matmul → matmul",
+                "The second needs whole rows of the first's result, from many programs. "
+                "Attention shows when that can be done at all.",
+            ),
+            Choice(
+                "sort → unique → gather",
+                "Their data moves between distant places; a block cannot hold what they need.",
+            ),
+        ),
+    ),
+    Question(
+        "Does data stay in the registers of a multiprocessor between two kernels?",
+        (
+            Choice(
+                "Yes, if the second is launched at once.",
+                "Registers and shared memory belong to a program and end with it.",
+            ),
+            Choice(
+                "No: what the next kernel needs must go through memory (at best the L2 cache).",
+                "Yes. That is why fusing pays.",
+                right=True,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,337 @@
+"""What counts as solved in the lesson on 2D tiles."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge import footprints, mistakes
+from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.model import (
+    Arg,
+    Choice,
+    Exercise,
+    Misconception,
+    Question,
+    TensorSpec,
+    Tolerance,
+    View,
+)
+
+PICTURE_AXES = "height width"
+BYTES = (torch.uint8,)
+PICTURE_VIEWS: tuple[View, ...] = (
+    "sliced",
+    "transposed",
+    "offset",
+    "stepped_columns",
+    "expanded_rows",
+    "expanded_columns",
+)
+
+
+def picture(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a picture of three channels, (3, height, width)."""
+    return (TensorSpec((3, *shape), **spec),)  # type: ignore[arg-type]
+
+
+def grey(img: torch.Tensor) -> torch.Tensor:
+    """Return the picture in grey, in float64 whatever the dtype of img."""
+    red, green, blue = img.double()
+    return 0.2989 * red + 0.5870 * green + 0.1140 * blue
+
+
+def _interleaved(img: torch.Tensor) -> torch.Tensor:
+    height, width = img.shape[1:]
+    return grey(img.reshape(height, width, 3).permute(2, 0, 1))
+
+
+def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
+    weights = (0.2989, 0.5870, 0.1140)
+    return sum(  # type: ignore[return-value]
+        (channel.double() * weight).floor() for channel, weight in zip(img, weights, strict=True)
+    )
+
+
+RGB2GREY = Exercise(
+    name="rgb2grey",
+    lesson="tiles_2d",
+    title="A colour picture in grey",
+    parameters=("img",),
+    reference=grey,
+    magnitude=lambda img: grey(img.abs() if img.is_floating_point() else img),
+    tolerance={torch.uint8: Tolerance(rel=0.0, acc=0.0, abs=1.0)},
+    cases=(
+        *cases(picture, PICTURE_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
+        *cases(picture, PICTURE_AXES, [(150, 301)], why="Many tiles, whatever their size."),
+        *cases(picture, PICTURE_AXES, [(60, 80), (31, 47)], dtypes=BYTES, why="A usual picture."),
+        *cases(picture, PICTURE_AXES, [(33, 40)], engine_orders=True),
+        *cases(picture, PICTURE_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
+        *cases(picture, PICTURE_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(picture, PICTURE_AXES, [(40, 51)], part="types", dtypes=HALVES),
+        *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["specials"], dtypes=FLOATS),
+        *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["ramp"], dtypes=BYTES),
+        *cases(picture, PICTURE_AXES, [(24, 36)], part="views", views=PICTURE_VIEWS),
+        *cases(
+            picture,
+            PICTURE_AXES,
+            [(19, 30)],
+            part="views",
+            views=["sliced", "transposed"],
+            dtypes=BYTES,
+        ),
+    ),
+    hints=(
+        "One program turns one tile of pixels grey. Which three numbers does it need for one "
+        "pixel, and how far apart do they lie in memory?",
+        "Make a tile of pointers into the red channel, `rows[:, None] * stride_row + "
+        "cols[None, :] * stride_col`. Green and blue lie one and two channel strides further; "
+        "the mask is the same for all three.",
+        "`mask = (rows[:, None] < height) & (cols[None, :] < width)`, three loads converted to "
+        "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store.",
+    ),
+    misconceptions=(
+        Misconception(
+            code="channels-swapped",
+            title="Red and blue have changed places",
+            message=(
+                "The weights are applied in the order blue, green, red. Some libraries store "
+                "pictures that way; here channel 0 is red."
+            ),
+            next_step="0.2989 belongs to channel 0, 0.5870 to channel 1, 0.1140 to channel 2.",
+            imitate=lambda img: grey(img.flip(0)),
+        ),
+        Misconception(
+            code="plain-average",
+            title="The three channels count equally",
+            message=(
+                "The output is the mean of red, green and blue. The eye is far more sensitive "
+                "to green than to blue, hence the weights."
+            ),
+            next_step="Use 0.2989 red + 0.5870 green + 0.1140 blue.",
+            imitate=lambda img: img.double().mean(dim=0),
+            footprint=footprints.computes(lambda img: img.double().sum(dim=0)),
+        ),
+        Misconception(
+            code="one-channel-only",
+            title="Only one channel is used",
+            message=(
+                "All three values come from the same channel, or only one of them is stored: the "
+                "pointers never move by the channel stride."
+            ),
+            next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
+            imitate=lambda img: grey(img[:1].expand_as(img)),
+            footprint=footprints.computes(
+                lambda img: img.double()[0],
+                lambda img: img.double()[1],
+                lambda img: img.double()[2],
+            ),
+        ),
+        Misconception(
+            code="interleaved-assumed",
+            title="The channels are taken to be interleaved",
+            message=(
+                "The kernel looks for red, green and blue of a pixel side by side, as in a file "
+                "of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
+            ),
+            next_step="Use the three strides of the tensor: channel, row, column.",
+            imitate=_interleaved,
+        ),
+        Misconception(
+            code="rounded-too-early",
+            title="Each channel is rounded before the sum",
+            message=(
+                "The weighted channels were cut to whole numbers one by one and then added, so "
+                "up to three fractions are lost and the picture gets darker."
+            ),
+            next_step="Convert to float32 first, add the three, and convert once, at the store.",
+            imitate=lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None,
+        ),
+        mistakes.contiguous_assumed(grey),
+        mistakes.lossy_dtype(),
+        mistakes.missing_mask("a picture", "height and width"),
+        mistakes.tiles_missing("height", "width"),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 3, "edges": 2, "types": 2, "views": 3},
+)
+
+
+def bias_arguments(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return x (m, n) of that kind and a contiguous bias (n,)."""
+    dense = {**spec, "view": "contiguous"}
+    return TensorSpec(shape, **spec), TensorSpec(shape[1:], **dense)  # type: ignore[arg-type]
+
+
+def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a contiguous x (m, n) and a bias (n,) of that kind."""
+    dense = {**spec, "view": "contiguous"}
+    return TensorSpec(shape, **dense), TensorSpec(shape[1:], **spec)  # type: ignore[arg-type]
+
+
+def _biased(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x + bias)
+
+
+def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
+    return torch.relu(x + bias[:, None]) if x.shape[0] == x.shape[1] else None
+
+
+def _first_biases(block: int, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x + bias[torch.arange(bias.numel()) % block])
+
+
+def _strides_swapped(evidence: footprints.Evidence) -> bool:
+    x, bias = evidence.args
+    if x.shape[0] != x.shape[1] and footprints.has_fault(evidence, footprints.READS_OUTSIDE):
+        return True
+    read = footprints.read_as(x, tuple(x.shape), (x.stride(1), x.stride(0)))
+    if read is None:
+        return False
+    return footprints.looks_like(evidence, _biased(read.double(), bias.double()))
+
+
+BIAS_AXES = "m n"
+BIAS_RELU = Exercise(
+    name="bias_relu",
+    lesson="tiles_2d",
+    title="Bias and ReLU in one pass",
+    parameters=("x", "bias"),
+    reference=_biased,
+    magnitude=lambda x, bias: x.abs() + bias.abs(),
+    cases=(
+        *cases(bias_arguments, BIAS_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
+        *cases(bias_arguments, BIAS_AXES, [(150, 301)], why="Many tiles, whatever their size."),
+        *cases(bias_arguments, BIAS_AXES, [(33, 40), (40, 40)], engine_orders=True),
+        *cases(bias_arguments, BIAS_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
+        *cases(bias_arguments, BIAS_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(bias_arguments, BIAS_AXES, [(40, 51)], part="types", dtypes=HALVES),
+        *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e30),
+        *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e-30),
+        *cases(bias_arguments, BIAS_AXES, [(24, 36), (31, 17)], part="views", views=ALL_VIEWS),
+        *cases(
+            viewed_bias,
+            BIAS_AXES,
+            [(20, 40)],
+            part="views",
+            views=["stepped_columns", "offset"],
+            label="bias",
+        ),
+    ),
+    hints=(
+        "Every row gets the same bias: one number for each column. How many biases does a tile "
+        "of 16 × 64 elements need?",
+        "Load the tile of x with row and column offsets, and *once* a row of biases with the "
+        "column offsets. `bias[None, :]` repeats it for every row of the tile.",
+        "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0)`, then "
+        "`tl.maximum(x + bias[None, :], 0.0)` and one store.",
+    ),
+    misconceptions=(
+        Misconception(
+            code="bias-missing",
+            title="The bias is missing",
+            message="The output is relu(x): the bias never enters the sum.",
+            next_step="Add `bias[None, :]` to the tile before the ReLU.",
+            imitate=lambda x, bias: torch.relu(x),
+        ),
+        Misconception(
+            code="relu-missing",
+            title="Negative numbers pass through",
+            message="The output is x + bias: the ReLU is missing.",
+            next_step="Store `tl.maximum(result, 0.0)`.",
+            imitate=lambda x, bias: x + bias,
+        ),
+        Misconception(
+            code="relu-before-bias",
+            title="The ReLU comes before the bias",
+            message=(
+                "The output is relu(x) + bias. A negative x that its bias would have lifted "
+                "above zero was cut off first, and a negative bias makes the output negative."
+            ),
+            next_step="Add first, cut off last.",
+            imitate=lambda x, bias: torch.relu(x) + bias,
+        ),
+        Misconception(
+            code="bias-by-row",
+            title="The bias is added along the wrong axis",
+            message=(
+                "Every row got a number of its own. The bias has one entry for each *column*, "
+                "the same for all rows."
+            ),
+            next_step="Load it with the column offsets and use `bias[None, :]`.",
+            imitate=_bias_by_row,
+        ),
+        Misconception(
+            code="bias-of-first-tile",
+            title="Every tile adds the first biases",
+            message=(
+                "The columns of x move on from tile to tile, but the bias is always loaded from "
+                "its beginning: `tl.arange(0, BLOCK_N)` without the program's own start."
+            ),
+            next_step="Load the bias with the same `cols` that address the columns of x.",
+            footprint=footprints.computes_with_block(_first_biases),
+        ),
+        Misconception(
+            code="strides-swapped",
+            title="The strides of rows and columns are exchanged",
+            message=(
+                "The kernel moves to the next row by the stride of the columns, and the other "
+                "way round: a square matrix is read transposed, others are left."
+            ),
+            next_step="`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index.",
+            footprint=_strides_swapped,
+        ),
+        mistakes.contiguous_assumed(_biased),
+        mistakes.lossy_dtype(),
+        mistakes.missing_mask("a matrix", "m and n"),
+        mistakes.tiles_missing(),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 3, "edges": 2, "types": 2, "views": 3},
+)
+
+EXERCISES = (RGB2GREY, BIAS_RELU)
+
+QUIZ = (
+    Question(
+        "What is the shape of `rows[:, None] * stride_row + cols[None, :] * stride_col` when rows "
+        "has 16 and cols 64 elements?",
+        (
+            Choice(
+                "(16, 64)",
+                "Yes: a column of 16 and a row of 64 broadcast to a tile of offsets.",
+                right=True,
+            ),
+            Choice(
+                "(80,)", "They are not joined end to end: `None` gives each an axis of its own."
+            ),
+            Choice("(64, 16)", "`rows[:, None]` runs down, so its 16 come first."),
+        ),
+    ),
+    Question(
+        "Which expression masks a ragged tile correctly?",
+        (
+            Choice(
+                "`(rows < n_rows) & (cols < n_cols)`",
+                "One has 16 elements, the other 64: without `[:, None]` and `[None, :]` they do "
+                "not fit together.",
+            ),
+            Choice(
+                "`(rows[:, None] < n_rows) & (cols[None, :] < n_cols)`",
+                "Yes: both conditions must hold, and together they have the shape of the tile.",
+                right=True,
+            ),
+            Choice(
+                "`(rows[:, None] < n_rows) | (cols[None, :] < n_cols)`",
+                "With *or* a lane beyond the last column stays active as long as its row exists.",
+            ),
+        ),
+    ),
+    Question(
+        "A tile of 16 × 64 adds a bias per column. How many biases does the program load?",
+        (
+            Choice("1024", "Broadcasting repeats a loaded row in registers; memory sees it once."),
+            Choice("64", "Yes: one for each column, reused by all 16 rows.", right=True),
+            Choice("16", "That would be one for each row."),
+        ),
+    ),
+)
