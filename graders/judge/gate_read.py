@@ -33,6 +33,7 @@ def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
     for kernel in scope.kernels.values():
         reader.findings += read_kernel(kernel, scope)
     reader.read_launcher(launcher)
+    reader.findings += [_repeated(function) for function in scope.repeated]
     found = stubs + [f for f in reader.findings if f not in stubs]
     if not stubs and not reader.launches:
         found.append(_no_kernel(launcher))
@@ -48,6 +49,15 @@ def _launcher_is_kernel(kernel: ast.FunctionDef | None, exercise: Exercise) -> F
         f"{exercise.name} is itself a kernel. The exercise asks for a launcher: a plain Python "
         "function that allocates the output, launches a kernel and returns the output.",
         f"Give the kernel another name and call it from def {exercise.name}(…).",
+    )
+
+
+def _repeated(function: ast.FunctionDef) -> Finding:
+    return finding(
+        "not-triton",
+        function,
+        f"{function.name} has several definitions, chosen while the file is loaded.",
+        "Define it once.",
     )
 
 

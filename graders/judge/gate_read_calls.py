@@ -15,9 +15,11 @@ from graders.judge.gate_read_values import (
     Member,
     Method,
     Value,
+    bag_of,
     element,
     has_tensor,
     join,
+    options,
 )
 from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from graders.judge.gate_read_launcher import Reader
 
 Arguments = list[tuple[str | None, Value]]  # (keyword or None, value)
-CALLBACK_KEYWORDS = frozenset({"pre_hook", "post_hook", "prune_configs_by", "do_bench", "key"})
+SPREAD = 16  # how many arguments a starred container of unknown length may stand for
 
 
 class Calls:
@@ -41,6 +43,9 @@ class Calls:
         function = self.expressions.value(node.func)
         arguments = self._arguments(node)
         self._refuse_forbidden(node)
+        return join([self._called(node, option, arguments) for option in options(function)])
+
+    def _called(self, node: ast.Call, function: Value, arguments: Arguments) -> Value:
         if function is Kind.LAUNCH:
             return self._launch(node, arguments)
         if function is Kind.KERNEL:
@@ -59,10 +64,10 @@ class Calls:
         found: Arguments = []
         for positional in node.args:
             if isinstance(positional, ast.Starred):
-                found.append((None, self.expressions.value(positional.value)))
-                inner = found.pop()[1]
-                spread = inner.items if isinstance(inner, Bag) and not inner.uniform else None
-                found += [(None, v) for v in spread] if spread else [(None, element(inner))]
+                inner = self.expressions.value(positional.value)
+                known = isinstance(inner, Bag) and not inner.uniform
+                spread = inner.items if known else (element(inner),) * SPREAD
+                found += [(None, value) for value in spread]
             else:
                 found.append((None, self.expressions.value(positional)))
         for keyword in node.keywords:
@@ -86,7 +91,8 @@ class Calls:
 
     def _launch(self, node: ast.Call, arguments: Arguments) -> Value:
         self.reader.launches.append(node)
-        for keyword, argument in arguments:
+        flat = [(keyword, v) for keyword, value in arguments for v in options(value)]
+        for keyword, argument in flat:
             if isinstance(argument, Function) and keyword == "grid":
                 self.reader.callback(argument)
             elif isinstance(argument, Function):
@@ -120,7 +126,7 @@ class Calls:
 
     def _method(self, node: ast.Call, method: Method, arguments: Arguments) -> Value:
         if isinstance(method.owner, Bag):
-            return self._of_bag(method.owner, method.name, arguments)
+            return self._of_bag(node, method.owner, method.name, arguments)
         if method.owner is Kind.TENSOR:
             return self._of_tensor(node, method.name, arguments)
         if method.owner is Kind.UNKNOWN:
@@ -140,7 +146,7 @@ class Calls:
         if name in names.METADATA_METHODS and not (name == "type" and arguments):
             return Kind.PLAIN
         if name in names.SPLIT_METHODS:
-            return Bag((Kind.TENSOR,), uniform=True)
+            return bag_of(Kind.TENSOR)
         return Kind.TENSOR
 
     def _refuse_method(self, node: ast.Call, name: str) -> None:
@@ -149,22 +155,33 @@ class Calls:
         else:
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
 
-    def _of_bag(self, owner: Bag, name: str, arguments: Arguments) -> Value:
+    def _of_bag(self, node: ast.Call, owner: Bag, name: str, arguments: Arguments) -> Value:
         whole = element(owner)
+        if name in ("append", "insert", "add", "setdefault", "extend", "update"):
+            self._put_in(node, [value for _, value in arguments], name in ("extend", "update"))
         if name == "items":
-            return Bag((Bag((Kind.PLAIN, whole)),), uniform=True)
+            return bag_of(Bag((Kind.PLAIN, whole)))
         if name in ("values", "copy"):
             return owner
         if name in ("get", "pop", "setdefault"):
             return join([whole, *(value for _, value in arguments[1:])])
         return Kind.PLAIN
 
+    def _put_in(self, node: ast.Call, values: list[Value], spread: bool) -> None:
+        """A container has grown: whatever name it can be reached by now holds the values, too."""
+        root: ast.expr = node.func
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if isinstance(root, ast.Name):
+            new = join([element(value) if spread else value for value in values])
+            old = self.reader.lookup(root.id)
+            self.reader.bind(root, bag_of(join([element(old), new]) if old else new))
+
     def _of_plain(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
         known = name in names.CONTAINER_METHODS or name in names.METADATA_METHODS
-        if not known and hasattr(torch.Tensor, name):
-            if any(has_tensor(value) for _, value in arguments):
-                self._refuse_method(node, name)
-            return Kind.PLAIN
+        if hasattr(torch.Tensor, name) and any(has_tensor(value) for _, value in arguments):
+            self._refuse_method(node, name)  # type(x).add(x, y)
+            return Kind.TENSOR
         if not known and name.startswith("_"):
             self.reader.report(not_triton(node, f"`{shown(node)}` is private to its library."))
         return join([Kind.PLAIN, *(v for _, v in arguments if has_tensor(v))])
@@ -190,12 +207,12 @@ class Calls:
         return Kind.PLAIN
 
     def _torch(self, node: ast.Call, rest: str, arguments: Arguments) -> Value:
-        if rest in names.TORCH_QUERIES or rest in names.TORCH_VALUES:
-            return Kind.PLAIN
-        if rest in names.FROM_LITERALS:
+        if rest in names.FROM_LITERALS or rest in ("Tensor", "FloatTensor"):
             self._check_literal(node, arguments)
+        elif rest in names.TORCH_QUERIES or rest in names.TORCH_VALUES:
+            return Kind.PLAIN
         if rest in names.TORCH_SPLITS:
-            return Bag((Kind.TENSOR,), uniform=True)
+            return bag_of(Kind.TENSOR)
         return Kind.TENSOR  # an allocation, a view, or already refused where it is named
 
     def _check_literal(self, node: ast.Call, arguments: Arguments) -> None:
@@ -208,8 +225,8 @@ class Calls:
     def _triton(self, path: str, arguments: Arguments) -> Value:
         for _, argument in arguments:
             self.reader.callback(argument)
-        kernels = [value for _, value in arguments if value is Kind.KERNEL]
-        if path == "triton.jit" or kernels:
+        kernel = any(Kind.KERNEL in options(value) for _, value in arguments)
+        if path == "triton.jit" or kernel:
             return Kind.KERNEL
         if path in ("triton.autotune", "triton.heuristics"):
             return Member(path)  # its result, called on a kernel, is a kernel
@@ -217,20 +234,19 @@ class Calls:
 
     def _builtin(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
         values = [value for _, value in arguments]
-        callbacks = [value for value in values if isinstance(value, Function | Method)]
         tensors = any(has_tensor(value) for value in values)
         if tensors and (name in names.COUNTING_BUILTINS or (name in ("map", "filter"))):
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
             return Kind.TENSOR
-        for callback in callbacks:
-            self.reader.callback(callback)
+        for value in values:
+            self.reader.callback(value)
         if name == "zip":
-            return Bag((Bag(tuple(element(value) for value in values)),), uniform=True)
+            return bag_of(Bag(tuple(element(value) for value in values)))
         if name == "enumerate":
-            return Bag((Bag((Kind.PLAIN, *(element(v) for v in values[:1]))),), uniform=True)
+            return bag_of(Bag((Kind.PLAIN, *(element(value) for value in values[:1]))))
         if name == "dict":
-            return Bag((join(values),), uniform=True) if values else Bag((), uniform=True)
+            return bag_of(join([v for value in values for v in (element(value), value)]))
         if name in ("list", "tuple", "reversed", "iter", "set", "frozenset", "next"):
             inner = element(join(values)) if values else Kind.PLAIN
-            return inner if name == "next" else Bag((inner,), uniform=True)
+            return inner if name == "next" else bag_of(inner)
         return Kind.PLAIN

@@ -18,11 +18,14 @@ from graders.judge.gate_read_values import (
     Member,
     Method,
     Value,
+    bag_of,
     element,
     has_tensor,
     join,
+    may_be,
+    options,
 )
-from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
+from graders.judge.gate_read_words import not_triton, shown, torch_computes
 
 if TYPE_CHECKING:
     from graders.judge.gate_read_launcher import Reader
@@ -80,7 +83,7 @@ class Expressions:
                 not_triton(node, f"{shown(node)} reaches into Python itself.", "Remove it.")
             )
             return Kind.PLAIN
-        return self._attribute_of(node, owner)
+        return join([self._attribute_of(node, option) for option in options(owner)])
 
     def _member(self, node: ast.Attribute, path: str) -> Value:
         self.reader.used_member(node, path)
@@ -120,23 +123,24 @@ class Expressions:
 
     def _binop(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)
-        if Kind.TENSOR in (left, right):
+        if may_be(left, Kind.TENSOR) or may_be(right, Kind.TENSOR):
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
             return Kind.TENSOR
         if isinstance(left, Bag) or isinstance(right, Bag):
             return self._joined_bags(left, right)
-        return Kind.UNKNOWN if Kind.UNKNOWN in (left, right) else Kind.PLAIN
+        unknown = may_be(left, Kind.UNKNOWN) or may_be(right, Kind.UNKNOWN)
+        return Kind.UNKNOWN if unknown else join([element(left), element(right)])
 
     @staticmethod
     def _joined_bags(left: Value, right: Value) -> Value:
         bags = [value for value in (left, right) if isinstance(value, Bag)]
         exact = len(bags) == 2 and not any(bag.uniform for bag in bags)
         items = tuple(item for bag in bags for item in bag.items)
-        return Bag(items) if exact else Bag((join(items),), uniform=True)
+        return Bag(items) if exact else bag_of(join(items))
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
-        if value is Kind.TENSOR and not isinstance(node.op, ast.Not):
+        if may_be(value, Kind.TENSOR) and not isinstance(node.op, ast.Not):
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
         return Kind.PLAIN if isinstance(node.op, ast.Not) else value
 
@@ -145,7 +149,8 @@ class Expressions:
         values = [self.value(side) for side in sides]
         with_none = any(isinstance(s, ast.Constant) and s.value is None for s in sides)
         counting = not all(isinstance(op, QUIET_COMPARISONS) for op in node.ops)
-        if Kind.TENSOR in values and counting and not with_none:
+        data = any(may_be(value, Kind.TENSOR) for value in values)
+        if data and counting and not with_none:
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
         return Kind.PLAIN
 
@@ -169,7 +174,7 @@ class Expressions:
                 element(self.value(i.value)) if isinstance(i, ast.Starred) else self.value(i)
                 for i in node.elts
             ]
-            return Bag((join(parts),), uniform=True)
+            return bag_of(join(parts))
         return Bag(tuple(self.value(item) for item in node.elts))
 
     _list = _tuple
@@ -182,11 +187,14 @@ class Expressions:
             element(self.value(value)) if key is None else self.value(value)
             for key, value in zip(node.keys, node.values, strict=True)
         ]
-        return Bag((join(values),), uniform=True)
+        return bag_of(join(values))
 
     def _subscript(self, node: ast.Subscript) -> Value:
         owner = self.value(node.value)
         index = self.value(node.slice)
+        return join([self._item_of(node, option, index) for option in options(owner)])
+
+    def _item_of(self, node: ast.Subscript, owner: Value, index: Value) -> Value:
         if owner is Kind.KERNEL:
             self.reader.callback(index)
             return Kind.LAUNCH
@@ -200,7 +208,7 @@ class Expressions:
 
     def _item(self, owner: Bag, index: ast.expr) -> Value:
         if isinstance(index, ast.Slice):
-            return Bag((element(owner),), uniform=True)
+            return bag_of(element(owner))
         try:
             position = ast.literal_eval(index)
         except ValueError:
@@ -222,7 +230,7 @@ class Expressions:
 
     def _listcomp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
         self._generators(node.generators)
-        return Bag((self.value(node.elt),), uniform=True)
+        return bag_of(self.value(node.elt))
 
     _setcomp = _listcomp
     _generatorexp = _listcomp
@@ -230,7 +238,7 @@ class Expressions:
     def _dictcomp(self, node: ast.DictComp) -> Value:
         self._generators(node.generators)
         self.value(node.key)
-        return Bag((self.value(node.value),), uniform=True)
+        return bag_of(self.value(node.value))
 
     def _generators(self, generators: Sequence[ast.comprehension]) -> None:
         for generator in generators:
@@ -244,9 +252,13 @@ class Expressions:
     def _call(self, node: ast.Call) -> Value:
         return self.calls.value(node)
 
-    def _await(self, node: ast.Await) -> Value:
-        self.reader.report(finding("not-triton", node, "await has no place here."))
+    def _await(self, node: ast.Await | ast.Yield | ast.YieldFrom) -> Value:
+        what = type(node).__name__.lower().removesuffix("from")
+        self.reader.report(not_triton(node, f"A launcher needs no `{what}`.", "Return the result."))
         return Kind.PLAIN
+
+    _yield = _await
+    _yieldfrom = _await
 
 
 def is_literal(node: ast.expr) -> bool:

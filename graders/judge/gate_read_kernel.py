@@ -59,6 +59,7 @@ class _Reader:
         args = self.function.args
         for default in [*args.defaults, *(d for d in args.kw_defaults if d is not None)]:
             yield from self._in_signature(default)
+            yield from self._visit(default)
         for parameter in [*args.posonlyargs, *args.args, *args.kwonlyargs]:
             if parameter.annotation is not None:
                 yield from self._in_signature(parameter.annotation)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from graders.judge import gate_read_names as names
 from graders.judge.gate_read_expressions import Expressions
 from graders.judge.gate_read_kernel import read_kernel
+from graders.judge.gate_read_members import refused_member
 from graders.judge.gate_read_scope import Scope, import_aliases
 from graders.judge.gate_read_values import (
     Function,
@@ -19,8 +20,11 @@ from graders.judge.gate_read_values import (
     Member,
     Method,
     Value,
+    bag_of,
     element,
     join,
+    may_be,
+    options,
     unpack,
 )
 from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
@@ -96,41 +100,9 @@ class Reader:
 
     def used_member(self, node: ast.expr, path: str) -> None:
         """Report a member of a module that is not allowed to be named."""
-        root, _, rest = path.partition(".")
-        if ".__" in path and path not in names.TRITON_VALUES:
-            self.report(
-                not_triton(node, f"{shown(node)} reaches into Python itself.", "Remove it.")
-            )
-        elif root == "torch" and not _torch_allowed(rest):
-            what = shown(node)
-            if any(part.startswith("_") for part in rest.split(".")):
-                self.report(not_triton(node, f"{what} reaches into torch itself.", "Remove it."))
-            elif not rest:
-                self.report(not_triton(node, "The module torch is used as a value."))
-            else:
-                self.report(torch_computes(node, f"`{what}`"))
-        elif root == "triton" and not _triton_allowed(path):
-            self.report(
-                not_triton(
-                    node,
-                    f"`{shown(node)}` does not belong into a launcher.",
-                    "tl.… functions work in kernels only.",
-                )
-            )
-        elif root == "numpy" and rest not in names.NUMPY:
-            self.report(torch_computes(node, f"`{shown(node)}`"))
-        elif root in names.MODULES:
-            denied = root == "triton_util" and rest not in names.TRITON_UTIL
-            if denied or path in names.PLAIN_DENIED or "._" in path:
-                self.report(not_triton(node, f"`{shown(node)}` has no place in a launcher."))
-        elif root != "builtins":
-            self.report(
-                not_triton(
-                    node,
-                    f"`{shown(node)}` uses {root}, which has no place in a kernel or a launcher.",
-                    f"Do without {root}.",
-                )
-            )
+        refused = refused_member(node, path)
+        if refused is not None:
+            self.report(refused)
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """Assign to a target; in a branch the old value stays possible."""
@@ -149,12 +121,14 @@ class Reader:
         owner = self.expressions.value(target.value)
         if isinstance(target, ast.Subscript):
             self.expressions.value(target.slice)
-            if owner in (Kind.TENSOR, Kind.UNKNOWN):
+            if may_be(owner, Kind.TENSOR) or may_be(owner, Kind.UNKNOWN):
                 self.report(torch_computes(target, f"The assignment to `{shown(target)}`"))
             elif isinstance(target.value, ast.Name) and not isinstance(owner, Kind):
-                self.bind(target.value, join([owner, _bag_of(value)]))
+                self.bind(target.value, join([owner, bag_of(value)]))
             return
-        harmless = target.attr == "block_shape" and owner is Kind.UNKNOWN  # descriptors' pre_hook
+        harmless = target.attr == "block_shape" and may_be(
+            owner, Kind.UNKNOWN
+        )  # descriptors' pre_hook
         if not harmless:
             self.report(
                 not_triton(
@@ -174,14 +148,13 @@ class Reader:
 
     def callback(self, value: Value) -> None:
         """Something that triton or Python will call with arguments that nobody knows."""
-        if isinstance(value, Method):
-            self.report(
-                not_triton(self._place(), f"The method {value.name} is handed on.", "Call it here.")
-            )
-        if not isinstance(value, Function):
-            return
-        count = len(value.node.args.args) + len(value.node.args.kwonlyargs)
-        self.call(value, [(None, Kind.UNKNOWN)] * count)
+        for option in options(value):
+            if isinstance(option, Method) and option.owner in (Kind.TENSOR, Kind.UNKNOWN):
+                words = f"The method {option.name} is handed on."
+                self.report(not_triton(self._place(), words, "Call it here."))
+            if isinstance(option, Function):
+                count = len(option.node.args.args) + len(option.node.args.kwonlyargs)
+                self.call(option, [(None, Kind.UNKNOWN)] * count)
 
     def _place(self) -> ast.AST:
         return self._calling[-1] if self._calling else ast.Pass(lineno=1)
@@ -191,6 +164,9 @@ class Reader:
         key = (id(function.node), tuple(value for _, value in arguments))
         if key in self._done:
             return self._done[key]
+        if len(self._calling) >= CALL_DEPTH:
+            words = f"More than {CALL_DEPTH} functions call each other here."
+            self.report(not_triton(function.node, words, "Launch the kernel more directly."))
         if function.node in self._calling or len(self._calling) >= CALL_DEPTH:
             return Kind.UNKNOWN
         saved = self._frames, self._branching
@@ -226,9 +202,9 @@ class Reader:
         for name in [*named, *(a.arg for a in args.kwonlyargs)]:
             frame.setdefault(name, join([Kind.PLAIN, *(v for _, v in arguments)]))
         if args.vararg is not None:
-            frame[args.vararg.arg] = _bag_of(join(positional[len(named) :]))
+            frame[args.vararg.arg] = bag_of(join(positional[len(named) :]))
         if args.kwarg is not None:
-            frame[args.kwarg.arg] = _bag_of(join([v for k, v in arguments if k is not None]))
+            frame[args.kwarg.arg] = bag_of(join([v for k, v in arguments if k is not None]))
         return frame
 
     # ------------------------------------------------------------ statements
@@ -273,6 +249,8 @@ class Reader:
                 self._definition(node)
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
+            case ast.Delete() if all(isinstance(target, ast.Name) for target in node.targets):
+                pass
             case _ if not isinstance(node, ENDING):
                 self._refuse_statement(node)
 
@@ -286,7 +264,7 @@ class Reader:
         target = ast.unparse(node.target)
         old = self.expressions.value(ast.parse(target, mode="eval").body)
         new = self.expressions.value(node.value)
-        if Kind.TENSOR in (old, new) or old is Kind.UNKNOWN:
+        if any(may_be(v, Kind.TENSOR) for v in (old, new)) or may_be(old, Kind.UNKNOWN):
             self.report(torch_computes(node, f"`{shown(node)}`"))
         elif isinstance(node.target, ast.Name):
             self.bind(node.target, join([old, new]))
@@ -344,7 +322,12 @@ class Reader:
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for name, path in import_aliases(node).items():
             root = path.split(".")[0]
-            if root not in names.MODULES:
+            star = name == "*" and root not in ("triton_util", "math", "typing")
+            if star and path != "triton.language.*":
+                self.report(
+                    not_triton(node, f"{shown(node)} hides what is used.", "Import by name.")
+                )
+            elif root not in names.MODULES:
                 self.report(
                     not_triton(
                         node,
@@ -366,28 +349,3 @@ class Reader:
                 "Allocate, look at shapes and strides, launch, return.",
             )
         )
-
-
-def _bag_of(value: Value) -> Value:
-    from graders.judge.gate_read_values import Bag
-
-    return Bag((value,), uniform=True)
-
-
-def _torch_allowed(rest: str) -> bool:
-    known = (
-        names.ALLOCATIONS
-        | names.FROM_LITERALS
-        | names.TORCH_VIEWS
-        | names.TORCH_SPLITS
-        | names.TORCH_QUERIES
-        | names.TORCH_VALUES
-    )
-    return rest in known
-
-
-def _triton_allowed(path: str) -> bool:
-    if path in names.TRITON_CALLS or path in names.TRITON_VALUES:
-        return True
-    prefix = "triton.language."
-    return path.startswith(prefix) and path[len(prefix) :] in names.TL_DTYPES

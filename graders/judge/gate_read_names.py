@@ -75,7 +75,7 @@ TORCH_QUERIES = words(
     for name in words(
         "is_available current_device get_device_properties get_device_capability device "
         "device_count current_stream synchronize get_device_name is_bf16_supported set_device "
-        "device_of stream Stream empty_cache"
+        "device_of"
     )
 }
 TORCH_VALUES = (
@@ -126,7 +126,7 @@ TRITON_CALLS = words(
     "triton.runtime.driver.active.get_device_interface "
     "triton.runtime.driver.active.utils.get_device_properties"
 )
-TRITON_VALUES = words("triton.__version__ triton.knobs.runtime.interpret")
+TRITON_VALUES = words("triton.__version__")
 TL_DTYPES = words(
     "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "float8e4nv float8e5 float8e4b8 float8e4b15 float8e5b16 constexpr dtype tensor pointer_type "

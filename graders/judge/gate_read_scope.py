@@ -13,6 +13,7 @@ class Scope:
     aliases: dict[str, str] = field(default_factory=dict)
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     kernels: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    repeated: list[ast.FunctionDef] = field(default_factory=list)
 
     def dotted(self, node: ast.AST) -> str | None:
         """`tl.math.exp` → "triton.language.math.exp"; None where the root is no module."""
@@ -46,6 +47,8 @@ def scope_of(tree: ast.Module) -> Scope:
     for node in _top_level(tree.body):
         if isinstance(node, ast.FunctionDef):
             kind = scope.kernels if is_kernel(node, scope) else scope.functions
+            if node.name in scope.kernels or node.name in scope.functions:
+                scope.repeated.append(node)
             kind[node.name] = node
     for node in _top_level(tree.body):
         _jit_by_call(node, scope)

@@ -53,35 +53,44 @@ class Method:
     name: str
 
 
-Value = Kind | Bag | Member | Function | Method
+@dataclass(frozen=True)
+class OneOf:
+    """Any of several values that have nothing in common."""
+
+    options: tuple[Value, ...]
+
+
+Value = Kind | Bag | Member | Function | Method | OneOf
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The values that this may be."""
+    return value.options if isinstance(value, OneOf) else (value,)
 
 
 def join(values: Sequence[Value]) -> Value:
-    """One value that stands for any of these; whatever is most restricted wins."""
-    distinct = list(dict.fromkeys(values))
+    """One value that stands for any of these."""
+    distinct = list(dict.fromkeys(option for value in values for option in options(value)))
+    bags = [value for value in distinct if isinstance(value, Bag)]
+    if len(bags) > 1:
+        merged = _merged(bags)
+        distinct = [merged, *(value for value in distinct if not isinstance(value, Bag))]
     if not distinct:
         return Kind.PLAIN
-    if len(distinct) == 1:
-        return distinct[0]
-    bags = [value for value in distinct if isinstance(value, Bag)]
-    if len(bags) == len(distinct):
-        if len({len(bag.items) for bag in bags}) == 1:
-            columns = zip(*(bag.items for bag in bags), strict=True)
-            return Bag(tuple(join(column) for column in columns), any(b.uniform for b in bags))
-        return Bag((join([element(bag) for bag in bags]),), uniform=True)
-    if any(has_tensor(value) for value in distinct):
-        return Kind.TENSOR
-    for kind in (Kind.LAUNCH, Kind.KERNEL):
-        if kind in distinct:
-            return kind
-    functions = [value for value in distinct if isinstance(value, Function | Member | Method)]
-    if functions:
-        return functions[0]
-    return Kind.UNKNOWN if Kind.UNKNOWN in distinct else next(iter(bags), Kind.PLAIN)
+    return distinct[0] if len(distinct) == 1 else OneOf(tuple(distinct))
+
+
+def _merged(bags: Sequence[Bag]) -> Bag:
+    if len({len(bag.items) for bag in bags}) == 1:
+        columns = zip(*(bag.items for bag in bags), strict=True)
+        return Bag(tuple(join(column) for column in columns), any(bag.uniform for bag in bags))
+    return Bag((join([element(bag) for bag in bags]),), uniform=True)
 
 
 def element(value: Value) -> Value:
     """What iterating over `value`, or an unknown subscript of it, gives."""
+    if isinstance(value, OneOf):
+        return join([element(option) for option in value.options])
     if isinstance(value, Bag):
         return join(value.items)
     if value in (Kind.TENSOR, Kind.UNKNOWN, Kind.KERNEL):
@@ -89,11 +98,19 @@ def element(value: Value) -> Value:
     return Kind.PLAIN
 
 
+def may_be(value: Value, kind: Kind) -> bool:
+    """Whether `kind` is one of the possibilities."""
+    return kind in options(value)
+
+
 def has_tensor(value: Value) -> bool:
     """Whether tensor data can be reached through `value`."""
-    if isinstance(value, Bag):
-        return any(has_tensor(item) for item in value.items)
-    return value is Kind.TENSOR
+    for option in options(value):
+        if isinstance(option, Bag) and any(has_tensor(item) for item in option.items):
+            return True
+        if option is Kind.TENSOR:
+            return True
+    return False
 
 
 def unpack(value: Value, count: int) -> list[Value]:
@@ -101,3 +118,8 @@ def unpack(value: Value, count: int) -> list[Value]:
     if isinstance(value, Bag) and not value.uniform and len(value.items) == count:
         return list(value.items)
     return [element(value)] * count
+
+
+def bag_of(value: Value) -> Bag:
+    """A container of any number of such values."""
+    return Bag((value,), uniform=True)

@@ -25,7 +25,7 @@ from graders.judge.submission_slice import (
     Statement,
     body_is_empty,
     closure,
-    effects,
+    is_star_import,
     sliced,
     statements,
 )
@@ -113,10 +113,9 @@ class _Program:
         """Slice out what the exercise's launcher needs; raises SubmissionError."""
         launcher = self._launcher(exercise)
         found = closure(self.statements, launcher)
-        kept = found.kept | effects(self.statements, found.kept)
         self._check_missing(found.missing, exercise)
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
-        source = sliced(self.statements, kept, self.line_count)
+        source = sliced(self.statements, found.kept, found.needed, self.line_count)
         return Submission(self.name, source, exercise.name, cells)
 
     def _launcher(self, exercise: Exercise) -> Statement:
@@ -175,7 +174,7 @@ class _Program:
     def _check_missing(self, missing: dict[str, int], exercise: Exercise) -> None:
         for name, line in sorted(missing.items(), key=lambda item: item[1]):
             self._refuse_broken(name)
-            if any(self._is_star(s.node) for s in self.statements):
+            if any(is_star_import(s.node) for s in self.statements):
                 continue
             known = sorted({bound for s in self.statements for bound in s.binds})
             raise refusal(
@@ -186,10 +185,6 @@ class _Program:
                 f"Define or import {name} in a cell of its own or beside the kernel.",
                 line=line,
             )
-
-    @staticmethod
-    def _is_star(node: ast.stmt) -> bool:
-        return isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
 
     def _refuse_broken(self, name: str) -> None:
         """Report the syntax error of the cell in which `name` was meant to be defined."""

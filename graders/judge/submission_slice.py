@@ -51,9 +51,10 @@ class Statement:
 
 @dataclass
 class Closure:
-    """The kept statements, and the names that nothing binds (name → line of its first use)."""
+    """The kept statements, the names needed, and those that nothing binds (name → first line)."""
 
     kept: set[int] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
     missing: dict[str, int] = field(default_factory=dict)
 
 
@@ -143,9 +144,9 @@ def body_is_empty(function: ast.FunctionDef) -> bool:
 def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
     """Everything that `launcher` needs, directly or through others."""
     program = [s for s in program if not is_main_guard(s.node)]
-    result = Closure(kept={launcher.index})
     by_index = {s.index: s for s in program}
-    waiting = [launcher]
+    waiting = [launcher, *(s for s in program if is_needed_call(s))]
+    result = Closure(kept={s.index for s in waiting})
     seen: set[tuple[str, int | None]] = set()
     while waiting:
         needing = waiting.pop()
@@ -153,13 +154,21 @@ def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
             if (name, limit) in seen:
                 continue
             seen.add((name, limit))
+            result.needed.add(name)
             chosen = launcher_or_best(program, launcher, name, limit)
             if not chosen and name not in BUILTIN_NAMES and name not in needing.binds:
                 result.missing.setdefault(name, _first_use(needing.node, name))
             fresh = {s.index for s in chosen} - result.kept
             result.kept |= fresh
             waiting += [by_index[index] for index in sorted(fresh)]
+    if result.missing:
+        result.kept |= {s.index for s in program if is_star_import(s.node)}
     return result
+
+
+def is_star_import(node: ast.stmt) -> bool:
+    """`from module import *`, which may bind any name."""
+    return isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
 
 
 def _needs(statement: Statement) -> Iterator[tuple[str, int | None]]:
@@ -205,26 +214,36 @@ def _first_use(node: ast.AST, name: str) -> int:
     return min(lines, default=getattr(node, "lineno", 1))
 
 
-def effects(program: Sequence[Statement], kept: set[int]) -> set[int]:
-    """Top-level calls for their effect that the kept statements rely on."""
-    return {
-        s.index
-        for s in program
-        if s.changes is not None
-        and isinstance(s.node, ast.Expr)
-        and isinstance(s.node.value, ast.Call)
-        and ast.unparse(s.node.value.func) in NEEDED_CALLS
-        and kept
-    }
+def is_needed_call(statement: Statement) -> bool:
+    """A top-level call for its effect, which a launcher relies on without naming it."""
+    node = statement.node
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in NEEDED_CALLS
 
 
-def sliced(program: Sequence[Statement], kept: set[int], line_count: int) -> str:
-    """The kept statements on their own lines; every other line is blank."""
+def sliced(program: Sequence[Statement], kept: set[int], needed: set[str], line_count: int) -> str:
+    """The kept statements on their own lines; every other line is blank.
+
+    Imports keep the names that are needed: `import os, torch` becomes `import torch`.
+    """
     out = [""] * max(1, line_count)
     for statement in program:
         if statement.index not in kept:
             continue
-        for offset, line in enumerate(statement.text.split("\n")):
+        text = _trimmed(statement, needed)
+        for offset, line in enumerate(text.split("\n")):
             row = statement.line - 1 + offset
             out[row] = f"{out[row]}; {line}" if out[row] else line
     return "\n".join(out) + "\n"
+
+
+def _trimmed(statement: Statement, needed: set[str]) -> str:
+    node = statement.node
+    if not isinstance(node, ast.Import | ast.ImportFrom) or is_star_import(node):
+        return statement.text
+    names = [a for a in node.names if (a.asname or a.name.split(".")[0]) in needed]
+    if len(names) == len(node.names) or not names:
+        return statement.text
+    if isinstance(node, ast.Import):
+        return ast.unparse(ast.Import(names))
+    return ast.unparse(ast.ImportFrom(node.module, names, node.level))

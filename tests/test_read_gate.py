@@ -1,0 +1,68 @@
+"""The gate *read*: no honest style is refused, every trick is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from exercise_records import an_exercise
+from read_honest import HEAD, HONEST, KERNEL, LAUNCH
+from read_wrong import WRONG
+
+from graders.judge.gate_read import read_gate
+from graders.judge.model import Case, Finding, TensorSpec
+from graders.judge.submission import from_text
+
+EXERCISE = an_exercise()
+
+
+def findings(snippet: str, exercise=EXERCISE) -> list[Finding]:
+    return read_gate(from_text(HEAD + snippet, exercise), exercise)
+
+
+def test_enough_styles_and_tricks_are_tried() -> None:
+    assert len(HONEST) >= 40
+    assert len(WRONG) >= 60
+
+
+@pytest.mark.parametrize("style", HONEST)
+def test_honest_styles_pass(style: str) -> None:
+    assert findings(HONEST[style]) == []
+
+
+@pytest.mark.parametrize("trick", WRONG)
+def test_tricks_and_mistakes_are_named(trick: str) -> None:
+    code, snippet = WRONG[trick]
+    found = findings(snippet)
+    assert code in {finding.code for finding in found}
+    for finding in found:
+        assert finding.gate == "read"
+        assert finding.title
+        assert finding.message
+
+
+def test_the_line_is_that_of_the_mistake() -> None:
+    text = f"{KERNEL}\ndef vector_add(x, y):\n    z = x + y\n{LAUNCH}"
+    (finding,) = findings(text)
+    assert (HEAD + text).split("\n")[finding.line - 1].strip() == "z = x + y"
+    assert "`x + y`" in finding.message
+
+
+def test_a_forbidden_call_is_a_finding_only_where_it_is_forbidden() -> None:
+    text = f"{KERNEL}\ndef vector_add(x, y):\n    x = x.contiguous()\n{LAUNCH}"
+    strict = replace(EXERCISE, forbidden_calls=frozenset({"contiguous"}))
+    assert findings(text) == []
+    assert [finding.code for finding in findings(text, strict)] == ["torch-computes"]
+
+
+def test_scalar_arguments_are_free_to_compute_with() -> None:
+    case = Case("c", (TensorSpec((7,)), 3.0))
+    exercise = an_exercise(cases=(case,))
+    text = f"{KERNEL}\ndef vector_add(x, y):\n    y = -y * 2 + 1\n{LAUNCH}"
+    assert findings(text, exercise) == []
+    assert findings(text) != []
+
+
+def test_one_mistake_is_told_once() -> None:
+    text = f"{KERNEL}\ndef vector_add(x, y):\n    z = (x + y) * (x - y) + torch.exp(x)\n{LAUNCH}"
+    assert len(findings(text)) == 1
