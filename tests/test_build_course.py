@@ -8,12 +8,14 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from graders.classroom.course import build, built_course, stale
-from graders.classroom.lesson import LessonError, read_lesson, read_solutions, solution_lines, stub
+from graders.classroom.course import build as build_each
+from graders.classroom.course import built_course, stale
+from graders.classroom.lesson import read_lesson, read_solutions, solution_lines, stub
 from graders.classroom.notebook import hidden_points, public_points
 from graders.classroom.rooms import Rooms, find_root
 from graders.cli.build import build as build_command
 from graders.judge import discovery
+from graders.judge.model import GraderError
 
 LESSON = """\
 # %% [markdown]
@@ -51,6 +53,10 @@ def rooms(tmp_path: Path) -> Rooms:
     shutil.copy(clone.solutions / "vector_add.py", tmp_path / "solutions")
     (tmp_path / "lessons" / "01_vector_add.py").write_text(LESSON)
     return Rooms(tmp_path)
+
+
+def build(rooms: Rooms) -> list[Path]:
+    return list(build_each(rooms))
 
 
 def cells(path: Path) -> dict[str, nbformat.NotebookNode]:
@@ -139,6 +145,13 @@ def test_a_source_folder_without_a_lesson_goes_away(rooms: Rooms) -> None:
     assert not old.exists()
 
 
+def test_a_broken_lesson_does_not_keep_the_others_from_being_built(rooms: Rooms) -> None:
+    (rooms.lessons / "00_broken.py").write_text("# %% [markdown]\n# # Broken\n")
+    with pytest.raises(GraderError, match=r"^lessons/00_broken.py: the first code cell"):
+        build(rooms)
+    assert (rooms.lessons / "01_vector_add.ipynb").is_file()
+
+
 def test_the_badge_points_to_the_setting(rooms: Rooms) -> None:
     build(rooms)
     link = rooms.settings().colab("lessons/01_vector_add.ipynb")
@@ -178,7 +191,7 @@ def test_an_authors_mistake_names_the_file_and_the_fix(
     path = rooms.lessons / "01_vector_add.py"
     assert old in LESSON
     path.write_text(LESSON.replace(old, new, 1))
-    with pytest.raises(LessonError, match=r"^lessons/01_vector_add.py: ") as caught:
+    with pytest.raises(GraderError, match=r"^lessons/01_vector_add.py: ") as caught:
         build_and_name(rooms, path)
     assert message in str(caught.value)
 
@@ -189,7 +202,7 @@ def test_an_authors_mistake_names_the_file_and_the_fix(
 def test_a_solution_without_proper_regions_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "vector_add.py"
     path.write_text(f"# %% vector_add\n{text}\n")
-    with pytest.raises(LessonError, match="regions"):
+    with pytest.raises(GraderError, match="regions"):
         read_solutions(path)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graders.classroom.lesson import Lesson, read_lesson, read_solutions
+from graders.classroom.lesson import Lesson, LessonError, read_lesson, read_solutions
 from graders.classroom.notebook import NotebookBuilder, to_text
 from graders.classroom.rooms import COURSE_ID, Rooms
+from graders.judge.model import GraderError
 
 _CONFIG = '''\
 """nbgrader's configuration of the course. Written by `tilewise build`: change it there.
@@ -60,24 +61,34 @@ def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
 
 
 def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
-    """Every file of the build; `only` one lesson where a slug is given."""
+    """Every file of the build; `only` one lesson where a slug is given.
+
+    A lesson that cannot be built does not keep the others from it: its error comes last.
+    """
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
-    for path in paths:
-        yield from (built for built in built_lesson(rooms, path) if built is not None)
     text = _CONFIG.format(course_id=COURSE_ID)
     yield Built(rooms.course / "nbgrader_config.py", text)
+    errors = []
+    for path in paths:
+        try:
+            yield from (built for built in built_lesson(rooms, path) if built is not None)
+        except LessonError as error:
+            errors.append(error)
+    if errors:
+        raise GraderError("\n".join(str(error) for error in errors))
 
 
-def build(rooms: Rooms, only: str | None = None) -> list[Path]:
-    """Write what changed; returns the paths written. Source folders of no lesson go away."""
-    files = list(built_course(rooms, only))
-    changed = [file for file in files if not _fresh(file)]
-    for file in changed:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        file.path.write_text(file.text, encoding="utf-8")
+def build(rooms: Rooms, only: str | None = None) -> Iterator[Path]:
+    """Write what changed, and yield each path written; nothing is removed after an error."""
+    files = []
+    for file in built_course(rooms, only):
+        files.append(file)
+        if not _fresh(file):
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_text(file.text, encoding="utf-8")
+            yield file.path
     if only is None:
         _remove_orphans(rooms, {file.path for file in files})
-    return [file.path for file in changed]
 
 
 def stale(rooms: Rooms, only: str | None = None) -> list[Path]:

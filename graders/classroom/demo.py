@@ -58,13 +58,13 @@ class Demo:
         self._instructor("autograde", self.assignment)
         self._instructor("generate_feedback", self.assignment)
         self._instructor("release_feedback", self.assignment)
-        for pupil in self.pupils:
-            self._pupil(pupil, "fetch_feedback", self.assignment)
+        self._say("nbgrader fetch_feedback")
+        self._pupil(self.pupils[-1], "fetch_feedback", self.assignment)
         self._instructor("export", f"--to={self.course / 'grades.csv'}")
         return self.gradebook()
 
     def _prepare(self) -> None:
-        build(self._rooms, self._lesson.slug)
+        list(build(self._rooms, self._lesson.slug))
         if self._folder.exists():
             shutil.rmtree(self._folder)
         source = Path("source") / self.assignment
@@ -147,7 +147,13 @@ class Demo:
         return ""
 
     def feedback(self, pupil: Pupil) -> Path:
-        """The feedback page as the pupil fetched it."""
+        """The feedback page that was made for the pupil."""
+        folder = self.course / "feedback" / pupil.name / self.assignment
+        return folder / f"{self.assignment}.html"
+
+    def fetched_feedback(self) -> Path:
+        """The feedback page as the last pupil fetched it from the exchange."""
+        pupil = self.pupils[-1]
         folder = self._homes / pupil.name / self.assignment / "feedback"
         pages = sorted(folder.rglob(f"{self.assignment}.html"))
         if not pages:

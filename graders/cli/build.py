@@ -26,11 +26,10 @@ def build(check: bool, lesson: str | None) -> None:
         if check:
             _check(rooms, lesson)
             return
-        changed = build_course(rooms, lesson)
+        for path in build_course(rooms, lesson):
+            click.echo(f"wrote {rooms.name(path)}")
     except GraderError as error:
         raise click.ClickException(str(error)) from error
-    for path in changed:
-        click.echo(f"wrote {rooms.name(path)}")
     click.echo(f"{rooms.name(rooms.course)} is up to date: run nbgrader there")
 
 

@@ -1,0 +1,111 @@
+"""The authors' lint: every lesson, in every room, keeps the conventions of the house.
+
+A failure says which file, and what to do. `pytest tests/test_course.py -k SLUG` looks at
+one lesson.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graders.classroom.lesson import read_solutions, stub
+from graders.classroom.lint import lint_house, lint_lesson
+from graders.classroom.rooms import Rooms, find_root
+from graders.judge import discovery
+from graders.judge.model import GateStatus, Report, Verdict
+from graders.judge.pipeline import Judge
+
+ROOMS = Rooms(find_root(Path(__file__)))
+LESSONS = ROOMS.lesson_files()
+EXERCISES = sorted(
+    (exercise.lesson, exercise.name)
+    for exercise in discovery.exercises().values()
+    if (ROOMS.solutions / f"{exercise.lesson}.py").is_file()
+)
+IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
+
+
+def kernels(room: Path) -> list[tuple[str, Path]]:
+    return [
+        (name, path) for _, name in EXERCISES for path in sorted((room / name).glob("*.py"))
+    ]  # fmt: skip
+
+
+def named(parameters: list[tuple[str, Path]]) -> dict[str, object]:
+    return {
+        "argvalues": parameters,
+        "ids": [
+            f"{discovery.exercise(name).lesson}-{name}-{path.stem}" for name, path in parameters
+        ],
+    }
+
+
+@pytest.fixture(scope="session")
+def judge() -> Iterator[Judge]:
+    """One official judge for all: its warm processes and prepared cases serve every test."""
+    with Judge(official=True) as running:
+        yield running
+
+
+def findings(report: Report) -> str:
+    return "; ".join(f"[{f.gate}: {f.code}] {f.title}: {f.message}" for f in report.findings)
+
+
+def test_no_file_stands_alone_in_its_room() -> None:
+    messages = lint_house(ROOMS)
+    assert messages == [], "\n".join(messages)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_lesson_keeps_the_conventions(path: Path) -> None:
+    messages = lint_lesson(ROOMS, path)
+    assert messages == [], "\n".join(messages)
+
+
+@pytest.mark.parametrize(("slug", "name"), EXERCISES)
+def test_the_stub_fails(slug: str, name: str, judge: Judge) -> None:
+    source = IMPORTS + stub(read_solutions(ROOMS.solutions / f"{slug}.py")[name])
+    report = judge.judge_text(source, discovery.exercise(name), "<stub>")
+    assert report.verdict is Verdict.FAILED, (
+        f"solutions/{slug}.py: the stub of {name} is {report.verdict}: {findings(report)}; "
+        "put more of the solution between ### BEGIN SOLUTION and ### END SOLUTION"
+    )
+    assert report.points == 0
+
+
+@pytest.mark.parametrize(("slug", "name"), EXERCISES)
+def test_the_solution_passes_every_gate(slug: str, name: str, judge: Judge) -> None:
+    source = IMPORTS + read_solutions(ROOMS.solutions / f"{slug}.py")[name]
+    report = judge.judge_text(source, discovery.exercise(name), "<solution>")
+    assert report.verdict is Verdict.PASSED, (
+        f"solutions/{slug}.py: {name} is {report.verdict}: {findings(report)}; mend the "
+        f"solution, or the record in graders/exercises/{slug}.py"
+    )
+    assert report.points == report.max_points
+    for gate in ("read", "compile", "interpret"):
+        assert report.gates[gate] is GateStatus.PASSED
+
+
+@pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.right_kernels)))
+def test_the_right_kernel_is_accepted(name: str, path: Path, judge: Judge) -> None:
+    report = judge.judge(path, discovery.exercise(name))
+    assert report.verdict is Verdict.PASSED, (
+        f"{ROOMS.name(path)}: is {report.verdict}: {findings(report)}; a right kernel is "
+        "refused: mend the judge or the record, or the kernel if it is wrong"
+    )
+
+
+@pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.wrong_kernels)))
+def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, judge: Judge) -> None:
+    code = path.stem.partition("__")[0].replace("_", "-")
+    report = judge.judge(path, discovery.exercise(name))
+    assert report.verdict is Verdict.FAILED, (
+        f"{ROOMS.name(path)}: is {report.verdict}, and it is wrong: add a case that shows it to "
+        f"graders/exercises/{discovery.exercise(name).lesson}.py; {findings(report)}"
+    )
+    codes = [finding.code for finding in report.findings]
+    assert code in codes, (
+        f"{ROOMS.name(path)}: refused as {codes} and not as {code!r}: mend the misconception in "
+        f"graders/exercises/{discovery.exercise(name).lesson}.py, or rename the file"
+    )
