@@ -65,8 +65,10 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--form", choices=("plain", "fast"), default="plain")
     parser.add_argument("--only", default="", help="exercises whose names contain this")
+    parser.add_argument("--shard", default="0/1", help="i/n: every n-th case, from the i-th on")
     options = parser.parse_args()
-    for case in all_cases():
+    first, step = (int(part) for part in options.shard.split("/"))
+    for case in list(all_cases())[first::step]:
         if options.only in case.exercise:
             record = solve(case, options.form, options.device)
             if record is not None:

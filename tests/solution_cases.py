@@ -59,7 +59,7 @@ def worst_ratio(case: SolvedCase, args: Tensors, actual: torch.Tensor) -> float:
     underflow = max(info.smallest_normal * eps, torch.finfo(SINGLE).smallest_normal)
     magnitude = expected.abs() if case.magnitude is None else case.magnitude(*float64(args))
     term_eps = eps if case.rounded_terms else torch.finfo(SINGLE).eps
-    allowed = eps * expected.abs() + 8 * term_eps * magnitude + case.slack + underflow
+    allowed = eps * expected.abs() + 16 * term_eps * magnitude + case.slack + underflow
     error = (actual.double() - expected).abs()
     same = (actual.double() == expected) | (actual.isnan() & expected.isnan())
     ratio = torch.where(same, 0.0, error / allowed)

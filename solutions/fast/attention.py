@@ -1,0 +1,270 @@
+"""Fast form of attention for Hopper GPUs: at the speed of cuDNN, for half precision.
+
+Why the plain form cannot reach it: its warps wait for a tile of keys, multiply, compute
+exponentials, multiply again, each step after the other. Here
+
+- one warp does nothing but load keys and values (TMA), up to STAGES blocks ahead;
+- two groups of four warps each own 64 queries. While one computes exponentials, the tensor
+  cores work for the other;
+- within each group the scores of block i are multiplied *while* the weights of block i - 1
+  are still being multiplied with their values: two products are under way at once;
+- the exponentials are powers of two, for which the GPU has an instruction, and the factor
+  log2(e) / sqrt(d) is folded into one multiplication.
+
+Blocks of keys are taken from the last to the first: only the last can hold keys that do not
+exist or may not be seen, so the loop over all the others needs no mask. With `causal` the
+programs with the most keys come first, so that none of them is left over at the end.
+"""
+
+import torch
+import triton
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared,
+    mbarrier,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
+
+from solutions import attention as plain
+from solutions.fast.hopper import (
+    describe,
+    is_hopper,
+    new_barriers,
+    tma_can_read,
+    tma_load,
+    tma_store,
+)
+
+BLOCK_M = 128
+BLOCK_N = 128
+STAGES = 2
+
+
+@gluon.jit
+def my_block(M, N, n_heads, BLOCK_M: gl.constexpr, BLOCK_N: gl.constexpr, CAUSAL: gl.constexpr):
+    """Return batch, head and first query of this program, and how many blocks of keys it needs."""
+    n_blocks = gl.cdiv(M, BLOCK_M)
+    block = gl.program_id(0) % n_blocks
+    batch_and_head = gl.program_id(0) // n_blocks
+    n_key_blocks = gl.cdiv(N, BLOCK_N)
+    if CAUSAL:
+        block = n_blocks - 1 - block
+        n_key_blocks = gl.minimum(n_key_blocks, gl.cdiv((block + 1) * BLOCK_M, BLOCK_N))
+    batch, head = batch_and_head // n_heads, batch_and_head % n_heads
+    return batch, head, block * BLOCK_M, n_key_blocks
+
+
+@gluon.jit
+def load_blocks(
+    q_desc,
+    k_desc,
+    v_desc,
+    q_upper,
+    q_lower,
+    k_blocks,
+    v_blocks,
+    q_ready,
+    k_ready,
+    v_ready,
+    k_empty,
+    v_empty,
+    M,
+    N,
+    n_heads,
+    D: gl.constexpr,
+    BLOCK_M: gl.constexpr,
+    BLOCK_N: gl.constexpr,
+    STAGES: gl.constexpr,
+    CAUSAL: gl.constexpr,
+):
+    """Load the queries once, and the blocks of keys and values from the last to the first."""
+    batch, head, first_query, n_blocks = my_block(M, N, n_heads, BLOCK_M, BLOCK_N, CAUSAL)
+    mbarrier.expect(q_ready.index(0), BLOCK_M * D * 2)
+    tma_load(q_desc, [batch, head, first_query, 0], q_ready.index(0), q_upper)
+    tma_load(q_desc, [batch, head, first_query + BLOCK_M // 2, 0], q_ready.index(0), q_lower)
+    for i in range(n_blocks):
+        stage = i % STAGES
+        # A new barrier counts as open for the phase before the first: nothing to wait for.
+        phase = ((i // STAGES) & 1) ^ 1
+        first_key = (n_blocks - 1 - i) * BLOCK_N
+        mbarrier.wait(k_empty.index(stage), phase)
+        mbarrier.expect(k_ready.index(stage), BLOCK_N * D * 2)
+        tma_load(k_desc, [batch, head, first_key, 0], k_ready.index(stage), k_blocks.index(stage))
+        mbarrier.wait(v_empty.index(stage), phase)
+        mbarrier.expect(v_ready.index(stage), BLOCK_N * D * 2)
+        tma_load(v_desc, [batch, head, first_key, 0], v_ready.index(stage), v_blocks.index(stage))
+
+
+@gluon.jit
+def attend(
+    o_desc,
+    q_tile,
+    k_blocks,
+    v_blocks,
+    q_ready,
+    k_ready,
+    v_ready,
+    k_empty,
+    v_empty,
+    M,
+    N,
+    n_heads,
+    scale,
+    FIRST_ROW: gl.constexpr,
+    D: gl.constexpr,
+    BLOCK_M: gl.constexpr,
+    BLOCK_N: gl.constexpr,
+    STAGES: gl.constexpr,
+    CAUSAL: gl.constexpr,
+):
+    """Compute the BLOCK_M / 2 rows of the output that begin at row FIRST_ROW of the block."""
+    ROWS: gl.constexpr = BLOCK_M // 2
+    dtype: gl.constexpr = o_desc.dtype
+    s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_N, 16])
+    o_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, D, 16])
+    w_layout: gl.constexpr = gl.DotOperandLayout(0, o_layout, 2)
+    o_rows: gl.constexpr = gl.SliceLayout(1, o_layout)
+    batch, head, first_query, n_blocks = my_block(M, N, n_heads, BLOCK_M, BLOCK_N, CAUSAL)
+    first_query += FIRST_ROW
+    nothing = gl.zeros((ROWS, BLOCK_N), gl.float32, s_layout)
+    q = q_tile.reshape([ROWS, D])
+
+    # The last block of keys: the only one that needs masks.
+    mbarrier.wait(q_ready.index(0), 0)
+    mbarrier.wait(k_ready.index(0), 0)
+    k = k_blocks.index(0).reshape([BLOCK_N, D]).permute((1, 0))
+    running = warpgroup_mma(q, k, nothing, use_acc=False, is_async=True)
+    scores = warpgroup_mma_wait(0, deps=(running,))
+    mbarrier.arrive(k_empty.index(0), count=1)
+    keys = (n_blocks - 1) * BLOCK_N + gl.arange(0, BLOCK_N, gl.SliceLayout(0, s_layout))
+    keys = gl.expand_dims(keys, 0)
+    scores = gl.where(keys < N, scores, float("-inf"))
+    if CAUSAL:
+        queries = first_query + gl.arange(0, ROWS, gl.SliceLayout(1, s_layout))
+        scores = gl.where(keys <= gl.expand_dims(queries, 1), scores, float("-inf"))
+    row_max = gl.max(scores, 1) * scale
+    # A row that sees nothing of this block has the maximum -inf; -inf - -inf would be NaN.
+    row_max = gl.maximum(row_max, -1e30)
+    weights = gl.exp2(scores * scale - gl.expand_dims(row_max, 1))
+    row_sum = gl.sum(weights, 1)
+    accumulator = gl.zeros((ROWS, D), gl.float32, o_layout)
+    w = gl.convert_layout(weights.to(dtype), w_layout)
+
+    # All the others: the scores of block i are under way together with the values of i - 1.
+    for i in range(1, n_blocks):
+        stage = i % STAGES
+        before = (i - 1) % STAGES
+        mbarrier.wait(k_ready.index(stage), (i // STAGES) & 1)
+        k = k_blocks.index(stage).reshape([BLOCK_N, D]).permute((1, 0))
+        scores_running = warpgroup_mma(q, k, nothing, use_acc=False, is_async=True)
+        mbarrier.wait(v_ready.index(before), ((i - 1) // STAGES) & 1)
+        v = v_blocks.index(before).reshape([BLOCK_N, D])
+        output_running = warpgroup_mma(w, v, accumulator, is_async=True)
+        scores = warpgroup_mma_wait(1, deps=(scores_running,))
+        mbarrier.arrive(k_empty.index(stage), count=1)
+        new_max = gl.maximum(row_max, gl.max(scores, 1) * scale)
+        rescale = gl.exp2(row_max - new_max)
+        weights = gl.exp2(scores * scale - gl.expand_dims(new_max, 1))
+        row_sum = row_sum * rescale + gl.sum(weights, 1)
+        row_max = new_max
+        accumulator, w = warpgroup_mma_wait(0, deps=(output_running, w))
+        mbarrier.arrive(v_empty.index(before), count=1)
+        accumulator = accumulator * gl.expand_dims(gl.convert_layout(rescale, o_rows), 1)
+        w = gl.convert_layout(weights.to(dtype), w_layout)
+
+    last = (n_blocks - 1) % STAGES
+    mbarrier.wait(v_ready.index(last), ((n_blocks - 1) // STAGES) & 1)
+    v = v_blocks.index(last).reshape([BLOCK_N, D])
+    output_running = warpgroup_mma(w, v, accumulator, is_async=True)
+    accumulator = warpgroup_mma_wait(0, deps=(output_running,))
+    accumulator = accumulator / gl.expand_dims(gl.convert_layout(row_sum, o_rows), 1)
+    q.store(accumulator.to(dtype))  # the queries are done with: their place takes the output
+    fence_async_shared()
+    tma_store(o_desc, [batch, head, first_query, 0], q_tile)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def hopper_attention_kernel(
+    q_desc,
+    k_desc,
+    v_desc,
+    o_desc,
+    M,
+    N,
+    n_heads,
+    scale,
+    D: gl.constexpr,
+    BLOCK_M: gl.constexpr,
+    BLOCK_N: gl.constexpr,
+    STAGES: gl.constexpr,
+    CAUSAL: gl.constexpr,
+):
+    """Compute BLOCK_M rows of one head, with 4 + 4 warps that compute and 1 that loads.
+
+    All four tensors have shape (batches, n_heads, M or N, D). scale is log2(e) / sqrt(D).
+    """
+    dtype: gl.constexpr = q_desc.dtype
+    q_upper = gl.allocate_shared_memory(dtype, [1, 1, BLOCK_M // 2, D], q_desc.layout)
+    q_lower = gl.allocate_shared_memory(dtype, [1, 1, BLOCK_M // 2, D], q_desc.layout)
+    k_blocks = gl.allocate_shared_memory(dtype, [STAGES, 1, 1, BLOCK_N, D], k_desc.layout)
+    v_blocks = gl.allocate_shared_memory(dtype, [STAGES, 1, 1, BLOCK_N, D], v_desc.layout)
+    q_ready = new_barriers(1, 1)
+    k_ready = new_barriers(STAGES, 1)
+    v_ready = new_barriers(STAGES, 1)
+    k_empty = new_barriers(STAGES, 2)
+    v_empty = new_barriers(STAGES, 2)
+    fence_async_shared()
+    # fmt: off
+    gl.warp_specialize(
+        [
+            (attend,
+             (o_desc, q_upper, k_blocks, v_blocks, q_ready, k_ready, v_ready, k_empty, v_empty,
+              M, N, n_heads, scale, 0, D, BLOCK_M, BLOCK_N, STAGES, CAUSAL)),
+            (attend,
+             (o_desc, q_lower, k_blocks, v_blocks, q_ready, k_ready, v_ready, k_empty, v_empty,
+              M, N, n_heads, scale, BLOCK_M // 2, D, BLOCK_M, BLOCK_N, STAGES, CAUSAL)),
+            (load_blocks,
+             (q_desc, k_desc, v_desc, q_upper, q_lower, k_blocks, v_blocks, q_ready, k_ready,
+              v_ready, k_empty, v_empty, M, N, n_heads, D, BLOCK_M, BLOCK_N, STAGES, CAUSAL)),
+        ],
+        [4, 1],  # warps of the second and third part; the first has the kernel's own four
+        [240, 24],  # and their registers: computing takes many, loading few
+    )
+    # fmt: on
+
+
+# %% attention
+def attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False
+) -> torch.Tensor:
+    """Return softmax(q @ k.T / sqrt(d)) @ v; the contract is that of the plain form."""
+    fits = is_hopper(q) and q.ndim <= 4 and q.shape[-1] in (64, 128)
+    if not (fits and all(tma_can_read(x) for x in (q, k, v))):
+        return plain.attention(q, k, v, causal)
+    output = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+    new_axes = (None,) * (4 - q.ndim)
+    queries, keys, values, result = (x[new_axes] for x in (q, k, v, output))
+    batches, heads, m, d = queries.shape
+    grid = (batches * heads * triton.cdiv(m, BLOCK_M),)
+    hopper_attention_kernel[grid](
+        describe(queries, [1, 1, BLOCK_M // 2, d]),
+        describe(keys, [1, 1, BLOCK_N, d]),
+        describe(values, [1, 1, BLOCK_N, d]),
+        describe(result, [1, 1, BLOCK_M // 2, d]),
+        m,
+        k.shape[-2],
+        heads,
+        d**-0.5 * 1.4426950408889634,
+        D=d,
+        BLOCK_M=BLOCK_M,
+        BLOCK_N=BLOCK_N,
+        STAGES=STAGES,
+        CAUSAL=causal,
+        num_warps=4,
+        maxnreg=168,
+    )
+    return output

@@ -1,0 +1,246 @@
+"""Fast forms of softmax and layer norm, at the speed of a copy.
+
+Why the plain forms cannot always reach it:
+
+- *Layer norm reads its weights again for each row.* They come from the cache, but they are
+  twice as many bytes as the row itself, and that traffic is what limits the plain form. Here
+  a program takes several short rows at once and loads the weights once for all of them; the
+  rows themselves pass by the first cache level (".cg"), so that the weights stay there.
+- *The masks cost instructions.* When a row fills its block exactly, there are none.
+- *Rows of 1000 half-precision numbers are 2000 bytes long*, no multiple of the 32 bytes that
+  Triton looks for, and so it would load each number alone. The launcher passes the length in
+  units of 8 elements, and Triton sees that it may load 16 bytes at once.
+- *Softmax of a row longer than a block must read it twice.* The second walk goes backwards, so
+  that it begins with what the cache still holds. Each thread keeps a maximum and a sum of its
+  own, so that the walk through the row needs no exchange between threads.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from solutions import reductions as plain
+
+LONGEST_BLOCK = 16384
+
+
+@triton.jit
+def softmax_rows_kernel(
+    x_ptr,
+    output_ptr,
+    n_rows,
+    n_vectors,
+    stride_vectors,
+    VECTOR: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK_SIZE: tl.constexpr,
+    FULL: tl.constexpr,
+):
+    """Compute the softmax of ROWS rows, each of n_vectors * VECTOR elements, in one block.
+
+    Row i of x begins at i * stride_vectors * VECTOR. FULL says that the ROWS x BLOCK_SIZE
+    elements of every program exist.
+    """
+    n_cols = n_vectors * VECTOR
+    rows = tl.program_id(axis=0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    cols = tl.arange(0, BLOCK_SIZE)
+    mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
+    x_ptrs = x_ptr + rows[:, None] * stride_vectors * VECTOR + cols[None, :]
+    if FULL:
+        x = tl.load(x_ptrs).to(tl.float32)
+    else:
+        x = tl.load(x_ptrs, mask=mask, other=float("-inf")).to(tl.float32)
+        x = tl.where(rows[:, None] < n_rows, x, 0.0)  # a whole row of -inf would give NaN
+    # Times log2(e): what the GPU has an instruction for is powers of two. Only after the
+    # subtraction, because the product of a large x would be rounded too much.
+    numerator = tl.exp2((x - tl.max(x, axis=1)[:, None]) * 1.4426950408889634)
+    result = numerator * (1.0 / tl.sum(numerator, axis=1))[:, None]
+    output_ptrs = output_ptr + rows[:, None] * n_cols + cols[None, :]
+    if FULL:
+        tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty))
+    else:
+        tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def softmax_long_kernel(
+    x_ptr,
+    output_ptr,
+    n_vectors,
+    stride_vectors,
+    VECTOR: tl.constexpr,
+    DEPTH: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
+    """Compute the softmax of one row, DEPTH x WIDTH elements at a time.
+
+    WIDTH covers all threads, so that the DEPTH elements of a column belong to one thread.
+    """
+    n_cols = n_vectors * VECTOR
+    row = tl.program_id(axis=0).to(tl.int64)
+    x_ptr += row * stride_vectors * VECTOR
+    output_ptr += row * n_cols
+    offsets = tl.arange(0, DEPTH)[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
+    # Not -inf: a thread that has seen nothing but -inf would compute -inf - -inf.
+    maxima = tl.full((WIDTH,), -1e38, dtype=tl.float32)
+    sums = tl.zeros((WIDTH,), dtype=tl.float32)
+    n_blocks = tl.cdiv(n_cols, DEPTH * WIDTH)
+    for i in range(n_blocks):
+        cols = i * (DEPTH * WIDTH) + offsets
+        x = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
+        new_maxima = tl.maximum(maxima, tl.max(x, axis=0))
+        terms = tl.sum(tl.exp2((x - new_maxima[None, :]) * 1.4426950408889634), axis=0)
+        sums = sums * tl.exp2((maxima - new_maxima) * 1.4426950408889634) + terms
+        maxima = new_maxima
+    row_max = tl.max(maxima, axis=0)
+    factor = 1.0 / tl.sum(sums * tl.exp2((maxima - row_max) * 1.4426950408889634), axis=0)
+    for i in range(n_blocks):
+        cols = (n_blocks - 1 - i) * (DEPTH * WIDTH) + offsets
+        mask = cols < n_cols
+        # The row is not needed again, nor is the output: leave the cache to other rows.
+        x = tl.load(x_ptr + cols, mask=mask, other=0.0, eviction_policy="evict_first")
+        result = tl.exp2((x.to(tl.float32) - row_max) * 1.4426950408889634) * factor
+        result = result.to(output_ptr.dtype.element_ty)
+        tl.store(output_ptr + cols, result, mask=mask, cache_modifier=".cs")
+
+
+def vector_length(x: torch.Tensor) -> int:
+    """Return 8 if the rows of x can be read 8 elements at a time, else 1."""
+    return 8 if x.shape[1] % 8 == 0 and x.stride(0) % 8 == 0 else 1
+
+
+# %% softmax
+def softmax(x: torch.Tensor) -> torch.Tensor:
+    """Return the softmax of each row; the contract is that of the plain form."""
+    n_rows, n_cols = x.shape
+    if x.stride(1) != 1 or n_cols == 0:
+        return plain.softmax(x)
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    vector = vector_length(x)
+    if n_cols > LONGEST_BLOCK:
+        softmax_long_kernel[(n_rows,)](
+            x,
+            output,
+            n_cols // vector,
+            x.stride(0) // vector,
+            VECTOR=vector,
+            DEPTH=4,
+            WIDTH=8192,
+            num_warps=32,
+        )
+        return output
+    block_size = triton.next_power_of_2(n_cols)
+    rows = max(1, 2048 // block_size)
+    softmax_rows_kernel[(triton.cdiv(n_rows, rows),)](
+        x,
+        output,
+        n_rows,
+        n_cols // vector,
+        x.stride(0) // vector,
+        VECTOR=vector,
+        ROWS=rows,
+        BLOCK_SIZE=block_size,
+        FULL=block_size == n_cols and n_rows % rows == 0,
+        num_warps=4 if block_size <= 4096 else 8,
+    )
+    return output
+
+
+@triton.jit
+def layernorm_rows_kernel(
+    x_ptr,
+    weight_ptr,
+    bias_ptr,
+    output_ptr,
+    n_rows,
+    n_vectors,
+    stride_vectors,
+    eps,
+    VECTOR: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK_SIZE: tl.constexpr,
+    FULL: tl.constexpr,
+    WEIGHTS_FIRST: tl.constexpr,
+):
+    """Normalise ROWS rows, each of n_vectors * VECTOR elements, in one block.
+
+    Row i of x begins at i * stride_vectors * VECTOR. FULL says that the ROWS x BLOCK_SIZE
+    elements of every program exist. WEIGHTS_FIRST asks for the weights before the rows: they
+    arrive earlier, but occupy registers longer.
+    """
+    n_cols = n_vectors * VECTOR
+    rows = tl.program_id(axis=0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    cols = tl.arange(0, BLOCK_SIZE)
+    in_row = cols < n_cols
+    mask = (rows[:, None] < n_rows) & in_row[None, :]
+    if WEIGHTS_FIRST:
+        weight = load_vector(weight_ptr, cols, in_row, FULL)
+        bias = load_vector(bias_ptr, cols, in_row, FULL)
+    row_ptrs = x_ptr + rows * stride_vectors * VECTOR
+    x_ptrs = row_ptrs[:, None] + cols[None, :]
+    if FULL:
+        x = tl.load(x_ptrs, cache_modifier=".cg").to(tl.float32)
+    else:
+        x = tl.load(x_ptrs, mask=mask, other=0.0, cache_modifier=".cg").to(tl.float32)
+    # A mean far above the spread is rounded to more than the spread can bear; the mean of the
+    # differences to the first element is not.
+    first = tl.load(row_ptrs, mask=rows < n_rows, other=0.0).to(tl.float32)
+    centred = x - first[:, None]
+    if not FULL:
+        centred = tl.where(mask, centred, 0.0)
+    centred = centred - (tl.sum(centred, axis=1) / n_cols)[:, None]
+    if not FULL:
+        centred = tl.where(mask, centred, 0.0)
+    variance = tl.sum(centred * centred, axis=1) / n_cols
+    scale = 1.0 / tl.sqrt_rn(variance + eps)
+    if not WEIGHTS_FIRST:
+        weight = load_vector(weight_ptr, cols, in_row, FULL)
+        bias = load_vector(bias_ptr, cols, in_row, FULL)
+    result = centred * scale[:, None] * weight.to(tl.float32) + bias.to(tl.float32)
+    output_ptrs = output_ptr + rows[:, None] * n_cols + cols[None, :]
+    if FULL:
+        tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty))
+    else:
+        tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def load_vector(pointer, cols, in_row, FULL: tl.constexpr):
+    """Return the elements `cols` of a vector as a block of one row, to stay in the cache."""
+    if FULL:
+        vector = tl.load(pointer + cols, eviction_policy="evict_last")
+    else:
+        vector = tl.load(pointer + cols, mask=in_row, other=0.0, eviction_policy="evict_last")
+    return vector[None, :]
+
+
+# %% layernorm
+def layernorm(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = 1e-5
+) -> torch.Tensor:
+    """Return each row normalised; the contract is that of the plain form."""
+    n_rows, n_cols = x.shape
+    contiguous = x.stride(1) == 1 and weight.stride(0) == 1 and bias.stride(0) == 1
+    if not contiguous or not 0 < n_cols <= LONGEST_BLOCK:
+        return plain.layernorm(x, weight, bias, eps)
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    vector = vector_length(x)
+    block_size = triton.next_power_of_2(n_cols)
+    rows = 4 if block_size <= 4096 else 1
+    layernorm_rows_kernel[(triton.cdiv(n_rows, rows),)](
+        x,
+        weight,
+        bias,
+        output,
+        n_rows,
+        n_cols // vector,
+        x.stride(0) // vector,
+        eps,
+        VECTOR=vector,
+        ROWS=rows,
+        BLOCK_SIZE=block_size,
+        FULL=block_size == n_cols and n_rows % rows == 0,
+        WEIGHTS_FIRST=block_size <= 4096,
+        num_warps=2 if block_size <= 1024 else 8 if block_size <= 4096 else 16,
+    )
+    return output
