@@ -170,10 +170,10 @@ def on_host(value: Any, moved: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> 
             whole = torch.empty(0, dtype=torch.uint8, device=value.device).set_(storage)  # type: ignore[call-overload]
             moved[key] = (whole, whole.cpu())
         host = torch.empty(0, dtype=value.dtype)
-        host.set_(moved[key][1].untyped_storage(), value.storage_offset(), value.shape, value.stride())  # type: ignore[call-overload]
+        host.set_(
+            moved[key][1].untyped_storage(), value.storage_offset(), value.shape, value.stride()
+        )  # type: ignore[call-overload]
         return host
     if isinstance(value, TensorWrapper):
         return TensorWrapper(on_host(value.base, moved), value.dtype)
     return value
-
-

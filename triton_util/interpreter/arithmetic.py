@@ -62,7 +62,9 @@ def multiply(left: Block, right: Block) -> Block:
         one = (total(one),)
     products = [term * one[0] for term in many]
     grown = sum(product.size for product in products)
-    if len(products) > 1 and grown > 2 * max(1, math.prod(np.broadcast_shapes(*(p.shape for p in products)))):
+    if len(products) > 1 and grown > 2 * max(
+        1, math.prod(np.broadcast_shapes(*(p.shape for p in products)))
+    ):
         products = [total(many) * one[0]]
     return Block(None, left.dtype.scalar, shape, terms=tuple(products))
 

@@ -138,7 +138,9 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def ternary_op(self, first: Block, second: Block, third: Block, operation: Any) -> Block:
         values = operation(first.data, second.data, third.data)
         shape = arithmetic.joint_shape(first, second, third)
-        return Block(values.astype(carrier_dtype(third.dtype), copy=False), third.dtype.scalar, shape)
+        return Block(
+            values.astype(carrier_dtype(third.dtype), copy=False), third.dtype.scalar, shape
+        )
 
     def create_add(self, left: Block, right: Block) -> Block:
         return arithmetic.add(left, right)
@@ -201,9 +203,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def create_rsqrt(self, block: Block) -> Block:
         return self.unary_op(block, mathematics.rsqrt)
 
-    def create_dot(
-        self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any
-    ) -> Block:
+    def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
         allowed = str(precision).endswith(".TF32")
         rounded = round_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         return mathematics.dot(self.launching, a, b, accumulator, rounded)
@@ -289,13 +289,14 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
 
     def create_descriptor_gather(self, box: Box, rows: Block, column: Block, _: Any) -> Block:
         pointer, mask = rows_of(box, rows, column)
-        zero = Block(scalar(0, box.base.get_element_ty()).data.reshape(1, 1, 1),
-                     box.base.get_element_ty(), pointer.shape)
+        zero = Block(
+            scalar(0, box.base.get_element_ty()).data.reshape(1, 1, 1),
+            box.base.get_element_ty(),
+            pointer.shape,
+        )
         return self.launching.memory.load(pointer, mask, zero)
 
-    def create_descriptor_scatter(
-        self, box: Box, value: Block, rows: Block, column: Block
-    ) -> None:
+    def create_descriptor_scatter(self, box: Box, value: Block, rows: Block, column: Block) -> None:
         pointer, mask = rows_of(box, rows, column)
         self.launching.memory.store(pointer, value, mask)
 
@@ -370,7 +371,12 @@ def _install_constants() -> None:
     names = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
     for name in names:
         setattr(GridBuilder, f"get_{name}", constant(getattr(tl, name)))
-    for short, name in (("fp16", "float16"), ("bf16", "bfloat16"), ("fp32", "float32"), ("fp64", "float64")):
+    for short, name in (
+        ("fp16", "float16"),
+        ("bf16", "bfloat16"),
+        ("fp32", "float32"),
+        ("fp64", "float64"),
+    ):
         setattr(GridBuilder, f"get_{short}", constant(getattr(tl, name)))
 
 

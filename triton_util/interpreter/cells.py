@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 class Cells:
     """Tags for a stretch of memory; `low` and `high` are addresses in bytes."""
 
-    def __init__(self, low: int, high: int, item_bytes: int, count: int) -> None:
+    def __init__(self, low: int, high: int, item_bytes: int, count: int, kind: Any) -> None:
         self.low = low
         self.high = high
         self.item_bytes = item_bytes
-        self.tags: Array = np.zeros(count, np.int32)
+        self.tags: Array = np.zeros(count, kind)
         self.stored_in_launch = False
 
     def grown(self, low: int, high: int) -> None:
         """Extend the stretch to include [low, high)."""
         low, high = min(low, self.low), max(high, self.high)
-        tags = np.zeros((high - low) // self.item_bytes, np.int32)
+        tags = np.zeros((high - low) // self.item_bytes, self.tags.dtype)
         start = (self.low - low) // self.item_bytes
         tags[start : start + len(self.tags)] = self.tags
         self.low, self.high, self.tags = low, high, tags
@@ -79,27 +79,29 @@ class Window:
 
 
 class CellStore:
-    """All the cells of a run, found by region."""
+    """All the cells of a run, found by region; with an owner, separate ones for each."""
 
-    def __init__(self) -> None:
-        self._stretches: dict[tuple[int, int], list[Cells]] = {}
+    def __init__(self, kind: Any = np.int32) -> None:
+        self.kind = kind
+        self._stretches: dict[tuple[int, int, str], list[Cells]] = {}
         self._scattered: dict[Any, tuple[Cells, Region]] = {}
 
-    def window(self, region: Region) -> Window:
+    def window(self, region: Region, owner: str = "") -> Window:
         """The cells of a region, made on first use."""
         if not region.compact and region.nested:
-            key = (region.address, region.shape, region.strides, region.item_bytes)
+            key = (region.address, region.shape, region.strides, region.item_bytes, owner)
             if key not in self._scattered:
                 end = region.address + region.extent * region.item_bytes
-                made = Cells(region.address, end, region.item_bytes, region.slot_count())
+                slots = region.slot_count()
+                made = Cells(region.address, end, region.item_bytes, slots, self.kind)
                 self._scattered[key] = (made, region)
             return Window(self._scattered[key][0], region, direct=False)
-        return Window(self._stretch(region), region, direct=True)
+        return Window(self._stretch(region, owner), region, direct=True)
 
-    def _stretch(self, region: Region) -> Cells:
+    def _stretch(self, region: Region, owner: str) -> Cells:
         low = region.address
         high = low + region.extent * region.item_bytes
-        known = self._stretches.setdefault((region.storage, region.item_bytes), [])
+        known = self._stretches.setdefault((region.storage, region.item_bytes, owner), [])
         for cells in known:
             if cells.low <= low and high <= cells.high:
                 return cells
@@ -108,7 +110,7 @@ class CellStore:
             if union <= 2 * (high - low + cells.high - cells.low) + (1 << 20):
                 cells.grown(low, high)
                 return cells
-        made = Cells(low, high, region.item_bytes, region.extent)
+        made = Cells(low, high, region.item_bytes, region.extent, self.kind)
         known.append(made)
         return made
 
@@ -127,6 +129,12 @@ class CellStore:
             if inside.any():
                 found[inside] |= cells.tags[region.slots(offsets[inside])] != 0
         return found
+
+    def bytes_marked(self, owner: str) -> int:
+        """Bytes of the elements of one owner whose cell is not 0."""
+        mine = [cells for key, group in self._stretches.items() if key[2] == owner for cells in group]
+        mine += [cells for key, (cells, _) in self._scattered.items() if key[4] == owner]
+        return sum(int(np.count_nonzero(cells.tags)) * cells.item_bytes for cells in mine)
 
     def everything(self) -> list[Cells]:
         """All cells, in no particular order."""

@@ -93,9 +93,7 @@ class Control:
         """The two paths of an `if`."""
         return Branch(self, test)
 
-    def loop(
-        self, _: Any, *arguments: Any, _strict: bool, _static: bool, **options: Any
-    ) -> Loop:
+    def loop(self, _: Any, *arguments: Any, _strict: bool, _static: bool, **options: Any) -> Loop:
         """A `for` over a range; strict ones contain a break, static ones count in Python."""
         return Loop(self, arguments, options, _strict, _static)
 
@@ -225,9 +223,7 @@ class Branch:
     def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         """Each variable as the path of each program left it."""
         self.control.activate(self.outer)
-        return tuple(
-            merged_value(self.chosen, a, b) for a, b in zip(first, second, strict=True)
-        )
+        return tuple(merged_value(self.chosen, a, b) for a, b in zip(first, second, strict=True))
 
     def close(self) -> None:
         """Go on behind the `if` with the programs that have not returned."""

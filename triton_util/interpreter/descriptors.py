@@ -75,8 +75,11 @@ class Box:
         if self.padding is None:
             return None
         value = float("nan") if self.padding == "nan" else 0
-        return Block(scalar(value, element).data.reshape((1,) * (len(self.block_shape) + 1)),
-                     element.scalar, self.block_shape)
+        return Block(
+            scalar(value, element).data.reshape((1,) * (len(self.block_shape) + 1)),
+            element.scalar,
+            self.block_shape,
+        )
 
     def validate(self) -> None:
         """The rules of the hardware: 16-byte aligned base and strides, unit last stride."""
@@ -130,5 +133,3 @@ def _axis_line(line: Array, axis: int, rank: int) -> Array:
     shape = [1] * (rank + 1)
     shape[axis + 1] = line.size
     return line.reshape(shape)
-
-

@@ -55,7 +55,11 @@ class FreshMemory(TorchDispatchMode):
                     self._forget(tensor.untyped_storage().data_ptr())
 
     def _remember(self, tensor: Any) -> None:
-        if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu" or not tensor.numel():
+        if (
+            not isinstance(tensor, torch.Tensor)
+            or tensor.device.type != "cpu"
+            or not tensor.numel()
+        ):
             return
         storage = tensor.untyped_storage()
         self._storages[storage.data_ptr()] = storage

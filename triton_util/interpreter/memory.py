@@ -149,9 +149,7 @@ class Memory:
         active = np.broadcast_to(conjunction(masks) if masks else np.True_, shape)
         return offsets, active
 
-    def _check_overflow(
-        self, operation: str, pointer: Pointer, factors: tuple[Array, ...]
-    ) -> None:
+    def _check_overflow(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> None:
         assert pointer.overflowed is not None
         wrapped = pointer.overflowed
         used = wrapped & conjunction(factors) if factors else wrapped
@@ -235,6 +233,7 @@ class Memory:
         for number in used[used >= 0]:
             region = pointer.choices[int(number)]
             single = Pointer(region, pointer.sum_terms(), pointer.dtype, pointer.shape)
+            single.attr["mixed"] = True
             result.append((single, pointer.owners == number))
         return result
 

@@ -17,6 +17,7 @@ from .blocks import Block
 from .formats import POISON, Array, carrier_dtype, holds_poison, is_carried, round_to
 
 Tensor = Any
+Result = tuple[Array, Tensor, Any]
 
 
 def make_tensor(values: Array, dtype: tl.dtype, shape: Sequence[int] | None = None) -> Tensor:
@@ -34,6 +35,7 @@ class BatchReduce(stock.ReduceOps):  # type: ignore[misc]
         axis = self.axis if self.axis is None or self.axis >= 0 else self.axis + rank
         arrays, place = _along(input, axis)
         results = _reduce(self.combine_fn, input, arrays, place)
+        _count(arrays[0].shape[place] - 1, results[0], input[0])
         return [
             make_tensor(self._kept(values, axis, rank), tensor.dtype)
             if dtype is None
@@ -67,6 +69,12 @@ class BatchScan(stock.ScanOps):  # type: ignore[misc]
         ]
 
 
+def _count(steps: int, result: Result, tensor: Tensor) -> None:
+    """A reduction of n lanes takes n - 1 operations."""
+    block = Block(result[0], tensor.dtype.scalar, result[0].shape[1:])
+    stock.interpreter_builder.launching.count("reduction", block, steps)
+
+
 def _along(input: Sequence[Tensor], axis: int | None) -> tuple[list[Array], int]:
     """The full arrays, flattened for axis None, and the numpy axis to work along."""
     programs = max(tensor.handle.data.shape[0] for tensor in input)
@@ -76,12 +84,7 @@ def _along(input: Sequence[Tensor], axis: int | None) -> tuple[list[Array], int]
     return arrays, axis + 1
 
 
-Result = tuple[Array, Tensor, Any]
-
-
-def _reduce(
-    combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int
-) -> list[Result]:
+def _reduce(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Result]:
     standard = tl.standard
     first, tensor = arrays[0], input[0]
     if combine is standard._sum_combine:
@@ -162,9 +165,7 @@ def _combined(combine: Callable[..., Any], left: list[Tensor], right: list[Tenso
     return [semantic.to_tensor(part) for part in parts]
 
 
-def _fold(
-    combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int
-) -> list[Result]:
+def _fold(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Result]:
     current = _slice(arrays, input, axis, 0)
     for at in range(1, arrays[0].shape[axis]):
         current = _combined(combine, current, _slice(arrays, input, axis, at))
@@ -175,9 +176,7 @@ def _fold(
     ]
 
 
-def _scan(
-    combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int
-) -> list[Array]:
+def _scan(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Array]:
     standard = tl.standard
     dtype = input[0].dtype
     plain = not is_carried(dtype) and dtype.scalar.name != "int1"

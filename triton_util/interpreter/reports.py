@@ -85,9 +85,7 @@ class Reporter:
             )
         )
 
-    def overflow(
-        self, operation: str, argument: str, program: tuple[int, int, int]
-    ) -> KernelFault:
+    def overflow(self, operation: str, argument: str, program: tuple[int, int, int]) -> KernelFault:
         """A fault about an int32 offset that wrapped."""
         return KernelFault(
             Fault(

@@ -127,7 +127,9 @@ class KernelRewriter(ast.NodeTransformer):
         text += _if_split(n, "b", f"_tw_o{n} = {_capture(names)}") if names else ""
         text += f"if _tw_b{n}.then():\n    BODY\n"
         if names:
-            text += _if_split(n, "b", f"_tw_t{n} = {_capture(names)}", f"{_tuple(names)} = _tw_o{n}")
+            text += _if_split(
+                n, "b", f"_tw_t{n} = {_capture(names)}", f"{_tuple(names)} = _tw_o{n}"
+            )
         if orelse or names:
             text += f"if _tw_b{n}.otherwise():\n    ORELSE\n"
         if names:
@@ -242,7 +244,9 @@ class KernelRewriter(ast.NodeTransformer):
             return node
         steps: list[ast.expr] = []
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            compared = ast.Compare(ast.Name("l", ast.Load()), [operator], [ast.Name("r", ast.Load())])
+            compared = ast.Compare(
+                ast.Name("l", ast.Load()), [operator], [ast.Name("r", ast.Load())]
+            )
             steps.extend([_lambda(compared, "l", "r"), _lambda(right)])
         return ast.copy_location(_call("chain", node.left, *steps), node)
 

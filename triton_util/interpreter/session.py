@@ -25,6 +25,7 @@ from .reductions import BatchReduce, BatchScan
 from .rewriting import rewrite
 from .shadow import Shadow
 from .state import SourceLines
+from .traffic import Traffic, TrafficWatcher
 from .translation import fault_from
 
 
@@ -44,7 +45,7 @@ class Launch:
     mode: str = "grid"
     fallback: str = ""
     flops: dict[str, int] = field(default_factory=dict)
-    traffic: Any = None
+    traffic: Traffic | None = None
 
 
 class Run:
@@ -62,6 +63,9 @@ class Run:
         self.shadow = Shadow(self) if options.track else None
         if self.shadow is not None:
             self.watchers.append(self.shadow)
+        self.counter = TrafficWatcher() if options.traffic else None
+        if self.counter is not None:
+            self.watchers.append(self.counter)
         self.builder: Any = stock.interpreter_builder
         self.control = Control(self)
         self._functions: dict[Any, Callable[..., Any]] = {}
@@ -105,10 +109,15 @@ class Run:
         self.meta = constants
         moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
-        execution = Execution(self, (kernel, tuple(map(repr, constants.items()))), self.function(kernel))
+        execution = Execution(
+            self, (kernel, tuple(map(repr, constants.items()))), self.function(kernel)
+        )
         try:
             launching = execution.launch(sizes, hosted)
             record.flops = dict(launching.flops)
+            if self.counter is not None:
+                record.traffic = self.counter.traffic
+                record.traffic.flops = record.flops
         finally:
             record.mode, record.fallback = execution.mode, execution.reason
             for device, host in moved.values():
@@ -219,5 +228,3 @@ def _caller(run: Run) -> Callable[..., Any]:
         return run.function(self.fn)(*positional, **named)
 
     return call
-
-

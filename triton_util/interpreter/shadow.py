@@ -193,7 +193,9 @@ class Shadow:
             after = window.read(piece, readers)
             lost = (after != now) & (after != MANY) & (now != 0)
             if lost.any():
-                spread = Lanes(piece.where, _offsets_of(piece), lost & _active_of(piece, lost.shape))
+                spread = Lanes(
+                    piece.where, _offsets_of(piece), lost & _active_of(piece, lost.shape)
+                )
                 window.write(spread, np.full(lost.shape, MANY), readers)
 
     def _judge_readers(self, cells: Cells, readers: Array) -> None:

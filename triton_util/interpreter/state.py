@@ -56,9 +56,9 @@ class Batch:
         """Begin a batch of the programs with these launch numbers."""
         nx, ny, _ = self.grid
         self.linear = linear
-        self.pids = np.stack(
-            [linear % nx, linear // nx % ny, linear // (nx * ny)], axis=1
-        ).astype(np.int32)
+        self.pids = np.stack([linear % nx, linear // nx % ny, linear // (nx * ny)], axis=1).astype(
+            np.int32
+        )
         self.active = None
         self.undo = [] if undoable else None
         self.undo_bytes = 0
