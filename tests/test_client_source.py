@@ -1,9 +1,11 @@
 """Gathering a submission from a session: cells in, one self-sufficient text out."""
 
 import linecache
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -257,8 +259,14 @@ def test_script_is_one_cell(tmp_path):
         "made = gather('vector_add', vector_add, of_caller(sys._getframe()))\n"
         "print(made.place(3))\nprint(made.text)\n"
     )
+    root = str(Path(__file__).resolve().parents[1])
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, script],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert done.stdout == ("mine.py, line 4\nBLOCK = 4\n\ndef vector_add(x):\n    return BLOCK\n\n")
     assert script_cells({"__file__": str(tmp_path / "none.py")}) == ()

@@ -166,7 +166,7 @@ def test_large_tensors_are_reduced_without_losing_a_touch():
     touch = Touch("load", "x", np.array([499 * 300 + 299]), 1)
     record = Record("k", (1, 1, 1), {}, {"x": argument}, [[touch]], [], {})
     html = maps.touch_map(record, 0, 0).html
-    assert "one cell for 32 × 32 elements" in html
+    assert "cells of 32 × 32" in html
     assert html.count("tw-c2") == html.count("tw-c2 {") + 2  # the element's cell and the legend
 
 

@@ -105,3 +105,22 @@ def test_index_helpers_compile_for_a_gpu(target):
         "assert '.visible .entry copy_2d_kernel' in made.asm['ptx']",
         interpret=None,
     )
+
+
+@pytest.mark.parametrize("schedule", ["grid", "serial"])
+def test_print_if_and_breakpoint_if_in_the_engine(schedule):
+    """The engine runs many programs at once; what is printed is still one program's."""
+    printed = run(
+        "from triton_util.interpreter import EngineOptions, interpret\n"
+        f"with interpret(EngineOptions(schedule={schedule!r})):\n"
+        "    printing_kernel[(20, 2)](torch.zeros(20), '=17')\n"
+        "    x = torch.zeros(4)\n"
+        "    stopping_kernel[(4,)](x)\n"
+        "print(x.tolist())"
+    )
+    assert printed.splitlines() == [
+        "program 17 0",
+        "program 17 1",
+        "breakpoint_if: nobody can type here, so the kernel runs on",
+        "[40.0, 41.0, 42.0, 43.0]",
+    ]

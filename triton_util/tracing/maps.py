@@ -146,7 +146,7 @@ def _flat_places(argument: Argument, offsets: Offsets) -> Offsets:
 def _argument_figure(argument: Argument, states: Offsets) -> str:
     shape = " × ".join(str(size) for size in argument.shape)
     shown, per_cell = _reduced(states)
-    note = "" if per_cell == (1, 1) else f", one cell for {per_cell[0]} × {per_cell[1]} elements"
+    note = "" if per_cell == (1, 1) else f", cells of {per_cell[0]} × {per_cell[1]}"
     counts = {state: int((states == state).sum()) for state in (LOADED, STORED, BEFORE)}
     told = ", ".join(f"{count} {LEGEND[state]}" for state, count in counts.items() if count)
     label = html.escape(f"{argument.name}, {shape}: {told or 'nothing touched so far'}", quote=True)
