@@ -168,3 +168,15 @@ def test_a_tile_that_nobody_takes_is_counted() -> None:
     assert (
         "1 tiles are taken by nobody" in figures.launch_order([(0, 0), (0, 0), (1, 1), (1, 0)]).alt
     )
+
+
+def test_the_budget_of_a_tile_says_what_does_not_fit() -> None:
+    large = explore.budget(256, 256, 64, num_warps=4, num_stages=4)
+    assert large.accumulator == 512
+    assert large.spills()
+    assert not large.fits("H200")
+    assert large.blocks_per_sm("H200") == 0
+    small = explore.budget(64, 64, 32, num_warps=4, num_stages=3)
+    assert (small.shared_bytes, small.accumulator) == (24_576, 32)
+    assert small.fits("T4")
+    assert small.blocks_per_sm("T4") >= 2

@@ -13,12 +13,18 @@ ELEMENTS = 2**28
 
 @dataclass(frozen=True)
 class Gpu:
-    """Peak figures without sparsity: memory in GB/s, arithmetic in TFLOP/s."""
+    """Peak figures without sparsity: memory in GB/s, arithmetic in TFLOP/s.
+
+    shared_kib: the most shared memory that one block may have, in KiB; threads_per_sm: the most
+    threads that one SM holds at a time.
+    """
 
     name: str
     gbytes_per_second: float
     fp32_tflops: float
     fp16_tflops: float  # on the tensor cores
+    shared_kib: int
+    threads_per_sm: int
 
     def peak_tflops(self, tensor_cores: bool) -> float:
         return self.fp16_tflops if tensor_cores else self.fp32_tflops
@@ -34,10 +40,10 @@ class Gpu:
 
 
 GPUS: Mapping[str, Gpu] = {
-    "T4": Gpu("T4", 320, 8.1, 65),
-    "A100": Gpu("A100 80 GB SXM", 2_039, 19.5, 312),
-    "H100": Gpu("H100 SXM", 3_350, 67, 989),
-    "H200": Gpu("H200", 4_800, 67, 989),
+    "T4": Gpu("T4", 320, 8.1, 65, 64, 1024),
+    "A100": Gpu("A100 80 GB SXM", 2_039, 19.5, 312, 163, 2048),
+    "H100": Gpu("H100 SXM", 3_350, 67, 989, 227, 2048),
+    "H200": Gpu("H200", 4_800, 67, 989, 227, 2048),
 }
 
 

@@ -1,0 +1,362 @@
+# %% [markdown]
+# # Autotuning: let the measurement choose
+#
+# Which tile is best? It depends on the GPU, the dtype and the shape, and nobody can say it beforehand.
+# What you *can* do is choose a handful of good candidates and let a measurement decide. At the end of
+# this lesson you can estimate whether a tile fits a GPU, write an autotuned matmul, and avoid the traps
+# that wait there.
+#
+# It takes about 40 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
+
+# %% setup
+from triton_util import explore, figures
+from triton_util.environment import interpreting
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
+DEVICE = "cuda" if ON_GPU else "cpu"
+
+# %% [markdown]
+# ## Six knobs
+#
+# **Meta-parameters** are the numbers that change how fast a kernel is and not what it computes:
+#
+# | knob | more of it means | and costs |
+# |---|---|---|
+# | `BLOCK_M`, `BLOCK_N` | more reuse of each loaded number, less traffic | registers for the accumulator; fewer programs to fill the GPU with |
+# | `BLOCK_K` | fewer, larger steps | shared memory |
+# | `GROUP` | more hits in the L2 cache, up to a point | nothing |
+# | `num_warps` | more threads share one tile | fewer registers' worth of work in each |
+# | `num_stages` | loads run further ahead of the arithmetic and hide its waiting | shared memory for the tiles on their way |
+#
+# The first four are arguments of your kernel. The last two are the compiler's own, and are given at the
+# launch.
+#
+# **Predict.** A 4096×4096 product in fp16 moves N³ · (1/BLOCK_M + 1/BLOCK_N) numbers from the L2 cache or
+# global memory into the SMs. By what factor does that fall when you go from tiles of 64×64 to 128×256?
+
+# %%
+traffic_falls_by = None
+
+# %%
+explore.reveal(traffic_falls_by, (1 / 64 + 1 / 64) / (1 / 128 + 1 / 256), "times")
+
+# %%
+figures.tile_reuse((16, 32, 64, 128, 256), n=4096)
+
+# %% [markdown]
+# ## The budget
+#
+# So why not 512×512? Because a program has a budget:
+#
+# - **Registers.** An SM has 65,536 of them, and a thread may have 255. The accumulator is fp32 and lives
+#   in registers, dealt out to `32 * num_warps` threads. What does not fit is **spilled**: stored to memory
+#   and loaded again, in the innermost loop.
+# - **Shared memory.** Tiles of `a` and `b` wait there, `num_stages` of each. A block may have 64 KiB on a
+#   T4, 163 KiB on an A100, 227 KiB on an H100 or H200.
+# - **Occupancy.** The warps that an SM holds at a time, as a share of the most that it could. When one
+#   warp waits, another one works. Large programs mean few of them; one program per SM is a normal sight in
+#   a fast matmul, which hides its waiting by stages instead.
+#
+# **Predict.** A tile of 256×256 with 4 warps: how many registers does the accumulator take in each thread?
+
+# %%
+accumulator_registers = None
+
+# %%
+need = explore.budget(BLOCK_M=256, BLOCK_N=256, BLOCK_K=64, num_warps=4, num_stages=3)
+explore.reveal(accumulator_registers, need.accumulator, "registers")
+
+# %% [markdown]
+# Twice of what a thread can have. A real 256×256×64 kernel with 4 warps was compiled when this course was
+# made: 255 registers for each thread, and 8,316 bytes of spills. It is right, and slow. Shared memory is
+# different: a kernel that asks for too much compiles without complaint, and fails at the *launch*.
+#
+# **Try it.** Find a tile for fp16 that fits an H200 and not a T4. Find one with at least 128 operations
+# per byte that does not spill. (The estimate counts the accumulator, the stages, and 40 registers for
+# everything else. The compiler knows better; the estimate tells you what to expect.)
+
+# %%
+explore.tile_budget(gpu="H200", BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, num_warps=8, num_stages=3)
+
+# %%
+# The same without controls:
+print(
+    explore.tile_budget_text(
+        gpu="T4", BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, num_warps=4, num_stages=3
+    )
+)
+
+# %% [markdown]
+# ## The autotuner
+#
+# `@triton.autotune` takes a list of configurations and a **key**:
+#
+# ```python
+# @triton.autotune(
+#     configs=[
+#         triton.Config({"BLOCK_SIZE": 512}, num_warps=4),
+#         triton.Config({"BLOCK_SIZE": 2048}, num_warps=8),
+#     ],
+#     key=["n_elements"],
+# )
+# @triton.jit
+# def some_kernel(x_ptr, n_elements, BLOCK_SIZE: tl.constexpr): ...
+# ```
+#
+# The key names arguments of the kernel. At a launch with values of the key that it has not seen yet (and
+# dtypes; they belong to the key as well) the autotuner runs *every* configuration many times, remembers the
+# fastest, and launches that one. After that, the same key costs only a look into a dictionary.
+#
+# The launcher names no meta-parameter any more. So its grid must be a *function*, which the autotuner calls
+# with the meta-parameters of the configuration at hand.
+#
+# **Predict.** Say a configuration takes 0.6 s to compile, once, and about 0.15 s to measure. With 8
+# configurations, how long does the very first launch take? And the first launch with *another* shape?
+# (Assume that the compiled kernels serve both shapes.)
+
+# %%
+first_launch_seconds, first_launch_of_next_shape = None, None
+
+# %%
+explore.reveal(first_launch_seconds, 8 * (0.6 + 0.15), "seconds")
+explore.reveal(first_launch_of_next_shape, 8 * 0.15, "seconds")
+
+# %% [markdown]
+# More than a second for every new shape. That is nothing for training with fixed shapes, and a disaster for
+# a service in which each request has another length. Then choose a coarser key: pass
+# `triton.next_power_of_2(length)` as an argument of its own, and put *that* into the key.
+#
+# ## Fewer candidates: pruning
+#
+# Some configurations cannot work on the GPU at hand. `prune_configs_by={"early_config_prune": function}` lets
+# a function of yours throw them out before anything is compiled. It gets the configurations and the launch's
+# arguments by name, and returns those worth trying. It must return at least one.
+#
+# **Predict.** The eight configurations in the next cell, in fp16 on a T4: how many fit into its 64 KiB of
+# shared memory?
+
+# %%
+how_many_fit_a_t4 = None
+
+# %%
+candidates = [
+    # BLOCK_M, BLOCK_N, BLOCK_K, num_warps, num_stages
+    (32, 64, 32, 4, 4),
+    (64, 64, 32, 4, 3),
+    (64, 128, 32, 4, 4),
+    (128, 64, 64, 4, 3),
+    (128, 128, 32, 4, 4),
+    (128, 128, 64, 8, 3),
+    (128, 256, 64, 8, 3),
+    (256, 128, 64, 8, 4),
+]
+fitting = [config for config in candidates if explore.budget(*config).fits("T4")]
+explore.reveal(how_many_fit_a_t4, len(fitting), "of 8")
+if how_many_fit_a_t4 is not None:
+    for gpu in explore.GPUS:
+        print(f"{gpu}: {sum(explore.budget(*config).fits(gpu) for config in candidates)} of 8 fit")
+
+# %% [markdown]
+# (128×128×32 with 4 stages needs exactly 64 KiB. That still fits.)
+#
+# ## The in-place trap
+#
+# The autotuner runs your kernel many times *with your tensors*. A kernel that only writes its output does not
+# mind. But what about one that changes its input?
+#
+# This kernel adds 1 to a vector, in place. It has two configurations. To see what happens, we give the
+# autotuner a stopwatch of our own, which runs each configuration three times and claims that all of them are
+# equally fast.
+#
+# **Predict.** `x` starts at 0, and we launch the kernel *once*. What is in `x` afterwards?
+
+# %%
+x_afterwards = None
+
+# %%
+def three_runs(run_kernel, quantiles=None):
+    for _ in range(3):
+        run_kernel()
+    return [1.0, 1.0, 1.0]  # milliseconds: median and quantiles, all made up
+
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK_SIZE": 4}), triton.Config({"BLOCK_SIZE": 8})],
+    key=["n_elements"],
+    do_bench=three_runs,
+)
+@triton.jit
+def increment_kernel(x_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(x_ptr + offsets, x + 1, mask=mask)
+
+
+def increment(x: torch.Tensor) -> None:
+    increment_kernel[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK_SIZE"]),)](x, x.numel())
+
+
+x = torch.zeros(6, device=DEVICE)
+increment(x)
+explore.reveal(x_afterwards, x[0].item())
+
+# %% [markdown]
+# Two configurations with three runs each, and then the launch you asked for. The *second* call with this
+# length adds 1, as it should. So the bug shows once per shape and per process, and a test that warms up
+# first never sees it.
+#
+# Two arguments of `@triton.autotune` mend it:
+#
+# - `restore_value=["x_ptr"]`: the tensor is saved before and put back after each trial;
+# - `reset_to_zero=["output_ptr"]`: the tensor is cleared before each trial. This is for kernels that *add* to
+#   an output that starts at zero, with `tl.atomic_add` for instance.
+#
+# ## A clock that must not choose
+#
+# The interpreter has a clock, too: Python's and numpy's. It measures how often Python code runs, and so it
+# loves large tiles and knows nothing of registers, caches or tensor cores. **An interpreter's time must never
+# choose a configuration.** Without a GPU the honest choice is none: take one configuration that fits
+# everywhere, and leave the choice to the GPU. With a single candidate the autotuner measures nothing.
+#
+# ## Exercise: `autotuned_matmul`
+#
+# **The contract.** `autotuned_matmul(a, b)` returns `a @ b`: the contract of `matmul` in lesson 08, with any
+# sizes and strides, float32, float16 or bfloat16, sums in float32, no TF32.
+#
+# - The kernel is given: the grouped matmul of lesson 09. It is decorated with `@triton.autotune`.
+# - `matmul_configs()` returns the candidates, each with `BLOCK_M`, `BLOCK_N`, `BLOCK_K` and `GROUP`, and with
+#   `num_warps` and `num_stages`. At least two, and the first one fits every GPU.
+# - `keep_what_fits(configs, named_args, **kwargs)` returns those that fit: on a CPU the first alone; on a GPU
+#   those whose stages fit into shared memory and whose accumulator leaves registers for the rest.
+# - `autotuned_matmul(a, b)` allocates, chooses the grid by a function, and launches.
+#
+# On a GPU, `torch.cuda.get_device_properties(device).shared_memory_per_block_optin` is the number of bytes.
+# `hint("autotuned_matmul")` helps.
+
+# %% exercise="autotuned_matmul"
+
+# %% [markdown]
+# ## What did it choose?
+#
+# On a CPU it must be your first candidate. On a GPU run it for several shapes, and watch the choice change.
+
+# %%
+for n in (32, 100) if not ON_GPU else (128, 512, 2048, 4096):
+    a = torch.ones(n, n, device=DEVICE)
+    if autotuned_matmul(a, a) is None:
+        print("Nothing yet: solve the exercise first.")
+        break
+    print(f"{n:5d}: {getattr(autotuned_matmul_kernel, 'best_config', 'one configuration, nothing measured')}")
+
+# %% [markdown]
+# ## Other GPUs, other answers
+#
+# A configuration tuned on one GPU is a guess on another. An H100 or H200 has more shared memory than an A100
+# (227 KiB against 163), so it takes more stages or larger tiles; its tensor cores want tiles of at least 64
+# rows per 4 warps; and it has 132 SMs, where an A100 has 108. Think of the last *wave*: 132 programs run at a
+# time, so 133 tiles take as long as 264. Small matrices therefore prefer small tiles, which fill all SMs.
+#
+# **Predict.** A 2048×2048 product in tiles of 128×256: how many programs, and how many of an H200's 132 SMs
+# have nothing to do (with one program per SM)?
+
+# %%
+programs, idle_sms = None, None
+
+# %%
+tiles = triton.cdiv(2048, 128) * triton.cdiv(2048, 256)
+explore.reveal(programs, tiles, "programs")
+explore.reveal(idle_sms, 132 - tiles, "idle SMs")
+
+# %% [markdown]
+# ## Quiz
+
+# %%
+quiz("autotuning")
+
+# %% [markdown] case_study="the-first-step" points=6
+# ## Case study: the first step of every run
+#
+# A team's backward kernel adds its part of a gradient to `grad_ptr` with `tl.atomic_add`, because many
+# programs contribute to one element. The launcher clears the gradient, then launches. Since the kernel got
+# `@triton.autotune` with twelve configurations and `key=["M", "N", "K"]`, three things are seen:
+#
+# - The gradient of the first step is thousands of times too large. All later steps are right.
+# - When the batch has another size at the end of an epoch, the spike comes back for one step.
+# - In the evaluation service, where every request has its own length M, most requests take seconds.
+#
+# 1. Explain the first two. Why thousands of times, and not twelve?
+# 2. The unit tests compare the second of two calls, "to leave out compilation". What do they miss? How would
+#    you test instead?
+# 3. Name the right mend for the gradient, and say why the other argument of the autotuner would also work or
+#    would not.
+# 4. Explain the third, and propose a key.
+#
+# Answer in about 150 words.
+
+# %% [markdown] model_answer="the-first-step"
+# 1. At a new key the autotuner runs every configuration many times to measure it, on the real tensors. Each
+#    run adds the gradient once more; the launcher cleared it only once, before all of them. Each of the twelve
+#    configurations runs for a fixed time, for a short kernel hundreds or thousands of times, and all of these
+#    add up. A new batch size is a new key, so it happens again.
+# 2. They test the state in which the bug has already passed: the key is known. Test the *first* call, in a
+#    fresh process or with a new shape, against a reference. Compile beforehand only if the autotuner is
+#    warmed up with other tensors.
+# 3. `reset_to_zero=["grad_ptr"]`: the tensor is cleared before each trial, and before the launch that counts,
+#    so the last run adds to zero. `restore_value=["grad_ptr"]` works, too (it puts back the cleared tensor), at
+#    the cost of a copy for each trial; it would be the only right one if the kernel had to add to a gradient
+#    that is already there, because then zero is the wrong starting point.
+# 4. Each new M is a new key, and measures twelve configurations again. Use a coarser key, M rounded up to a
+#    power of two for instance, so that a handful of keys serve all lengths; or tune before the service starts
+#    and keep the results.
+#
+# **Rubric (6 points)**
+#
+# - 1 point: every trial runs on the real tensor and adds to it.
+# - 1 point: many runs per configuration, hence thousands.
+# - 1 point: new shape, new key, same bug; or: the tests see only known keys.
+# - 1 point: tests of the first call with a fresh key.
+# - 1 point: `reset_to_zero`, with a true word on `restore_value`.
+# - 1 point: coarser key, or tuning beforehand.
+
+# %% [markdown]
+# ## For the GPU
+#
+# **Predict.** How long does the first call take, and how long the second? Which share of cuBLAS's speed does the
+# chosen configuration reach?
+#
+# Measured on an NVIDIA H200 in fp16: cuBLAS 677 TFLOP/s at 4096 and 663 at 8192; a grouped Triton matmul with
+# 128×256×64, 8 warps and 3 stages 647 and 648. The same measurement drifts by about 4 % as the card heats, so do
+# not make much of small differences.
+
+# %% gpu
+import time
+
+if ON_GPU:
+    for n in (1024, 4096, 8192):
+        a = torch.randn(n, n, device="cuda", dtype=torch.float16)
+        b = torch.randn(n, n, device="cuda", dtype=torch.float16)
+        start = time.perf_counter()
+        first = autotuned_matmul(a, b)
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - start
+        if first is None:
+            print("Nothing yet: solve the exercise first.")
+            break
+        print(f"{n}: first call {seconds:.1f} s, chosen: {autotuned_matmul_kernel.best_config}")
+        for name, multiply in (("cuBLAS (torch)", torch.matmul), ("yours", autotuned_matmul)):
+            ms = triton.testing.do_bench(lambda: multiply(a, b), return_mode="median")
+            print(f"      {name:15s} {2 * n**3 / ms * 1e-9:6,.0f} TFLOP/s")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - Registers and shared memory are the budget; estimate first, then let the GPU choose among few candidates.
+# - Every new key costs a tuning run. Choose the key as coarse as the speed allows.
+# - Kernels that change their inputs need `restore_value` or `reset_to_zero`.
+# - Only a GPU's time may choose for a GPU.
+
+# %%
+progress()

@@ -1,0 +1,105 @@
+"""Try it: does a matmul tile fit into registers and shared memory?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from triton_util.explore.controls import choice, follow, slider
+from triton_util.explore.gpus import GPUS
+
+REGISTERS_PER_THREAD = 255
+REGISTERS_PER_SM = 65_536
+OTHER_REGISTERS = 40  # addresses, masks, operands on their way: a rule of thumb
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one program of a tiled matmul needs, estimated from its meta-parameters.
+
+    shared_bytes: `num_stages` tiles of a and of b. accumulator: fp32 registers of one thread.
+    The compiler says the exact figures; these say what to expect.
+    """
+
+    shared_bytes: int
+    accumulator: int
+    threads: int
+
+    @property
+    def registers(self) -> int:
+        """Registers that one thread would like to have."""
+        return self.accumulator + OTHER_REGISTERS
+
+    def spills(self) -> bool:
+        """Whether a thread needs more registers than there are."""
+        return self.registers > REGISTERS_PER_THREAD
+
+    def fits(self, gpu: str) -> bool:
+        """Whether the stages fit into the shared memory of one block."""
+        return self.shared_bytes <= GPUS[gpu].shared_kib * 1024
+
+    def blocks_per_sm(self, gpu: str) -> int:
+        """How many programs one SM can hold at a time; 0 where not even one fits."""
+        if not self.fits(gpu):
+            return 0
+        card = GPUS[gpu]
+        taken = min(self.registers, REGISTERS_PER_THREAD) * self.threads
+        return min(
+            (card.shared_kib + 1) * 1024 // (self.shared_bytes + 1024),
+            REGISTERS_PER_SM // taken,
+            card.threads_per_sm // self.threads,
+        )
+
+
+def budget(
+    BLOCK_M: int, BLOCK_N: int, BLOCK_K: int, num_warps: int, num_stages: int, item_bytes: int = 2
+) -> Budget:
+    """The estimate for one configuration; item_bytes: 2 for fp16 and bf16, 4 for fp32."""
+    return Budget(
+        shared_bytes=num_stages * (BLOCK_M + BLOCK_N) * BLOCK_K * item_bytes,
+        accumulator=BLOCK_M * BLOCK_N // (32 * num_warps),
+        threads=32 * num_warps,
+    )
+
+
+def tile_budget_text(
+    gpu: str, BLOCK_M: int, BLOCK_N: int, BLOCK_K: int, num_warps: int, num_stages: int
+) -> str:
+    """The estimate in words, for fp16 inputs on one of the GPUS."""
+    card, need = GPUS[gpu], budget(BLOCK_M, BLOCK_N, BLOCK_K, num_warps, num_stages)
+    shared = "fits" if need.fits(gpu) else "DOES NOT FIT"
+    spill = "TOO MANY: spills to memory" if need.spills() else "fits"
+    reuse = BLOCK_M * BLOCK_N / (BLOCK_M + BLOCK_N)
+    return "\n".join(
+        (
+            f"{card.name}, tile {BLOCK_M} x {BLOCK_N}, steps of {BLOCK_K}, fp16",
+            f"shared memory: {num_stages} * ({BLOCK_M} + {BLOCK_N}) * {BLOCK_K} * 2 = "
+            f"{need.shared_bytes:,} of {card.shared_kib * 1024:,} bytes: {shared}",
+            f"accumulator:   {BLOCK_M} * {BLOCK_N} / {need.threads} threads = "
+            f"{need.accumulator} registers each",
+            f"with the rest: about {need.registers} of {REGISTERS_PER_THREAD} registers: {spill}",
+            f"one SM holds   about {need.blocks_per_sm(gpu)} such programs at a time",
+            f"operations per byte loaded: {reuse:.0f}",
+        )
+    )
+
+
+def tile_budget(
+    gpu: str = "H200",
+    BLOCK_M: int = 128,
+    BLOCK_N: int = 128,
+    BLOCK_K: int = 64,
+    num_warps: int = 4,
+    num_stages: int = 3,
+) -> Any:
+    """Controls for the GPU and the meta-parameters, and below them `tile_budget_text`."""
+    sides = (16, 32, 64, 128, 256)
+    controls = {
+        "gpu": choice("GPU", gpu, tuple(GPUS)),
+        "BLOCK_M": choice("BLOCK_M", BLOCK_M, sides),
+        "BLOCK_N": choice("BLOCK_N", BLOCK_N, sides),
+        "BLOCK_K": choice("BLOCK_K", BLOCK_K, sides),
+        "num_warps": choice("num_warps", num_warps, (1, 2, 4, 8, 16)),
+        "num_stages": slider("num_stages", num_stages, 1, 6),
+    }
+    return follow(tile_budget_text, controls)
