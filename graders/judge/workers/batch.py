@@ -67,7 +67,10 @@ class Result:
 
 
 class Batch:
-    """The shared memory of one fork: written before it, read after it is dead."""
+    """The shared memory of one fork: written before it, read after it is dead.
+
+    The jobs have one source: what belongs to different submissions never shares a process.
+    """
 
     def __init__(self, jobs: Sequence[Job], seconds: float) -> None:
         self._jobs = jobs
@@ -182,12 +185,11 @@ class _Planner:
         self._jobs = jobs
         self._seconds = seconds
         self._layout = Layout(len(jobs))
-        self._sources: dict[str, int] = {}
 
     def plan(self) -> BatchPlan:
         placed = tuple(self._place(index, job) for index, job in enumerate(self._jobs))
         return BatchPlan(
-            sources=tuple(self._sources),
+            source=self._jobs[0].source,
             jobs=placed,
             total=self._layout.total,
             seconds=self._seconds,
@@ -202,7 +204,6 @@ class _Planner:
             else protocol.ANY_INTEGER
         )
         return JobPlan(
-            source=self._sources.setdefault(job.source, len(self._sources)),
             filename=job.filename,
             launcher=job.launcher,
             args=tuple(self._argument(arg, job, regions) for arg in job.args),

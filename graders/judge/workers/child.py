@@ -75,18 +75,17 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
     """Run the jobs of the plan in order; the process is in its jail already."""
     _poison_new_tensors()
     memory = DeviceMemory(shared) if device == "cuda" else HostMemory(shared)
-    launchers: dict[tuple[int, str], Callable[..., Any] | BaseException] = {}
+    launchers: dict[str, Callable[..., Any] | BaseException] = {}
     for job in plan.jobs:
         reporter = Reporter(shared, job)
         stdout = BoundedText(STDOUT_CHARACTERS)
         sys.stdout = sys.stderr = stdout
         reporter.state(protocol.LOADING)
-        key = (job.source, job.launcher)
-        if key not in launchers:
-            launchers[key] = _load(plan.sources[job.source], job)
+        if job.launcher not in launchers:
+            launchers[job.launcher] = _load(plan.source, job)
         reporter.started = time.monotonic()
         reporter.state(protocol.RUNNING)
-        usable = _run_job(job, launchers[key], memory, reporter, stdout)
+        usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
         if not usable:
             return
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -133,7 +134,7 @@ class Workers:
         stop_on: Collection[str] = (),
         seconds: float = BATCH_SECONDS,
     ) -> list[Outcome]:
-        """Run the jobs in order; one outcome each.
+        """Run the jobs in order; one outcome each. Those of one source share a process.
 
         After an outcome whose status is in `stop_on` the others are "not-run". All of them
         together have `seconds` of wall time; what is left then is "timeout".
@@ -142,7 +143,7 @@ class Workers:
             outcomes: list[Outcome] = []
             while len(outcomes) < len(jobs) and seconds > 0:
                 self._ensure_started()
-                fresh, took = self._run_fork(jobs[len(outcomes) :], seconds)
+                fresh, took = self._run_fork(_of_one_source(jobs[len(outcomes) :]), seconds)
                 seconds -= took
                 outcomes += fresh
                 stop = next((i for i, o in enumerate(outcomes) if o.status in stop_on), None)
@@ -169,7 +170,7 @@ class Workers:
     ) -> list[Outcome]:
         """What became of the job in which the process ended.
 
-        Where it ended while the source was loaded, that holds for all jobs of the source.
+        Where it ended while the source was loaded, that holds for all the jobs.
         """
         status, name = _how(ending)
         outcome = Outcome(
@@ -181,11 +182,7 @@ class Workers:
         state = batch.header(index).state
         if index == 0 and state == protocol.WAITING and status == "exited":
             self._check_jail()
-        if state != protocol.LOADING:
-            return [outcome]
-        rest = jobs[index:]
-        alike = next((i for i, j in enumerate(rest) if j.source != rest[0].source), len(rest))
-        return [outcome] * alike
+        return [outcome] * (len(jobs) - index if state == protocol.LOADING else 1)
 
     def _check_jail(self) -> None:
         """Was that the machine or the submission? A job of our own tells."""
@@ -309,6 +306,11 @@ class Workers:
             os.close(self._errors)
             self._errors = -1
         self._process = self._control = self._directory = None
+
+
+def _of_one_source(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs at the front that belong together."""
+    return list(itertools.takewhile(lambda job: job.source == jobs[0].source, jobs))
 
 
 def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:

@@ -108,7 +108,6 @@ class TensorPlace:
 class JobPlan:
     """Where everything of one job lies, and how to run it. No expected value in sight."""
 
-    source: int  # index into BatchPlan.sources
     filename: str
     launcher: str
     args: tuple[TensorPlace | int | float | bool, ...]
@@ -133,9 +132,9 @@ class JobPlan:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """All jobs that one forked process runs, one after another."""
+    """All jobs that one forked process runs, one after another: those of one source."""
 
-    sources: tuple[str, ...]
+    source: str
     jobs: tuple[JobPlan, ...]
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
@@ -148,7 +147,7 @@ class BatchPlan:
     def from_json(cls, raw: bytes) -> BatchPlan:
         plan = json.loads(raw)
         jobs = tuple(_job(job) for job in plan.pop("jobs"))
-        return cls(**{**plan, "sources": tuple(plan["sources"]), "jobs": jobs})
+        return cls(**plan, jobs=jobs)
 
 
 class Layout:

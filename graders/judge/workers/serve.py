@@ -225,7 +225,7 @@ def _warm_up() -> None:
     exec(compile(_WARM_UP, name, "exec"), namespace)
     region = protocol.Region(0, 0, 0)
     job = protocol.JobPlan(
-        0, name, "warm", (), region, (11,), "float32", region, 0, 0, "grid", False, 1.0, 1 << 30
+        name, "warm", (), region, (11,), "float32", region, 0, 0, "grid", False, 1.0, 1 << 30
     )
     with engine.running(job, "cpu") as run:
         out = namespace["warm"](torch.ones(11))
