@@ -17,8 +17,8 @@ def _rows_too_short(evidence: Evidence) -> bool:
     rows, columns = x.shape
     if columns < rows:
         return footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS)
-    reached = (rows - 1) * rows + columns
-    return rows < columns and footprints.stored_prefix(evidence) == reached
+    reached = int((rows - 1) * rows + columns)
+    return bool(rows < columns and footprints.stored_prefix(evidence) == reached)
 
 
 RELU2D = Exercise(

@@ -9,6 +9,7 @@ from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.model import (
     Arg,
     Choice,
+    Evidence,
     Exercise,
     Misconception,
     Question,
@@ -36,7 +37,7 @@ def picture(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
 
 def grey(img: torch.Tensor) -> torch.Tensor:
     """Return the picture in grey, in float64 whatever the dtype of img."""
-    red, green, blue = img.double()
+    red, green, blue = img.double().unbind(0)
     return 0.2989 * red + 0.5870 * green + 0.1140 * blue
 
 
@@ -46,10 +47,8 @@ def _interleaved(img: torch.Tensor) -> torch.Tensor:
 
 
 def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
-    weights = (0.2989, 0.5870, 0.1140)
-    return sum(  # type: ignore[return-value]
-        (channel.double() * weight).floor() for channel, weight in zip(img, weights, strict=True)
-    )
+    weights = torch.tensor((0.2989, 0.5870, 0.1140), dtype=torch.float64)
+    return (img.double() * weights[:, None, None]).floor().sum(dim=0)
 
 
 RGB2GREY = Exercise(
@@ -180,7 +179,7 @@ def _first_biases(block: int, x: torch.Tensor, bias: torch.Tensor) -> torch.Tens
     return torch.relu(x + bias[torch.arange(bias.numel()) % block])
 
 
-def _strides_swapped(evidence: footprints.Evidence) -> bool:
+def _strides_swapped(evidence: Evidence) -> bool:
     x, bias = evidence.args
     if x.shape[0] != x.shape[1] and footprints.has_fault(evidence, footprints.READS_OUTSIDE):
         return True
@@ -301,9 +300,7 @@ QUIZ = (
                 "Yes: a column of 16 and a row of 64 broadcast to a tile of offsets.",
                 right=True,
             ),
-            Choice(
-                "(80,)", "They are not joined end to end: `None` gives each an axis of its own."
-            ),
+            Choice("(80,)", "Not joined end to end: `None` gives each an axis of its own."),
             Choice("(64, 16)", "`rows[:, None]` runs down, so its 16 come first."),
         ),
     ),

@@ -217,9 +217,9 @@ def misread_factor(
 
     def footprint(evidence: Evidence) -> bool:
         a, b = evidence.args[:2]
-        if a.shape[0] != a.shape[1] or b.shape[0] != b.shape[1]:
-            if has_fault(evidence, READS_OUTSIDE):
-                return True
+        square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
+        if not square and has_fault(evidence, READS_OUTSIDE):
+            return True
         products = [read.double() @ b.double() for read in first(a, b) if read is not None]
         products += [a.double() @ read.double() for read in second(a, b) if read is not None]
         return any(looks_like(evidence, product) for product in products)

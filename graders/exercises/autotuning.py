@@ -1,0 +1,113 @@
+"""What counts as solved in the lesson on autotuning: the product, its tiles chosen by measuring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
+from graders.exercises.swizzling import TILES_LOST
+from graders.judge import footprints
+from graders.judge.model import Choice, Evidence, Misconception, Question
+
+COUNTS = range(2, 65)
+
+
+def _added_up(evidence: Evidence) -> bool:
+    """The output is a whole multiple, from 2 up, of the right one."""
+    actual, expected = evidence.actual, evidence.expected.double()
+    if actual is None or not expected.numel():
+        return False
+    weight = (expected * expected).sum()
+    ratio = float((actual.double() * expected).sum() / weight) if weight > 0 else 0.0
+    times = round(ratio) if ratio == ratio and abs(ratio) < 1e6 else 0
+    if times in COUNTS and abs(ratio - times) < 0.01:
+        return footprints.looks_like(evidence, times * expected)
+    return footprints.has_fault(evidence, frozenset({"uninitialised-read"}))
+
+
+AUTOTUNED_MATMUL = replace(
+    MATMUL,
+    name="autotuned_matmul",
+    lesson="autotuning",
+    title="A matrix product that tunes itself",
+    hints=(
+        "The kernel of the matmul lesson has three numbers that you chose by feeling. Which of "
+        "them may differ between a small and a large matrix?",
+        "List a few `triton.Config`s with different BLOCK_M, BLOCK_N, BLOCK_K, num_warps and "
+        "num_stages; the key names the arguments whose change calls for a new choice: M, N, K. "
+        "The grid must be computed from the configuration that is being tried.",
+        "`@triton.autotune(configs=[...], key=['M', 'N', 'K'])` above `@triton.jit`, and "
+        "`grid = lambda meta: (triton.cdiv(M, meta['BLOCK_M']), triton.cdiv(N, "
+        "meta['BLOCK_N']))`; no block sizes at the launch.",
+    ),
+    misconceptions=(
+        Misconception(
+            code="tuning-runs-add-up",
+            title="The runs of the tuner add up in the output",
+            message=(
+                "The kernel adds to what is already in the output. The tuner launches it many "
+                "times, once and more for each configuration, on the same memory: the result is "
+                "a multiple of the right one, or starts from memory that nobody has cleared."
+            ),
+            next_step=(
+                "Overwrite the output instead of adding to it; where the kernel must add, tell "
+                "the tuner: `reset_to_zero=['c_ptr']` (or `restore_value`)."
+            ),
+            footprint=_added_up,
+        ),
+        TILES_LOST,
+        *MATMUL_MISCONCEPTIONS,
+    ),
+)
+
+EXERCISES = (AUTOTUNED_MATMUL,)
+
+QUIZ = (
+    Question(
+        "What is `key` in `@triton.autotune(configs=..., key=[...])` for?",
+        (
+            Choice(
+                "It names the arguments that are tuned.",
+                "The configurations name those. The key says when to tune *again*.",
+            ),
+            Choice(
+                "It names the arguments whose new values call for a new search.",
+                "Yes. For each new combination every configuration is timed once more.",
+                right=True,
+            ),
+            Choice("It sorts the configurations.", "Their order plays no part in the search."),
+        ),
+    ),
+    Question(
+        "A kernel updates its output in place and is autotuned. What goes wrong?",
+        (
+            Choice(
+                "Nothing, because only the last run counts.",
+                "Each run starts from what the one before has left.",
+            ),
+            Choice(
+                "Every timed run changes the data for the next one.",
+                "Yes: use `restore_value` or `reset_to_zero`, or better a kernel that overwrites.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "Which measurement must never choose a configuration?",
+        (
+            Choice(
+                "The time in the interpreter.",
+                "Yes. It says how long numpy takes on your CPU, not how long a GPU takes.",
+                right=True,
+            ),
+            Choice(
+                "The median time on the GPU that will run it.",
+                "That is the very measurement that should.",
+            ),
+            Choice(
+                "The registers and shared memory reported by the compiler.",
+                "They cannot rank configurations, but rule out those that do not fit.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,286 @@
+"""What counts as solved in the lesson on swizzling: the order in which tiles are launched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
+from graders.judge import footprints, mistakes
+from graders.judge.casebook import case
+from graders.judge.model import Case, Choice, Evidence, Exercise, Misconception, Question
+
+
+def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
+    """Return (row, column) of the tile of each program, in launch order.
+
+    Groups of `group` rows are walked column by column; the last one may have fewer rows,
+    which `clamp` takes into account.
+    """
+    program = torch.arange(n_rows * n_cols)
+    width = max(1, group * n_cols)
+    first = program // width * group
+    size = torch.clamp(n_rows - first, max=group) if clamp else torch.full_like(first, group)
+    within = program % width
+    return torch.stack([first + within % size, within // size], dim=1)
+
+
+def _row_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    program = torch.arange(n_rows * n_cols)
+    return torch.stack([program // max(1, n_cols), program % max(1, n_cols)], dim=1)
+
+
+def _column_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    program = torch.arange(n_rows * n_cols)
+    return torch.stack([program % max(1, n_rows), program // max(1, n_rows)], dim=1)
+
+
+def _grouped_columns(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    return launch_order(n_cols, n_rows, group).flip(1)
+
+
+def _inverted(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    order = launch_order(n_rows, n_cols, group)
+    place = order[:, 0] * n_cols + order[:, 1]
+    inverse = torch.empty_like(place)
+    inverse[place] = torch.arange(place.numel())
+    return torch.stack([inverse // max(1, n_cols), inverse % max(1, n_cols)], dim=1)
+
+
+def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    """The group's number taken for its first row."""
+    order = launch_order(n_rows, n_cols, group)
+    number = torch.arange(n_rows * n_cols) // max(1, group * n_cols)
+    order[:, 0] += number - number * group
+    return order
+
+
+def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
+    """Return a case for each (n_rows, n_cols, group)."""
+    return tuple(
+        case(
+            f"rows={rows} columns={columns} group={group}",
+            (rows, columns, group),
+            part=part,
+            why=why,
+        )
+        for rows, columns, group in sizes
+    )
+
+
+SWIZZLE_IDS = Exercise(
+    name="swizzle_ids",
+    lesson="swizzling",
+    title="The launch order of tiles",
+    parameters=("n_rows", "n_cols", "group"),
+    reference=launch_order,
+    any_integer_dtype=True,
+    cases=(
+        *tile_cases([(4, 6, 2), (9, 9, 3), (8, 8, 4), (6, 4, 3), (16, 12, 8)], "core"),
+        *tile_cases([(60, 40, 5)], "core", "Thousands of tiles."),
+        *tile_cases(
+            [(5, 4, 3), (7, 5, 3), (9, 4, 2), (11, 3, 4), (33, 10, 8)],
+            "last group",
+            "The last group has fewer rows than the others.",
+        ),
+        *tile_cases([(6, 6, 8), (3, 7, 100)], "last group", "There is only one group."),
+        *tile_cases([(1, 1, 1), (1, 10, 4), (10, 1, 4), (8, 8, 1), (5, 1, 2)], "edges"),
+        *tile_cases([(0, 4, 2), (3, 0, 2)], "edges", "No tiles at all."),
+    ),
+    hints=(
+        "Write the ids 0 to 19 into a matrix of 5 rows and 4 columns, in the order in which "
+        "groups of 3 rows are walked column by column. Where is id 12?",
+        "A whole group has `group * n_cols` programs: that gives the group of a program, and "
+        "its first row. Within the group rows change fastest. The last group may have fewer "
+        "rows than `group`.",
+        "`first = pid // (group * n_cols) * group`, `size = min(n_rows - first, group)`, "
+        "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
+    ),
+    misconceptions=(
+        Misconception(
+            code="last-group-not-clamped",
+            title="The last group is taken to be full",
+            message=(
+                "Where the rows do not divide into whole groups, the last group is smaller. "
+                "Dividing by `group` there sends some programs to rows that do not exist and "
+                "leaves real tiles out: the mapping is no bijection any more."
+            ),
+            next_step="Use `size = min(n_rows - first_row, group)` for both `%` and `//`.",
+            imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False),
+        ),
+        Misconception(
+            code="axes-swapped",
+            title="Rows and columns are stored the wrong way round",
+            message="Each pair is (column, row). The contract wants (row, column).",
+            next_step="Store the row at `2 * pid` and the column at `2 * pid + 1`.",
+            imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group).flip(1),
+        ),
+        Misconception(
+            code="row-major",
+            title="The tiles are in plain row-major order",
+            message=(
+                "Program after program walks along one row, so each needs a different column "
+                "of b: nothing of it is reused while it is in the cache."
+            ),
+            next_step="Walk *down* the rows of a group before moving to the next column.",
+            imitate=_row_major,
+        ),
+        Misconception(
+            code="column-major",
+            title="The tiles are in plain column-major order",
+            message="All rows form one group here; the argument `group` plays no part.",
+            next_step="Cut the rows into groups of `group` and walk through each in turn.",
+            imitate=_column_major,
+        ),
+        Misconception(
+            code="columns-grouped",
+            title="The columns are grouped, not the rows",
+            message="The order is that of the transposed problem.",
+            next_step="A group is `group` *rows* with all their columns.",
+            imitate=_grouped_columns,
+        ),
+        Misconception(
+            code="mapping-inverted",
+            title="The mapping is turned round",
+            message=(
+                "The output tells for each tile which program takes it. Asked for is, for each "
+                "program in launch order, the tile that it takes."
+            ),
+            next_step="Entry `pid` of the output is the (row, column) of program `pid`.",
+            imitate=_inverted,
+        ),
+        Misconception(
+            code="group-not-scaled",
+            title="The group's number is used as its first row",
+            message="Group 1 starts at row `group`, not at row 1.",
+            next_step="`first_row = group_id * group`.",
+            imitate=_group_numbered,
+        ),
+        mistakes.missing_mask("the list of programs", "n_rows * n_cols"),
+        mistakes.tiles_missing("n_rows", "n_cols"),
+        mistakes.offset_ignores_pid(),
+    ),
+    parts={"core": 4, "last group": 4, "edges": 2},
+)
+
+
+def _tiles_lost(evidence: Evidence) -> bool:
+    """Some tiles were never stored, and not simply the last rows or columns."""
+    missing = evidence.never_stored
+    if missing is None or not missing.any() or missing.all():
+        return False
+    if footprints.stored_corner(evidence) or footprints.stored_prefix(evidence) is not None:
+        return False
+    return not footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS)
+
+
+TILES_LOST = Misconception(
+    code="tiles-lost",
+    title="The order of the tiles leaves some of them out",
+    message=(
+        "Some tiles were never computed, in the middle of the matrix or at the end of a group: "
+        "the mapping from program to tile is no bijection. Other programs worked on tiles "
+        "twice, or on rows that do not exist. Usually the last group, which has fewer rows, is "
+        "treated like a full one."
+    ),
+    next_step=(
+        "Use `size = min(n_tiles_m - first, GROUP)` for both the row and the column within the "
+        "group, and check the mapping with `swizzle_ids` on 5 × 4 tiles."
+    ),
+    footprint=_tiles_lost,
+)
+
+GROUPED_MATMUL = replace(
+    MATMUL,
+    name="grouped_matmul",
+    lesson="swizzling",
+    title="A matrix product in grouped order",
+    cases=(
+        *MATMUL.cases,
+        case(
+            "m=330 k=20 n=210",
+            tuple(
+                replace(spec, shape=shape)  # type: ignore[type-var]
+                for spec, shape in zip(MATMUL.cases[0].args, ((330, 20), (20, 210)), strict=True)
+            ),
+            why="Many tiles, and a last group with fewer rows.",
+        ),
+        case(
+            "m=1100 k=8 n=300",
+            tuple(
+                replace(spec, shape=shape)  # type: ignore[type-var]
+                for spec, shape in zip(MATMUL.cases[0].args, ((1100, 8), (8, 300)), strict=True)
+            ),
+            why="Many tiles, and a last group with fewer rows.",
+        ),
+    ),
+    hints=(
+        "The tiles stay the same; only the order in which programs take them changes. Where does "
+        "the kernel of the last lesson decide which tile is its own?",
+        "Launch a flat grid, number the tiles as in `swizzle_ids`, with tiles instead of "
+        "elements: `tl.cdiv(M, BLOCK_M)` rows of them and `tl.cdiv(N, BLOCK_N)` columns.",
+        "`first = pid // (GROUP * n_tiles_n) * GROUP`, `size = min(n_tiles_m - first, GROUP)`, "
+        "`pid_m = first + pid % (GROUP * n_tiles_n) % size`, "
+        "`pid_n = pid % (GROUP * n_tiles_n) // size`.",
+    ),
+    misconceptions=(TILES_LOST, *MATMUL_MISCONCEPTIONS),
+)
+
+EXERCISES = (SWIZZLE_IDS, GROUPED_MATMUL)
+
+QUIZ = (
+    Question(
+        "A product has 9 × 9 tiles, and 9 programs run at a time. How many tiles of a and b do "
+        "the first nine need in row-major order, and how many in groups of three rows?",
+        (
+            Choice(
+                "90 and 54",
+                "Yes. Row-major: one row of a (9) and all of b (81). Grouped: three rows of a "
+                "(27) and three columns of b (27).",
+                right=True,
+            ),
+            Choice(
+                "81 and 27",
+                "That counts only one of the two factors.",
+            ),
+            Choice(
+                "The same: each program reads 18 tiles either way.",
+                "Each does; but tiles shared between programs that run together come from the "
+                "cache.",
+            ),
+        ),
+    ),
+    Question(
+        "What does swizzling change?",
+        (
+            Choice(
+                "The layout of the matrices in memory.",
+                "They stay where they are. Only the order of the programs changes.",
+            ),
+            Choice(
+                "Which tile a program computes, and so which data is used close in time.",
+                "Yes. The result is the same; the cache hits are not.",
+                right=True,
+            ),
+            Choice(
+                "The number of operations.",
+                "Exactly the same products are summed.",
+            ),
+        ),
+    ),
+    Question(
+        "Why must the mapping be a bijection?",
+        (
+            Choice(
+                "Because otherwise tiles are computed twice and others never.",
+                "Yes: as many programs as tiles, so each repetition leaves a hole.",
+                right=True,
+            ),
+            Choice(
+                "Because Triton checks it.",
+                "Nothing checks it. A hole keeps whatever was in memory before.",
+            ),
+        ),
+    ),
+)

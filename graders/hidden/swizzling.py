@@ -1,0 +1,26 @@
+"""Hidden cases of the lesson on swizzling: other sizes of the public kinds."""
+
+from dataclasses import replace
+
+from graders.exercises.matmul import factors
+from graders.exercises.swizzling import tile_cases
+from graders.hidden.matmul import HIDDEN as MATMUL_HIDDEN
+from graders.judge.casebook import cases
+from graders.judge.model import Hidden
+
+HIDDEN = {
+    "swizzle_ids": Hidden(
+        cases=(
+            *tile_cases([(6, 9, 2), (12, 5, 4), (50, 30, 10)], "core"),
+            *tile_cases([(10, 7, 4), (13, 13, 5), (9, 2, 8), (5, 5, 6)], "last group"),
+            *tile_cases([(1, 3, 1), (3, 1, 2), (7, 7, 1), (0, 1, 1)], "edges"),
+        )
+    ),
+    "grouped_matmul": replace(
+        MATMUL_HIDDEN["matmul"],
+        cases=(
+            *MATMUL_HIDDEN["matmul"].cases,
+            *cases(factors, "m k n", [(290, 16, 270), (900, 10, 260)]),
+        ),
+    ),
+}
