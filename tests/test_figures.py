@@ -17,6 +17,7 @@ from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
 SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
 SAMPLE |= {"tiles_2d": (4, 7, 2, 2), "show": (figures.lake(30, 50),)}
 SAMPLE |= {"launch_order": (explore.grouped(5, 4, 3),)}
+SAMPLE |= {"touches": (5, [[0, 1], [2, 3], [4, 5]])}
 NOT_FIGURES = {"Drawing", "lake"}
 FUNCTIONS = sorted(set(figures.__all__) - NOT_FIGURES)
 
@@ -180,3 +181,11 @@ def test_the_budget_of_a_tile_says_what_does_not_fit() -> None:
     assert (small.shared_bytes, small.accumulator) == (24_576, 32)
     assert small.fits("T4")
     assert small.blocks_per_sm("T4") >= 2
+
+
+def test_the_conditions_explorer_marks_the_chosen_programs() -> None:
+    text = explore.conditions_text(">=1,=0", 4, 3)
+    assert all(f"({pid},0)" in text for pid in (1, 2, 3))
+    assert "(0,0)" not in text
+    assert "3 of 12 programs print" in text
+    assert "not understood" in explore.conditions_text("=>1")

@@ -7,6 +7,7 @@ to somebody who has predicted it, and `measure` counts the bytes that kernels mo
 
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
 from triton_util.explore.budget import budget, tile_budget, tile_budget_text
+from triton_util.explore.conditions import conditions, conditions_text
 from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Traffic, measure
@@ -29,6 +30,8 @@ __all__ = [
     "blocks_1d_text",
     "blocks_needed",
     "budget",
+    "conditions",
+    "conditions_text",
     "grouped",
     "hit_rate",
     "matmul_walk",

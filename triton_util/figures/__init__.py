@@ -18,6 +18,7 @@ from triton_util.figures.orders import launch_order, launch_orders
 from triton_util.figures.roofline import roofline
 from triton_util.figures.strides import memory, sectors, stride_trap
 from triton_util.figures.tiles import lake, pointer_tile, show, tiles_2d
+from triton_util.figures.touches import touches
 
 __all__ = [
     "Drawing",
@@ -38,4 +39,5 @@ __all__ = [
     "stride_trap",
     "tile_reuse",
     "tiles_2d",
+    "touches",
 ]
