@@ -53,6 +53,11 @@ class Tile:
         return whole
 
     @property
+    def reach(self) -> int:
+        """Elements from a start to the last lane of its window."""
+        return sum((length - 1) * step for _, length, step in self.axes)
+
+    @property
     def lanes(self) -> int:
         """How many lanes the piece has."""
         count = self.starts.size
@@ -62,11 +67,10 @@ class Tile:
 
     def _windows(self, flat: Array) -> tuple[Array, Array, list[int] | None]:
         item = flat.itemsize
-        reach = sum((length - 1) * step for _, length, step in self.axes)
         lengths = [length for _, length, _ in self.axes]
         strides = [step * item for _, _, step in self.axes]
         windows = np.lib.stride_tricks.as_strided(
-            flat, [flat.size - reach, *lengths], [item, *strides], writeable=flat.flags.writeable
+            flat, [flat.size - self.reach, *lengths], [item, *strides], writeable=flat.flags.writeable
         )
         moved = [axis for axis, _, _ in self.axes]
         kept = [axis for axis in range(self.starts.ndim) if axis not in moved]

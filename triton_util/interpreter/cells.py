@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 class Cells:
     """Tags for a stretch of memory; `low` and `high` are addresses in bytes."""
 
-    def __init__(self, low: int, high: int, item_bytes: int, count: int, kind: Any) -> None:
+    def __init__(self, low: int, high: int, item_bytes: int, count: int) -> None:
         self.low = low
         self.high = high
         self.item_bytes = item_bytes
-        self.tags: Array = np.zeros(count, kind)
-        self.stored_in_launch = False
+        self.tags: Array = np.zeros(count, np.int32)
+        # Addresses, from and to, of what the running launch has stored so far.
+        self.launch_range: tuple[int, int] | None = None
+
+    @property
+    def stored_in_launch(self) -> bool:
+        """True once the running launch has stored something here."""
+        return self.launch_range is not None
 
     def grown(self, low: int, high: int) -> None:
         """Extend the stretch to include [low, high)."""
         low, high = min(low, self.low), max(high, self.high)
-        tags = np.zeros((high - low) // self.item_bytes, self.tags.dtype)
+        tags = np.zeros((high - low) // self.item_bytes, np.int32)
         start = (self.low - low) // self.item_bytes
         tags[start : start + len(self.tags)] = self.tags
         self.low, self.high, self.tags = low, high, tags
@@ -70,6 +76,29 @@ class Window:
         flat = self._flat(self.cells.tags if values is None else values)
         self.piece(piece).write(flat, tags)
 
+    def is_apart(self, piece: Piece) -> bool:
+        """True where all lanes lie before or behind everything the launch has stored here."""
+        if self.cells.launch_range is None:
+            return True
+        low, high = self._addresses(piece)
+        first, last = self.cells.launch_range
+        return high <= first or low >= last
+
+    def extend(self, piece: Piece) -> None:
+        """Note that the launch stores these lanes."""
+        low, high = self._addresses(piece)
+        known = self.cells.launch_range or (low, high)
+        self.cells.launch_range = (min(low, known[0]), max(high, known[1]))
+
+    def _addresses(self, piece: Piece) -> tuple[int, int]:
+        if isinstance(piece, Lanes):
+            offsets = piece.offsets()
+            low, high = int(offsets.min()), int(offsets.max())
+        else:
+            low, high = int(piece.starts.min()), int(piece.starts.max()) + piece.reach
+        item, base = self.region.item_bytes, self.region.address
+        return base + low * item, base + (high + 1) * item
+
     def at(self, offsets: Array) -> Array:
         """Indices into `cells.tags` for single offsets."""
         if not self.direct:
@@ -79,29 +108,28 @@ class Window:
 
 
 class CellStore:
-    """All the cells of a run, found by region; with an owner, separate ones for each."""
+    """All the cells of a run, found by region."""
 
-    def __init__(self, kind: Any = np.int32) -> None:
-        self.kind = kind
-        self._stretches: dict[tuple[int, int, str], list[Cells]] = {}
+    def __init__(self) -> None:
+        self._stretches: dict[tuple[int, int], list[Cells]] = {}
         self._scattered: dict[Any, tuple[Cells, Region]] = {}
 
-    def window(self, region: Region, owner: str = "") -> Window:
+    def window(self, region: Region) -> Window:
         """The cells of a region, made on first use."""
         if not region.compact and region.nested:
-            key = (region.address, region.shape, region.strides, region.item_bytes, owner)
+            key = (region.address, region.shape, region.strides, region.item_bytes)
             if key not in self._scattered:
                 end = region.address + region.extent * region.item_bytes
                 slots = region.slot_count()
-                made = Cells(region.address, end, region.item_bytes, slots, self.kind)
+                made = Cells(region.address, end, region.item_bytes, slots)
                 self._scattered[key] = (made, region)
             return Window(self._scattered[key][0], region, direct=False)
-        return Window(self._stretch(region, owner), region, direct=True)
+        return Window(self._stretch(region), region, direct=True)
 
-    def _stretch(self, region: Region, owner: str) -> Cells:
+    def _stretch(self, region: Region) -> Cells:
         low = region.address
         high = low + region.extent * region.item_bytes
-        known = self._stretches.setdefault((region.storage, region.item_bytes, owner), [])
+        known = self._stretches.setdefault((region.storage, region.item_bytes), [])
         for cells in known:
             if cells.low <= low and high <= cells.high:
                 return cells
@@ -110,7 +138,7 @@ class CellStore:
             if union <= 2 * (high - low + cells.high - cells.low) + (1 << 20):
                 cells.grown(low, high)
                 return cells
-        made = Cells(low, high, region.item_bytes, region.extent, self.kind)
+        made = Cells(low, high, region.item_bytes, region.extent)
         known.append(made)
         return made
 
@@ -129,12 +157,6 @@ class CellStore:
             if inside.any():
                 found[inside] |= cells.tags[region.slots(offsets[inside])] != 0
         return found
-
-    def bytes_marked(self, owner: str) -> int:
-        """Bytes of the elements of one owner whose cell is not 0."""
-        mine = [cells for key, group in self._stretches.items() if key[2] == owner for cells in group]
-        mine += [cells for key, (cells, _) in self._scattered.items() if key[4] == owner]
-        return sum(int(np.count_nonzero(cells.tags)) * cells.item_bytes for cells in mine)
 
     def everything(self) -> list[Cells]:
         """All cells, in no particular order."""

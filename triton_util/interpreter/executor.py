@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .session import Run
 
 # Lanes of one batch that numpy works through without leaving the caches.
-LANES = 1 << 18
+LANES = 1 << 19
 # Rough bytes per lane of all the blocks that a kernel has alive at one time.
 BYTES_PER_LANE = 256
 # How many different answers of one branch are still worth a batch each.

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .access import Lanes, Piece, Plan
+from .access import Lanes, Piece, Plan, Tile
 from .cells import Cells, CellStore, Window
+from .coverage import is_disjoint
 from .formats import Array
 from .fresh import FreshMemory
 
@@ -55,6 +56,8 @@ class Shadow:
         self._log_mark = 0
         self._log_bytes = 0
         self._readers: dict[int, tuple[Cells, Array]] = {}
+        # Tags of stores in which no two programs can meet, not yet written: most are never asked for.
+        self._unsettled: list[tuple[Window, Tile, Array]] = []
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -62,6 +65,7 @@ class Shadow:
         """A launch begins: its programs get the next tags."""
         programs = batch.grid[0] * batch.grid[1] * batch.grid[2]
         if self._next_tag + programs + 2 > np.iinfo(np.int32).max:
+            self._settle()
             for cells in self.cells.everything():
                 cells.tags[cells.tags != 0] = 1
             self._next_tag = 2
@@ -72,13 +76,14 @@ class Shadow:
         self.synced = np.zeros(programs, bool)
         self._forget_readings()
         for cells in self.cells.everything():
-            cells.stored_in_launch = False
+            cells.launch_range = None
 
     def launch_ended(self) -> None:
         """Compare what was read with who stored it."""
         self._fold_readings()
         for cells, readers in self._readers.values():
             if cells.stored_in_launch:
+                self._settle(cells)
                 self._judge_readers(cells, readers)
         self._forget_readings()
 
@@ -90,6 +95,16 @@ class Shadow:
         """What the batch stored was taken back: forget what it read."""
         del self._log[self._log_mark :]
 
+    def _settle(self, cells: Cells | None = None) -> None:
+        """Write the tags that were put off, for these cells or for all."""
+        left = []
+        for window, piece, tags in self._unsettled:
+            if cells is None or window.cells is cells:
+                window.write(piece, tags)
+            else:
+                left.append((window, piece, tags))
+        self._unsettled = left
+
     # -- accesses --------------------------------------------------------------------------------
 
     def loaded(self, region: Region, plan: Plan, pointer: Any) -> None:
@@ -98,6 +113,7 @@ class Shadow:
             return
         window = self.cells.window(region)
         if self.fresh.holds(region.storage):
+            self._settle(window.cells)
             self._judge_fresh(window, plan, region)
         pieces = [(piece, self._readers_of(plan, piece)) for piece in plan.pieces]
         self._log.append(Reading(window, pieces, self.reporter.lines.current()))
@@ -111,6 +127,9 @@ class Shadow:
         if not window.cells.stored_in_launch:
             return
         for piece, values in parts:
+            if window.is_apart(piece):
+                continue
+            self._settle(window.cells)
             tags = self._tags_of(piece, values.shape)
             before = window.read(piece)
             other = (before >= self.base) & (before != tags) & self._counts(piece, values.shape)
@@ -121,9 +140,14 @@ class Shadow:
     def stored(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
         """Set the tags; programs that hit one element in the same step show up here."""
         window = self.cells.window(region)
-        window.cells.stored_in_launch = True
         for piece, values in parts:
             tags = self._tags_of(piece, values.shape)
+            apart = window.is_apart(piece)
+            window.extend(piece)
+            if apart and isinstance(piece, Tile) and is_disjoint(piece):
+                self._unsettled.append((window, piece, tags))
+                continue
+            self._settle(window.cells)
             window.write(piece, tags)
             if self.batch.programs == 1:
                 continue
@@ -136,8 +160,9 @@ class Shadow:
     def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
         """Atomic operations never race with each other, and order what follows."""
         window = self.cells.window(region)
+        self._settle(window.cells)
         window.cells.tags[window.at(offsets)] = self.atomic_tag
-        window.cells.stored_in_launch = True
+        window.cells.launch_range = (window.cells.low, window.cells.high)
         self.synced[programs] = True
 
     # -- judgement -------------------------------------------------------------------------------
@@ -271,6 +296,7 @@ class Shadow:
         """True for the elements of the view that no kernel stored."""
         if out.numel() == 0:
             return np.ones(tuple(out.shape), bool)
+        self._settle()
         places = np.zeros((1,) * out.dim(), np.int64)
         for axis, (size, stride) in enumerate(zip(out.shape, out.stride(), strict=True)):
             shape = [1] * out.dim()

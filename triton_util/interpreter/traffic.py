@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import l2
-from .access import Lanes, Piece, Plan, Tile
-from .cells import CellStore
+from .access import Lanes, Piece, Plan
+from .coverage import Coverage
 from .formats import Array
 from .sectors import SECTOR_BYTES, count_sectors
 
@@ -129,32 +129,25 @@ class TrafficWatcher:
         """A launch begins."""
         self.batch = batch
         self.traffic = Traffic({region.name: ArgumentTraffic() for region in batch.regions})
-        self._touched = {"loaded": CellStore(np.uint8), "stored": CellStore(np.uint8)}
-        self._tiles: dict[Any, tuple[str, Region, Tile, list[Array]]] = {}
+        self._touched: dict[tuple[str, str], Coverage] = {}
         self._saved: Any = None
 
     def launch_ended(self) -> None:
         """Count the elements that were touched at all."""
-        for kind, region, tile, starts in self._tiles.values():
-            shape = (-1,) + (1,) * (tile.starts.ndim - 1)
-            unique = np.unique(np.concatenate(starts)).reshape(shape)
-            axes = tuple(axis for axis in tile.axes)
-            kept = [axis for axis in range(tile.starts.ndim) if axis not in {a for a, _, _ in axes}]
-            if kept != [0]:
-                unique, axes = unique.reshape(-1, *(1,) * len(axes)), _renumbered(axes)
-            self._mark(kind, region, Tile(..., unique, axes))
-        for kind, store in self._touched.items():
-            for name, argument in self.traffic.arguments.items():
-                setattr(argument, f"distinct_{kind}", store.bytes_marked(name))
+        items = {region.name: region.item_bytes for region in self.batch.regions}
+        for (kind, name), coverage in self._touched.items():
+            size = coverage.elements() * items[name]
+            setattr(self.traffic.arguments[name], f"distinct_{kind}", size)
 
     def batch_started(self) -> None:
         """Remember the counts, in case the batch is undone."""
         rows = {name: ArgumentTraffic(**asdict(a)) for name, a in self.traffic.arguments.items()}
-        self._saved = (rows, len(self.traffic.block_loads))
+        touched = {key: coverage.copy() for key, coverage in self._touched.items()}
+        self._saved = (rows, len(self.traffic.block_loads), touched)
 
     def batch_undone(self) -> None:
         """Go back to the counts from before the batch."""
-        rows, loads = self._saved
+        rows, loads, self._touched = self._saved
         self.traffic.arguments = rows
         del self.traffic.block_loads[loads:]
 
@@ -167,7 +160,7 @@ class TrafficWatcher:
         self._count(row, region, plan, lanes, times)
         row.loaded += plan.lanes * times * region.item_bytes
         for piece in plan.pieces:
-            self._touch("loaded", region, piece)
+            self._touched.setdefault(("loaded", region.name), Coverage()).add(piece)
             self._note_blocks(region, piece, plan)
 
     def storing(self, region: Region, plan: Plan, parts: Any) -> None:
@@ -179,7 +172,7 @@ class TrafficWatcher:
         self._count(row, region, plan, self._active_programs() * _lanes(plan.shape[1:]), 1)
         row.stored += plan.lanes * region.item_bytes
         for piece in plan.pieces:
-            self._touch("stored", region, piece)
+            self._touched.setdefault(("stored", region.name), Coverage()).add(piece)
 
     def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
         """Count an atomic operation; it reads and writes."""
@@ -208,20 +201,6 @@ class TrafficWatcher:
             row.sectors += sectors * times
             row.requests += requests * times
 
-    def _touch(self, kind: str, region: Region, piece: Piece) -> None:
-        """Note which elements are touched; whole tiles only by their starts, until the end."""
-        if isinstance(piece, Lanes):
-            self._mark(kind, region, piece)
-            return
-        key = (kind, region.address, region.name, piece.axes, piece.starts.ndim)
-        known = self._tiles.setdefault(key, (kind, region, piece, []))
-        known[3].append(np.unique(piece.starts))
-
-    def _mark(self, kind: str, region: Region, piece: Piece) -> None:
-        window = self._touched[kind].window(region, region.name)
-        shape = piece.offsets_.shape if isinstance(piece, Lanes) else ()
-        window.write(piece, np.ones(shape, np.uint8) if shape else np.uint8(1))
-
     def _note_blocks(self, region: Region, piece: Piece, plan: Plan) -> None:
         if isinstance(piece, Lanes):
             flat = np.where(piece.active, piece.offsets_, np.iinfo(np.int64).max)
@@ -248,6 +227,3 @@ def _lanes(shape: tuple[int, ...]) -> int:
         count *= size
     return count
 
-
-def _renumbered(axes: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
-    return tuple((number + 1, length, step) for number, (_, length, step) in enumerate(axes))
