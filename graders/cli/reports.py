@@ -63,7 +63,8 @@ def _gates(report: Report) -> Text:
 
 
 def _finding(finding: Finding) -> list[RenderableType]:
-    where = f" (line {finding.line})" if finding.line is not None else ""
+    cell = f"{finding.where}, " if finding.where else ""
+    where = f" ({cell}line {finding.line})" if finding.line is not None else ""
     lines: list[RenderableType] = [
         Text.assemble((finding.title, "bold"), where, (f"  [{finding.code}]", "dim")),
         Text(finding.message),

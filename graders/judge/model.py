@@ -220,10 +220,12 @@ class Finding:
     next_step: str = ""
     picture: Picture | None = None
     original: str = ""  # the untranslated error, where there was one
+    where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
 
     def to_json(self) -> dict[str, Any]:
         """The six fields of the command line's contract; the next step ends the message."""
-        message = f"{self.message} {self.next_step}".strip()
+        place = f"{self.where}, line {self.line}: " if self.where else ""
+        message = f"{place}{self.message} {self.next_step}".strip()
         return {
             "gate": self.gate,
             "code": self.code,

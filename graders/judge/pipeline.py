@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -126,6 +126,7 @@ class Judge:
     def _judge(self, progress: _Progress, submission: Submission) -> Report:
         try:
             self._pass_gates(progress, submission)
+            progress.findings = [_placed(finding, submission) for finding in progress.findings]
         except GraderError as error:
             progress.findings = [ungraded_finding(error)]
             return self._report(progress, Verdict.UNGRADED)
@@ -226,6 +227,14 @@ class Judge:
             cases_total=progress.cases_total,
             resources=progress.resources,
         )
+
+
+def _placed(finding: Finding, submission: Submission) -> Finding:
+    """The finding with its line counted from the top of its cell, where there are cells."""
+    where, line = submission.locate(finding.line)
+    if where in ("", "line"):
+        return finding
+    return replace(finding, where=where, line=line)
 
 
 def points(

@@ -44,6 +44,7 @@ def _rich_finding(finding: Finding) -> Answer:
     answer["message"] = finding.message  # the card shows the next step on a line of its own
     answer["next_step"] = finding.next_step
     answer["original"] = finding.original
+    answer["where"] = finding.where
     answer["picture"] = None
     if finding.picture is not None:
         answer["picture"] = {

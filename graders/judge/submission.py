@@ -37,7 +37,9 @@ from graders.judge.submission_words import (
     syntax_refusal,
 )
 
-__all__ = ["Submission", "SubmissionError", "from_text", "load"]
+__all__ = ["Submission", "SubmissionError", "defined_functions", "from_text", "load"]
+
+_DEFINITION = re.compile(r"^\s*(?:def\s+(\w+)\s*\(|(\w+)\s*=[^=])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,19 @@ def from_text(text: str, exercise: Exercise, name: str = "<text>") -> Submission
     if name.endswith(".ipynb") and text.lstrip().startswith("{"):
         return _Program(name, notebook_cells(text.encode())).submission(exercise)
     return _Program(name, [Cell(0, normalised(text))]).submission(exercise)
+
+
+def defined_functions(path: Path) -> set[str] | None:
+    """The names that a file defines or seems to define; None where it cannot be read.
+
+    Text is enough here: a cell with a syntax error still says what it was meant to define.
+    """
+    try:
+        cells = read_cells(path)
+    except SubmissionError:
+        return None
+    found = (match for cell in cells for match in _DEFINITION.finditer(cell.text))
+    return {match[1] or match[2] for match in found}
 
 
 class _Program:
