@@ -102,7 +102,8 @@ def _job(submission: Submission, item: Prepared, schedule: str) -> Job:
 
 def _judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
     """None when the case holds: right values, all stored, nothing else touched, no fault."""
-    status, wrong = outcome.status, None
+    status: str = outcome.status
+    wrong = None
     if status == "returned":
         if outcome.output is None:
             raise GraderError("a worker said that it returned a result and sent none")
