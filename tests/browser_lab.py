@@ -125,6 +125,7 @@ class NotebookPage:
 
     def __init__(self, browser, lab: Lab, name: str) -> None:
         self.browser = browser
+        self.lab = lab
         browser.get(f"{lab.url}/doc/tree/{name}?reset")
         self.wait(
             "const app = window.jupyterapp; const panel = app && app.shell.currentWidget;"

@@ -172,12 +172,48 @@ def test_progress_counts_the_solved_exercise(page, shots):
 
 
 def test_kernel_that_never_ends_does_not_end_the_notebook(page):
-    endless = WRONG.replace(
-        "    output = torch.empty_like(x)", "    output = torch.empty_like(x)\n    while True: pass"
+    endless = RIGHT.replace(
+        "    mask =", "    while tl.program_id(0) < 1_000_000:\n        offsets += 0\n    mask ="
     )
     card = check_kernel(page, endless)
     assert "not there yet" in card.text
+    assert "does not come to an end" in card.text
     assert "vector_add passed" in check_kernel(page, RIGHT).text.replace("\n", " ")
+
+
+TRACE_CELLS = (
+    "import torch\nfrom triton_util import trace\nimport triton, triton.language as tl",
+    RIGHT.replace("256", "4"),
+    "record = trace(vector_add)(torch.arange(10.0), torch.ones(10))\nrecord",
+    "record.order()",
+)
+
+
+def test_trace_is_explored_by_keyboard(page, shots):
+    import nbformat
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    cells = [nbformat.v4.new_code_cell(source) for source in TRACE_CELLS]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, page.lab.notebooks / "trace.ipynb")
+    tracing = NotebookPage(page.browser, page.lab, "trace.ipynb")
+    tracing.run_all()
+    assert tracing.errors() == {}
+    cell = tracing.cell_element(2)
+    program, step = cell.find_elements(By.CSS_SELECTOR, ".noUi-handle")
+    program.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    step.send_keys(Keys.ARROW_RIGHT)
+    tracing.wait(
+        "return [...document.querySelectorAll('[role=status]')].some(status =>"
+        " status.textContent.startsWith('program 2, step 2 of 3: loads 2 elements of y_ptr'));",
+        "the map of program 2, step 2",
+        seconds=20,
+    )
+    for theme in ("Light", "Dark"):
+        tracing.use_theme(f"JupyterLab {theme}")
+        tracing.screenshot(cell, shots / f"trace-{theme.lower()}.png")
 
 
 def test_nothing_failed_in_the_browser(page):
