@@ -74,7 +74,11 @@ def _runs(tile: Tile) -> tuple[Array, int]:
     return starts, length
 
 
-def is_disjoint(tile: Tile) -> bool:
-    """True where no two starts of the tile can share an element, as far as is seen at a glance."""
-    starts = np.sort(tile.starts, axis=None)
-    return bool((np.diff(starts) > tile.reach).all()) and all(step for _, _, step in tile.axes)
+def is_disjoint(piece: Piece) -> bool:
+    """True where no two programs can share an element, as far as is seen at a glance."""
+    if isinstance(piece, Lanes):
+        return piece.offsets_.shape[0] == 1
+    if piece.starts.shape[0] == 1:
+        return True
+    starts = np.sort(piece.starts, axis=None)
+    return bool((np.diff(starts) > piece.reach).all())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,13 +31,17 @@ class BlockLoads:
 
 @dataclass(frozen=True)
 class CacheUse:
-    """Block loads that found their block in the cache, and those that did not."""
+    """Block loads that found their block in the cache, and those that did not.
+
+    by_program: for each program that loads, its hits and all its loads.
+    """
 
     hits: int
     misses: int
     missed_bytes: int
     capacity_bytes: int
     concurrency: int
+    by_program: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def hit_rate(self) -> float:
@@ -50,7 +54,7 @@ Key = tuple[str, int]
 
 
 def by_program(loads: list[BlockLoads]) -> dict[int, list[tuple[Key, int]]]:
-    """For each program in launch order, the blocks it loads, in order: ((argument, first), bytes)."""
+    """For each program in launch order, its block loads: ((argument, first), bytes)."""
     result: dict[int, list[tuple[Key, int]]] = {}
     for load in loads:
         rows = zip(load.programs.tolist(), load.first.tolist(), load.bytes.tolist(), strict=True)
@@ -65,7 +69,10 @@ def simulate(loads: list[BlockLoads], capacity_bytes: int, concurrency: int = 1)
         raise ValueError("concurrency must be at least 1 and capacity_bytes not negative")
     cache: OrderedDict[Key, int] = OrderedDict()
     used = hits = misses = missed = 0
-    for key, size in _interleaved(by_program(loads), concurrency):
+    served: dict[int, tuple[int, int]] = {}
+    for program, key, size in _interleaved(by_program(loads), concurrency):
+        own, all_own = served.get(program, (0, 0))
+        served[program] = (own + (key in cache), all_own + 1)
         if key in cache:
             cache.move_to_end(key)
             hits += 1
@@ -76,24 +83,28 @@ def simulate(loads: list[BlockLoads], capacity_bytes: int, concurrency: int = 1)
         used += size
         while used > capacity_bytes and cache:
             used -= cache.popitem(last=False)[1]
-    return CacheUse(hits, misses, missed, capacity_bytes, concurrency)
+    return CacheUse(hits, misses, missed, capacity_bytes, concurrency, served)
 
 
 def _interleaved(
     programs: dict[int, list[tuple[Key, int]]], concurrency: int
-) -> Iterator[tuple[Key, int]]:
-    queues = list(programs.values())
+) -> Iterator[tuple[int, Key, int]]:
+    queues = list(programs.items())
     for at in range(0, len(queues), concurrency):
         wave = queues[at : at + concurrency]
-        for step in range(max(len(queue) for queue in wave)):
-            for queue in wave:
+        for step in range(max(len(queue) for _, queue in wave)):
+            for program, queue in wave:
                 if step < len(queue):
-                    yield queue[step]
+                    yield program, *queue[step]
 
 
 def distinct_blocks(loads: list[BlockLoads], programs: int) -> int:
     """How many different blocks the first programs of the launch load."""
-    blocks = {(load.argument, int(first)) for load in loads for first in load.first[load.programs < programs]}
+    blocks = {
+        (load.argument, int(first))
+        for load in loads
+        for first in load.first[load.programs < programs]
+    }
     return len(blocks)
 
 

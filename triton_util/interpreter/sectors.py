@@ -37,17 +37,20 @@ def _tile_sectors(piece: Tile, item: int, shift: int) -> tuple[int, int]:
             Lanes(..., piece.starts.reshape(1, -1), np.ones((1, piece.starts.size), bool)), item, shift
         )
     length, step = axes[0]
-    starts = piece.starts.reshape(-1)
-    for size, stride in axes[1:]:
-        starts = (starts[:, None] + np.arange(size) * stride).reshape(-1)
     lanes = min(WARP_LANES, length)
-    heads = starts[:, None] + np.arange(0, length, lanes) * step
-    first = heads * item + shift
+    heads, times = piece.starts.reshape(-1), 1
+    for size, stride in [(length // lanes, lanes * step), *axes[1:]]:
+        if stride * item % SECTOR_BYTES == 0:
+            times *= size  # the same place within a sector, so the same count
+        else:
+            heads = (heads[:, None] + np.arange(size) * stride).reshape(-1)
+    requests = int(heads.size) * times
     if step * item >= SECTOR_BYTES:
-        return int(heads.size * lanes), int(heads.size)
+        return requests * lanes, requests
+    first = heads * item + shift
     last = first + (lanes - 1) * step * item + item - 1
     sectors = last // SECTOR_BYTES - first // SECTOR_BYTES + 1
-    return int(sectors.sum()), int(heads.size)
+    return int(sectors.sum()) * times, requests
 
 
 def _joined(piece: Tile) -> list[tuple[int, int]]:

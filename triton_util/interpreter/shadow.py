@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .access import Lanes, Piece, Plan, Tile
+from .access import Lanes, Piece, Plan
 from .cells import Cells, CellStore, Window
 from .coverage import is_disjoint
 from .formats import Array
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MANY = np.int32(-1)
 # Offsets of ragged loads are written down one by one; beyond this they are folded away.
 MOST_LOGGED_BYTES = 64 << 20
+MOST_UNSETTLED = 64
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Shadow:
         self._log_bytes = 0
         self._readers: dict[int, tuple[Cells, Array]] = {}
         # Tags of stores in which no two programs can meet, not yet written: most are never asked for.
-        self._unsettled: list[tuple[Window, Tile, Array]] = []
+        self._unsettled: list[tuple[Window, Piece, Array]] = []
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -74,6 +75,8 @@ class Shadow:
         self.atomic_tag = self.base + programs
         self._next_tag = self.base + programs + 1
         self.synced = np.zeros(programs, bool)
+        if len(self._unsettled) > MOST_UNSETTLED:
+            self._settle()
         self._forget_readings()
         for cells in self.cells.everything():
             cells.launch_range = None
@@ -144,7 +147,7 @@ class Shadow:
             tags = self._tags_of(piece, values.shape)
             apart = window.is_apart(piece)
             window.extend(piece)
-            if apart and isinstance(piece, Tile) and is_disjoint(piece):
+            if apart and is_disjoint(piece):
                 self._unsettled.append((window, piece, tags))
                 continue
             self._settle(window.cells)
