@@ -20,8 +20,7 @@ from typing import Any
 
 REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
 STDERR_LIMIT = 8_000
-CPU_SECONDS = 40
-WALL_SECONDS = 120.0
+WALL_FACTOR = 3.0  # a busy machine gives a process a part of its time
 MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
 
 _WARM_UP = '''
@@ -169,7 +168,7 @@ def _compile(
             os.dup2(child_error, 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             control.detach()
-            jail.enter(CPU_SECONDS, MEMORY_BYTES, parent)
+            jail.enter(request["cpu_seconds"], MEMORY_BYTES, parent)
             os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
             _write(child.run(request))
             os._exit(0)
@@ -179,10 +178,11 @@ def _compile(
             os._exit(1)
     os.close(child_report)
     os.close(child_error)
-    report, stderr, timed_out = _collect(report_end, error_end, pid)
+    seconds = WALL_FACTOR * request["cpu_seconds"] + 5.0
+    report, stderr, ended = _collect(report_end, error_end, pid, seconds)
     _, status = os.waitpid(pid, 0)
     answer = {
-        "timeout": timed_out or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU),
+        "timeout": ended == "time" or (not ended and _out_of_time(status)),
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
         "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
         "report": len(report),
@@ -191,23 +191,28 @@ def _compile(
     return answer, report, stderr
 
 
+def _out_of_time(status: int) -> bool:
+    """The kernel ends a process at its limit of CPU time by one of two signals."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+
+
 def _write(data: bytes) -> None:
     while data:
         data = data[os.write(1, data) :]
 
 
-def _collect(report_end: int, error_end: int, pid: int) -> tuple[bytes, bytes, bool]:
-    """Read both pipes to their end, or end the child at the limit of time or size."""
+def _collect(report_end: int, error_end: int, pid: int, seconds: float) -> tuple[bytes, bytes, str]:
+    """Read both pipes to their end, or end the child at the limit of "time" or "size"."""
     kept = {report_end: bytearray(), error_end: bytearray()}
-    deadline = time.monotonic() + WALL_SECONDS
-    timed_out = False
+    deadline = time.monotonic() + seconds
+    ended = ""
     with selectors.DefaultSelector() as selector:
         for end in kept:
             selector.register(end, selectors.EVENT_READ)
         while selector.get_map():
             ready = selector.select(max(0.0, deadline - time.monotonic()))
             if not ready or len(kept[report_end]) > REPORT_LIMIT:
-                timed_out = not ready
+                ended = "size" if ready else "time"
                 os.kill(pid, signal.SIGKILL)
                 break
             for key, _ in ready:
@@ -218,7 +223,7 @@ def _collect(report_end: int, error_end: int, pid: int) -> tuple[bytes, bytes, b
                     selector.unregister(key.fd)
     for end in kept:
         os.close(end)
-    return bytes(kept[report_end]), bytes(kept[error_end]), timed_out
+    return bytes(kept[report_end]), bytes(kept[error_end]), ended
 
 
 if __name__ == "__main__":

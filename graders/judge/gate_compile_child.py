@@ -31,7 +31,6 @@ from triton.runtime.jit import JITFunction, create_function_from_signature
 
 TARGETS = (80, 90)
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
-PTX_LIMIT = 3  # distinct specialisations of one kernel that are lowered to PTX, per target
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
 FAR_BYTES = 1 << 32  # a larger storage is only pretended
 
@@ -55,6 +54,12 @@ class Launch:
     @property
     def key(self) -> str:
         return f"{self.name} {self.specialization!r} {self.constants()!r} {self.options!r}"
+
+    @property
+    def meaning(self) -> str:
+        """The key without alignment, which the front end does not look at."""
+        kinds = [kind for kind, _ in self.specialization]
+        return f"{self.name} {kinds!r} {self.constants()!r}"
 
     def constants(self) -> dict[str, Any]:
         """The constexpr arguments by name."""
@@ -172,8 +177,13 @@ def check_front_end(
     launches: Sequence[Launch], filename: str, errors: list[dict[str, Any]]
 ) -> list[Launch]:
     """Run the front end on each specialisation, most frequent first; those that passed."""
-    sound = []
-    for launch in sorted(launches, key=lambda item: -item.count)[:FRONT_END_LIMIT]:
+    sound: dict[str, list[Launch]] = {}
+    for launch in sorted(launches, key=lambda item: -item.count):
+        if launch.meaning in sound:
+            sound[launch.meaning].append(launch)
+            continue
+        if len(sound) >= FRONT_END_LIMIT:
+            break
         arch = TARGETS[1] if launch.options.get("num_ctas", 1) > 1 else TARGETS[0]
         try:
             front_end(launch, arch)
@@ -182,8 +192,8 @@ def check_front_end(
             if len(errors) >= 3:
                 break
         else:
-            sound.append(launch)
-    return sound
+            sound[launch.meaning] = [launch]
+    return [launch for alike in sound.values() for launch in alike]
 
 
 def front_end(launch: Launch, arch: int) -> tuple[Any, Any, Any, Any]:
@@ -241,19 +251,18 @@ def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> 
 
 
 def representatives(launches: Sequence[Launch]) -> list[Launch]:
-    """Per kernel: the most frequent specialisation, the widest dtypes, the largest blocks."""
+    """Per kernel: the widest and the narrowest dtypes; of an autotuner, the largest blocks too."""
     chosen: list[Launch] = []
-    kernels = [
-        name for name, _ in Counter(item.name for item in launches).most_common(KERNEL_LIMIT)
-    ]
-    for name in kernels:
+    by_count = Counter(item.name for item in launches)
+    for name, _ in by_count.most_common(KERNEL_LIMIT):
         own = [item for item in launches if item.name == name]
         picks = [
-            max(own, key=lambda item: (item.count, _aligned(item))),
-            max(own, key=lambda item: (_widths(item), _aligned(item))),
-            max(own, key=lambda item: (_block_size(item), _widths(item), _aligned(item))),
+            max(own, key=lambda item: (_widths(item), _aligned(item), item.count)),
+            min(own, key=lambda item: (_widths(item), -_aligned(item), -item.count)),
         ]
-        chosen += {id(item): item for item in picks[:PTX_LIMIT]}.values()
+        if any(item.tuned for item in own):
+            picks.append(max(own, key=lambda item: (_block_size(item), _aligned(item))))
+        chosen += {id(item): item for item in picks}.values()
     return chosen
 
 

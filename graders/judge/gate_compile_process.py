@@ -19,7 +19,7 @@ from typing import Any, Self
 from graders.judge.compile_worker import receive, receive_bytes, send
 from graders.judge.model import GraderError
 
-ANSWER_SECONDS = 180.0  # beyond the child's own limit: then the warm process itself hangs
+ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
 REMEMBERED = 256  # submissions whose answer is kept
 
 
@@ -37,10 +37,11 @@ class CompileWorker:
     """A warm process that compiles; a context manager, reusable for many submissions.
 
     Starts when first used, and again should it ever die. Raises GraderError where this
-    machine cannot compile at all.
+    machine cannot compile at all. `cpu_seconds` is what one submission may use.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cpu_seconds: float = 40.0) -> None:
+        self.cpu_seconds = cpu_seconds
         self.hello: Mapping[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -65,11 +66,8 @@ class CompileWorker:
             self._control.close()
             self._control = None
         if self._process is not None:
-            try:
-                self._process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()  # it holds nothing; an orderly end takes Python seconds
+            self._process.wait()
             self._process = None
         if self._cache is not None:
             self._cache.cleanup()
@@ -107,7 +105,7 @@ class CompileWorker:
 
     def _exchange(self, request: Mapping[str, Any]) -> Answer:
         assert self._control is not None
-        send(self._control, dict(request))
+        send(self._control, {**request, "cpu_seconds": self.cpu_seconds})
         answer = receive(self._control)
         if answer is None:
             raise OSError("it ended without an answer")

@@ -52,7 +52,7 @@ ROWS = (
     ),
     Row(
         r"[Bb]oolean value of Tensor with more than one value is ambiguous|"
-        r"Cannot convert .* to bool|if.*(?:scalar|block).*condition",
+        r"Cannot convert .* to bool|'scf\.condition' op operand",
         "An `if` or `while` decides for the whole program, so its condition must be one number. "
         "This one is a block.",
         "Decide element by element with tl.where(condition, a, b), or with a mask.",
@@ -70,9 +70,10 @@ ROWS = (
         "Give it a value of the same type before the if.",
     ),
     Row(
-        r"(?:NameError.*|name )['\"]?(?P<name>\w+)['\"]? is not defined",
+        r"(?:\bname )?['\"]?\b(?P<name>\w+)['\"]? is not defined",
         "{name} is not defined where the kernel uses it.",
-        "Define it before this line, or pass it as a parameter.",
+        "Define it before this line (setting it in only one branch of an if does not count), "
+        "or pass it as a parameter.",
     ),
     Row(
         r"module 'triton\.language[\w.]*' has no attribute '(?P<name>\w+)'",
@@ -93,13 +94,13 @@ ROWS = (
     ),
     Row(
         r"Cannot make_shape_compatible: incompatible dimensions at index (?P<name>\d+): "
-        r"(?P<first>\S+) and (?P<second>\S+)",
+        r"(?P<first>\d+) and (?P<second>\d+)",
         "Two blocks of different sizes meet: {first} and {second} along dimension {name}.",
         "Look at [:, None] and [None, :] and at the block sizes on this line.",
     ),
     Row(
         r"(Value|Mask|`?mask`?|`?other`?).* cannot be broadcast|Mask argument cannot be block type|"
-        r"cannot broadcast|Cannot broadcast",
+        r"cannot broadcast|Cannot broadcast|Expected \w+ argument to have shape",
         "A block does not have the shape of the pointers that it belongs to.",
         "Pointer block, mask and value need the same shape; [:, None] adds a dimension.",
     ),
@@ -116,9 +117,14 @@ ROWS = (
     ),
     Row(
         r"'(tensor|pointer_type)' object is not (iterable|subscriptable)|unsupported tensor index|"
-        r"cannot .*subscript",
+        r"cannot .*subscript|`_semantic` argument must be provided outside",
         "A pointer or block cannot be indexed like a Python list.",
         "Read with tl.load(x_ptr + offsets); [:, None] only adds a dimension.",
+    ),
+    Row(
+        r"cannot add pointers together",
+        "Two pointers are added.",
+        "A pointer plus an offset is a pointer; the sum of two pointers is nothing.",
     ),
     Row(
         r"invalid operands of type (?P<first>.+?) and (?P<second>.+?)(?:$|\n)",
@@ -179,18 +185,26 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     text = plain_text(error.get("text"), 2000)
     whole = plain_text(error.get("whole"), 2000)
     kind = plain_text(error.get("type"), 60)
-    line = error.get("line")
+    line = _diagnosed_line(stderr) or error.get("line")
     kernel = plain_text(error.get("kernel"), 100)
-    found = explained(text) or explained(whole) or explained(f"{kind}: {text}")
+    found = next(filter(None, map(explained, (text, whole, f"{kind}: {text}", stderr))), None)
     if found is None:
         first = next((part for part in text.splitlines() if part.strip()), "no reason given")
         found = f"The compiler says: {first.strip()}", "Mend the line and check again."
+        if error.get("stage") == "module":
+            found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
     where = f"In {kernel}: " if kernel else ""
     original = "\n".join(part for part in (whole or text, plain_text(stderr, 1000)) if part)
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
     line = line if type(line) is int and line > 0 else None
     return Finding(GATE, "compile-error", title, where + found[0], line, None, found[1],
                    original=original)  # fmt: skip
+
+
+def _diagnosed_line(stderr: str) -> int | None:
+    """The line that a diagnostic of the compiler's later stages names."""
+    match = re.search(r"<submission>:(\d+):\d+: error:", stderr)
+    return int(match[1]) if match else None
 
 
 def shared_memory_finding(

@@ -1,0 +1,66 @@
+# ruff: noqa: E501
+"""Kernels that no GPU compiler accepts: name → (words of the message, the faulty line, kernel body).
+
+Each body stands in `def kernel(x_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr)`, after `PREAMBLE`;
+`# here` marks the faulty line. `BEFORE` holds top-level lines that some of them need.
+"""
+
+from __future__ import annotations
+
+PREAMBLE = """pid = tl.program_id(0)
+offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+mask = offsets < n
+x = tl.load(x_ptr + offsets, mask=mask)"""
+
+STORE = "tl.store(out_ptr + offsets, x, mask=mask)"
+
+BEFORE = {
+    "plain-global": "FACTOR = 3\n",
+    "python-helper": "",
+    "helper-with-the-fault": (
+        "@triton.jit\ndef helper(v):\n    w = v + 1\n    return w + undefined_thing(v)  # here\n"
+    ),
+}
+
+ERRORS: dict[str, tuple[str, str]] = {
+    "if-on-a-block": ("condition must be one number", "if x > 0:  # here\n    x = x + 1"),
+    "while-on-a-block": ("condition must be one number", "while x > 0:  # here\n    x = x - 1"),
+    "length-no-power-of-two": ("power of two", "y = tl.arange(0, 3)  # here"),
+    "length-not-constexpr": ("known when the kernel is compiled", "y = tl.arange(0, n)  # here"),
+    "plain-global": ("the global FACTOR", "x = x * FACTOR  # here"),
+    "break": ("`Break`", "for i in range(4):\n    break  # here"),
+    "type-changes-in-loop": (
+        "total starts the loop as int32",
+        "total = 0\nfor i in range(n):  # here\n    total = total + 0.5",
+    ),
+    "one-branch-only": ("z is not defined where", "if pid == 0:\n    z = 1\nx = x + z  # here"),
+    "undefined-name": ("nothing_here is not defined", "x = x + nothing_here  # here"),
+    "unknown-tl-function": ("There is no tl.lode", "x = tl.lode(x_ptr)  # here"),
+    "sizes-do-not-match": (
+        "Two blocks of different sizes meet",
+        "x = x + tl.arange(0, BLOCK_SIZE // 2)  # here",
+    ),
+    "block-through-one-pointer": ("single pointer", "tl.store(out_ptr, x)  # here"),
+    "load-from-a-number": ("tl.load and tl.store take pointers", "x = tl.load(n)  # here"),
+    "pointer-indexed": ("indexed like a Python list", "x = x_ptr[pid]  # here"),
+    "pointers-added": ("Two pointers are added", "p = x_ptr + out_ptr  # here"),
+    "small-dot": (
+        "tl.dot needs blocks of at least 16",
+        "a = tl.zeros((4, 4), tl.float16)\nx = tl.dot(a, a)  # here",
+    ),
+    "dot-of-two-dtypes": (
+        "different dtypes",
+        "a = tl.zeros((16, 16), tl.float16)\nx = tl.dot(a, a.to(tl.float32))  # here",
+    ),
+    "huge-block": ("Triton allows", "x = tl.zeros((2048, 2048), tl.float32)  # here"),
+    "mask-of-another-shape": (
+        "Two blocks of different sizes",
+        "m = tl.arange(0, BLOCK_SIZE // 2) < n\nx = tl.load(x_ptr + offsets, mask=m)  # here",
+    ),
+    "too-few-arguments": ("too few arguments", "x = tl.load()  # here"),
+    "helper-with-the-fault": ("undefined_thing is not defined", "x = helper(x)"),
+    "one-dimension-too-many": (
+        "shape",
+        "tl.store(out_ptr + offsets[:, None], x[None, :, None])  # here",
+    ),
+}
