@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from graders.classroom import traffic_figures
 from graders.classroom.course import build as build_course
 from graders.classroom.course import stale
 from graders.classroom.rooms import Rooms, find_root
@@ -15,7 +16,8 @@ from graders.judge.model import GraderError
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if a notebook is not fresh.")
 @click.option("--lesson", metavar="SLUG", help="This lesson only.")
-def build(check: bool, lesson: str | None) -> None:
+@click.option("--traffic", is_flag=True, help="Measure what the solutions move, for the judge.")
+def build(check: bool, lesson: str | None, traffic: bool) -> None:
     """Derive the learners' notebooks and nbgrader's source notebooks.
 
     Writes lessons/NN_slug.ipynb (to be committed) and build/course, the folder in which
@@ -26,6 +28,8 @@ def build(check: bool, lesson: str | None) -> None:
         if check:
             _check(rooms, lesson)
             return
+        if traffic and traffic_figures.write(rooms):
+            click.echo(f"wrote {rooms.name(traffic_figures.FIGURES)}")
         for path in build_course(rooms, lesson):
             click.echo(f"wrote {rooms.name(path)}")
     except GraderError as error:

@@ -68,7 +68,7 @@ def run_cases(
     plan = [(item, "grid") for item in prepared]
     if orders:
         plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
-    jobs = [_job(submission, item, schedule) for item, schedule in plan]
+    jobs = [job(submission, item, schedule) for item, schedule in plan]
     result = RunResult()
     failed: set[str] = set()
     for (item, schedule), outcome in zip(plan, workers.run(jobs, stop_on=ENDLESS), strict=True):
@@ -87,7 +87,8 @@ def run_cases(
     return result
 
 
-def _job(submission: Submission, item: Prepared, schedule: str) -> Job:
+def job(submission: Submission, item: Prepared, schedule: str, traffic: bool = False) -> Job:
+    """What a worker has to do for one case."""
     return Job(
         source=submission.source,
         filename=submission.name,
@@ -96,6 +97,7 @@ def _job(submission: Submission, item: Prepared, schedule: str) -> Job:
         out_shape=item.expectation.shape,
         out_dtype="any-integer" if item.expectation.any_integer else item.expectation.dtype,
         schedule=schedule,
+        traffic=traffic,
         seconds=CASE_SECONDS,
     )
 

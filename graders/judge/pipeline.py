@@ -17,6 +17,7 @@ from graders.judge.explain import explain
 from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate
 from graders.judge.gate_read import read_gate
 from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
+from graders.judge.gate_traffic import traffic_gate
 from graders.judge.model import (
     GATES,
     Exercise,
@@ -142,6 +143,8 @@ class Judge:
         run = self._interpret(progress, submission)
         self._finish_compile(progress, compiling)
         progress.close("interpret", explain(exercise, run.failures, "interpret"))
+        if progress.gates["interpret"] is GateStatus.PASSED:
+            self._traffic(progress, submission)
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
             self._gpu(progress, submission)
 
@@ -160,6 +163,12 @@ class Judge:
         run = run_cases(submission, cases, self._running("cpu"), orders=True)
         self._count(progress, cases, run)
         return run
+
+    def _traffic(self, progress: _Progress, submission: Submission) -> None:
+        cases, workers = self._cases(progress.exercise), self._running("cpu")
+        findings = traffic_gate(submission, progress.exercise, cases, workers)
+        if findings is not None:
+            progress.close("traffic", findings)
 
     def _gpu(self, progress: _Progress, submission: Submission) -> None:
         if not torch.cuda.is_available():

@@ -116,10 +116,8 @@ def _traffic(run: Run) -> dict[str, Any]:
     """Bytes by argument name, summed over the launches."""
     totals: dict[str, Any] = {}
     for launch in run.launches:
-        traffic = getattr(launch, "traffic", None)
-        if not isinstance(traffic, Mapping):
-            continue
-        for name, figures in traffic.items():
+        arguments = getattr(getattr(launch, "traffic", None), "arguments", {})
+        for name, figures in arguments.items():
             into = totals.setdefault(str(name), {})
             for key, value in _numbers(figures).items():
                 into[key] = into.get(key, 0) + value

@@ -1,0 +1,71 @@
+"""The traffic gate: waste fails, another tiling passes, the figures of the solutions are fresh."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graders.classroom.rooms import Rooms, find_root
+from graders.classroom.traffic_figures import figures
+from graders.judge import discovery
+from graders.judge.gate_run import prepare
+from graders.judge.gate_traffic import FIGURES, measure, traffic_case, traffic_gate
+from graders.judge.submission import from_text, load
+from graders.judge.workers.pool import Workers
+
+ROOT = Path(__file__).parent.parent
+WASTEFUL = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def wasteful_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK_SIZE
+    for start in range(0, n_elements, BLOCK_SIZE):
+        offsets = start + tl.arange(0, BLOCK_SIZE)
+        mask = offsets < n_elements
+        total = tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask)
+        tl.store(output_ptr + offsets, total, mask=mask & (start == mine))
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    grid = (triton.cdiv(x.numel(), 4096),)
+    wasteful_kernel[grid](x, y, output, x.numel(), BLOCK_SIZE=4096)
+    return output
+"""
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers() as workers:
+        yield workers
+
+
+def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Workers) -> None:
+    exercise = discovery.exercise("vector_add")
+    prepared = prepare(exercise, exercise.cases, hidden=False)
+    findings = traffic_gate(from_text(WASTEFUL, exercise), exercise, prepared, workers)
+    assert findings is not None
+    assert [finding.code for finding in findings] == ["too-much-traffic"]
+    assert "times over" in findings[0].message
+
+
+def test_vector_add_moves_three_times_its_elements(workers: Workers) -> None:
+    exercise = discovery.exercise("vector_add")
+    item = traffic_case(prepare(exercise, exercise.cases, hidden=False))
+    assert item is not None
+    path = ROOT / "tests" / "right_kernels" / "vector_add" / "textbook.py"
+    moved = measure(load(path, exercise), item, workers)
+    assert moved is not None
+    assert moved.total == 3 * item.args[0].numel() * item.args[0].element_size()
+
+
+def test_the_figures_of_the_solutions_are_fresh(workers: Workers) -> None:
+    kept = json.loads(FIGURES.read_text())
+    assert kept == figures(Rooms(find_root(ROOT)), workers), (
+        "graders/exercises/traffic.json is not what the solutions move: "
+        "run `tilewise build --traffic`"
+    )
