@@ -162,8 +162,12 @@ def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
     corner = stored_corner(evidence)
     if corner is not None:
-        # With few tiles this looks the same as being stuck on the first one.
-        return not stuck_on_first_tile(evidence) or tiles_beyond(evidence, corner) <= 4
+        # With few tiles, or along one edge, this looks the same as being stuck on the first.
+        along_an_edge = min(corner) > 1 and (
+            corner[0] == evidence.expected.shape[0] or corner[1] == evidence.expected.shape[1]
+        )
+        few = tiles_beyond(evidence, corner) <= 4
+        return not stuck_on_first_tile(evidence) or few or along_an_edge
     return ran_out_of_programs(evidence)
 
 
