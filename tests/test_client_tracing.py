@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from triton_util.interpreter.l2 import BlockLoads
+from triton_util.interpreter.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
-from triton_util.tracing.cache import run_cache
 from triton_util.tracing.explorer import bundle, explorer, summary_html
-from triton_util.tracing.record import Argument, Record, Touch, TrafficRow
+from triton_util.tracing.record import Argument, Record, Touch
 
 HERE = Path(__file__).parent
 
@@ -57,7 +58,7 @@ def test_closed_forms_of_matmul():
     run(
         "grid, arguments = matmul_arguments(256, 32, 1)\n"
         "record = trace(matmul_kernel)[grid](*arguments)\n"
-        "a, b, c = record.traffic\n"
+        "a, b, c = record.traffic.arguments.values()\n"
         "assert (a.reread, b.reread, c.loaded) == (8, 8, 0), record\n"
         "assert c.stored == c.distinct_stored == 256 * 256 * 4\n"
         "assert record.operations >= 2 * 256**3\n"
@@ -68,7 +69,7 @@ def test_closed_forms_of_matmul():
         "    blocks = {(t.argument, t.offsets.tobytes()) for p in record.programs[:9] for t in p\n"
         "              if t.operation == 'load'}\n"
         "    assert len(blocks) == expected, len(blocks)\n"
-        "    print(record.cache(54 * 16 * 16 * 4).hit_rate)\n"
+        "    print(record.traffic.l2(54 * 16 * 16 * 4).hit_rate)\n"
         "print(record.order(54 * 16 * 16 * 4))"
     )
 
@@ -78,7 +79,7 @@ def test_grouped_order_hits_more():
         "for group in (1, 3):\n"
         "    grid, arguments = matmul_arguments(9 * 16, 16, group)\n"
         "    record = trace(matmul_kernel)[grid](*arguments)\n"
-        "    print(record.cache(54 * 16 * 16 * 4).hit_rate)\n"
+        "    print(record.traffic.l2(54 * 16 * 16 * 4).hit_rate)\n"
         "print(record.order())"
     ).splitlines()
     assert float(rates[1]) > float(rates[0])
@@ -89,7 +90,7 @@ def test_strided_input_and_atomics():
     told = run(
         "x = torch.arange(60.).reshape(5, 12)[:, ::2]\n"
         "record = trace(transpose_kernel)[(2, 2)](x, torch.empty(6, 5), 5, 6, *x.stride(), 4)\n"
-        "print(record.steps_text(3))\nprint(record.traffic[0].masked_share)\n"
+        "print(record.steps_text(3))\nprint(record.traffic.arguments['x_ptr'].masked_ratio)\n"
         "print(record.tiles().tolist())\nprint(record.roofline().alt[:8])\n"
         "print(trace(count_kernel)[(2,)](torch.ones(8), torch.zeros(1), 4).steps_text(1))"
     )
@@ -117,7 +118,7 @@ def test_too_many_accesses_are_counted_but_not_kept():
     told = run(
         "from triton_util.tracing import watching\nwatching.MOST_LANES = 30\n"
         "record = trace(vector_add)(torch.arange(40.), torch.ones(40))\n"
-        "print(record.traffic[0].loaded, record.truncated)\nprint(record)"
+        "print(record.traffic.arguments['x_ptr'].loaded, record.truncated)\nprint(record)"
     )
     assert told.startswith("160 8\n")
     assert "8 programs were too many to keep" in told
@@ -135,9 +136,17 @@ def small_record() -> Record:
         [Touch("load", "x<b>", np.arange(6), 8), Touch("store", "out", np.arange(3, 6), 4)],
         [],
     ]
-    traffic = [TrafficRow("x<b>", 72, 0, 48, 0, 24, 6), TrafficRow("out", 0, 24, 0, 24, 8, 2)]
     arguments = {"x<b>": x, "out": out}
-    return Record("k<i>", (3, 1, 1), {}, arguments, programs, traffic, {"arithmetic": 12})
+    rows = {
+        "x<b>": ArgumentTraffic(72, distinct_loaded=48, lanes=24, active_lanes=18, sectors=4),
+        "out": ArgumentTraffic(stored=24, distinct_stored=24, lanes=8, active_lanes=6),
+    }
+    loads = [
+        BlockLoads("x<b>", np.array([0, 1]), np.array([0, 0]), np.array([24, 24])),
+        BlockLoads("x<b>", np.array([0]), np.array([6]), np.array([24])),
+    ]
+    traffic = Traffic(rows, {"arithmetic": 12}, loads)
+    return Record("k<i>", (3, 1, 1), {}, arguments, programs, traffic)
 
 
 def parsed(html: str, style: str) -> ElementTree.Element:
@@ -164,7 +173,7 @@ def test_maps_show_states_by_shape_and_in_words():
 def test_large_tensors_are_reduced_without_losing_a_touch():
     argument = Argument("x", (500, 300), (300, 1), 4)
     touch = Touch("load", "x", np.array([499 * 300 + 299]), 1)
-    record = Record("k", (1, 1, 1), {}, {"x": argument}, [[touch]], [], {})
+    record = Record("k", (1, 1, 1), {}, {"x": argument}, [[touch]], Traffic())
     html = maps.touch_map(record, 0, 0).html
     assert "cells of 32 × 32" in html
     assert html.count("tw-c2") == html.count("tw-c2 {") + 2  # the element's cell and the legend
@@ -199,40 +208,3 @@ def test_summary_and_bundle_are_escaped():
     assert "<i>" not in made["text/html"]
     assert "0.125 operations per byte" in made["text/plain"]
     parsed(summary_html(record), maps.style())
-
-
-def brute_force(programs, capacity, concurrency):
-    """The same cache, slowly: a list in order of use."""
-    order, hits = [], 0
-    for first in range(0, len(programs), concurrency):
-        wave = programs[first : first + concurrency]
-        for step in range(max(map(len, wave), default=0)):
-            for items in wave:
-                if step >= len(items):
-                    continue
-                _, block, size = items[step]
-                if block in [held for held, _ in order]:
-                    hits += 1
-                    order = [item for item in order if item[0] != block]
-                    order.append((block, size))
-                elif size <= capacity:
-                    order.append((block, size))
-                while sum(size for _, size in order) > capacity:
-                    order.pop(0)
-    return hits
-
-
-@pytest.mark.parametrize("concurrency", [1, 2, 5])
-def test_cache_agrees_with_a_slow_one(concurrency):
-    random = np.random.default_rng(concurrency)
-    for capacity in (0, 3, 10, 1000):
-        programs = [
-            [("x", int(block), 1 + int(block) % 4) for block in random.integers(0, 9, size)]
-            for size in random.integers(0, 12, 7)
-        ]
-        result = run_cache(programs, capacity, concurrency)
-        assert sum(result.hits) == brute_force(programs, capacity, concurrency)
-        assert result.bytes_loaded == sum(size for items in programs for _, _, size in items)
-    for wrong in ((-1, 1), (1, 0)):
-        with pytest.raises(ValueError, match="capacity"):
-            run_cache([], *wrong)

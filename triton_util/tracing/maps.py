@@ -197,15 +197,16 @@ def order_map(record: Record, capacity_bytes: int | None, concurrency: int) -> V
     capacity_bytes: half of all distinct bytes where it is None, so that the order matters.
     """
     if capacity_bytes is None:
-        capacity_bytes = max(1, sum(row.distinct_loaded for row in record.traffic) // 2)
-    result = record.cache(capacity_bytes, concurrency)
+        distinct = sum(row.distinct_loaded for row in record.traffic.arguments.values())
+        capacity_bytes = max(1, distinct // 2)
+    use = record.traffic.l2(capacity_bytes, concurrency)
     places = record.tiles()
     if places is None:
         ids = np.array([record.program_id(number) for number in range(len(record.programs))])
         places = ids[:, [1, 0]]
     said = (
-        f"{record.kernel}: {sum(result.hits)} of {sum(result.loads)} block loads "
-        f"({result.hit_rate:.0%}) hit a modelled cache of {capacity_bytes:,} bytes with "
+        f"{record.kernel}: {use.hits} of {use.hits + use.misses} block loads "
+        f"({use.hit_rate:.0%}) hit a modelled cache of {capacity_bytes:,} bytes with "
         f"{concurrency} program{'' if concurrency == 1 else 's'} at a time"
     )
     rows, columns = (int(size) for size in places.max(axis=0) + 1)
@@ -213,7 +214,7 @@ def order_map(record: Record, capacity_bytes: int | None, concurrency: int) -> V
     table[places[:, 0], places[:, 1]] = np.arange(len(places))
     width, height = 34, 26
     cells = "".join(
-        _order_cell(int(number), column * width, row * height, result.hits, result.loads)
+        _order_cell(int(number), column * width, row * height, use.by_program)
         for (row, column), number in np.ndenumerate(table)
         if number >= 0
     )
@@ -228,8 +229,9 @@ def order_map(record: Record, capacity_bytes: int | None, concurrency: int) -> V
     return View(page, text)
 
 
-def _order_cell(number: int, x: int, y: int, hits: tuple[int, ...], loads: tuple[int, ...]) -> str:
-    share = hits[number] / loads[number] if loads[number] else 0.0
+def _order_cell(number: int, x: int, y: int, served: dict[int, tuple[int, int]]) -> str:
+    hits, loads = served.get(number, (0, 0))
+    share = hits / loads if loads else 0.0
     return (
         f'<rect class="tw-c0" x="{x + 1}" y="{y + 1}" width="32" height="24"/>'
         f'<text x="{x + 17}" y="{y + 14}" text-anchor="middle">{number}</text>'

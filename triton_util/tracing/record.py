@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_util.tracing.cache import CacheResult, run_cache
+if TYPE_CHECKING:
+    from triton_util.interpreter.traffic import Traffic
 
 Offsets = npt.NDArray[np.int64]
 
@@ -54,34 +55,14 @@ class Touch:
     code: str = ""
 
 
-@dataclass(frozen=True)
-class TrafficRow:
-    """What one argument costs. Bytes; `reread` is bytes loaded over distinct bytes loaded."""
-
-    argument: str
-    loaded: int
-    stored: int
-    distinct_loaded: int
-    distinct_stored: int
-    lanes: int
-    lanes_off: int
-
-    @property
-    def reread(self) -> float:
-        return self.loaded / self.distinct_loaded if self.distinct_loaded else 0.0
-
-    @property
-    def masked_share(self) -> float:
-        """The share of lanes that a mask switched off."""
-        return self.lanes_off / self.lanes if self.lanes else 0.0
-
-
 @dataclass
 class Record:
     """A traced launch. Show it in a notebook, or `print` it; ask it for the parts.
 
     grid: (x, y, z). programs: the accesses of each program, in launch order (axis 0 fastest).
-    truncated: programs whose accesses were not kept, because there were too many.
+    truncated: programs whose accesses were not kept, because there were too many. traffic: the
+    engine's counts, caches not considered; it knows `.arguments`, `.flops`, `.intensity`,
+    `.distinct_intensity` and `.l2(capacity_bytes, concurrency)`.
     """
 
     kernel: str
@@ -89,8 +70,7 @@ class Record:
     meta: Mapping[str, Any]
     arguments: Mapping[str, Argument]
     programs: Sequence[Sequence[Touch]]
-    traffic: Sequence[TrafficRow]
-    flops: Mapping[str, int] = field(default_factory=dict)
+    traffic: Traffic
     truncated: int = 0
     result: Any = None
 
@@ -100,37 +80,9 @@ class Record:
         return program % x, program // x % y, program // (x * y)
 
     @property
-    def bytes_moved(self) -> int:
-        """All bytes loaded and stored, each access counted."""
-        return sum(row.loaded + row.stored for row in self.traffic)
-
-    @property
     def operations(self) -> int:
         """Floating-point operations of all kinds."""
-        return sum(self.flops.values())
-
-    @property
-    def intensity(self) -> float:
-        """Floating-point operations per byte moved; 0 where nothing was moved."""
-        return self.operations / self.bytes_moved if self.bytes_moved else 0.0
-
-    def cache(self, capacity_bytes: int, concurrency: int = 1) -> CacheResult:
-        """What a least-recently-used cache of this capacity makes of the loads.
-
-        concurrency: how many programs run at the same time, step by step in turn.
-        """
-        blocks = [
-            [
-                (touch.argument, touch.offsets.tobytes(), self._bytes(touch))
-                for touch in touches
-                if touch.operation == "load" and touch.offsets.size
-            ]
-            for touches in self.programs
-        ]
-        return run_cache(blocks, capacity_bytes, concurrency)
-
-    def _bytes(self, touch: Touch) -> int:
-        return int(np.unique(touch.offsets).size) * self.arguments[touch.argument].item_bytes
+        return sum(self.traffic.flops.values())
 
     def tiles(self) -> Offsets | None:
         """(programs, 2): row and column of the tile that each program stored first.
@@ -192,7 +144,8 @@ class Record:
         """
         from triton_util.figures.roofline import roofline
 
-        return roofline({self.kernel: self.intensity} if self.intensity else {}, tensor_cores)
+        points = {self.kernel: self.traffic.intensity} if self.operations else {}
+        return roofline(points, tensor_cores)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from triton_util.tracing.explorer import bundle

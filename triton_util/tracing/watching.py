@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from triton_util.interpreter import EngineOptions, Run, interpret
-from triton_util.tracing.record import Argument, Offsets, Record, Touch, TrafficRow
+from triton_util.tracing.record import Argument, Offsets, Record, Touch
 
 # Active lanes whose offsets are kept: 8 bytes each. What comes later is counted only.
 MOST_LANES = 4_000_000
@@ -31,41 +30,17 @@ def watch(run_it: Callable[[], Any]) -> Record:
     if not run.launches:
         raise ValueError("nothing was traced: no kernel was launched")
     launch, seen = run.launches[-1], watcher.launch
+    assert launch.traffic is not None  # asked for above
     return Record(
         kernel=launch.kernel,
         grid=launch.grid,
         meta=launch.meta,
         arguments=seen.arguments,
         programs=[seen.programs[number] for number in range(int(np.prod(launch.grid)))],
-        traffic=[seen.counts[name].row(name) for name in seen.arguments],
-        flops=dict(launch.flops),
+        traffic=launch.traffic,
         truncated=len(seen.not_kept),
         result=result,
     )
-
-
-@dataclass
-class _Count:
-    """Running totals of one argument."""
-
-    item_bytes: int
-    loaded_elements: npt.NDArray[np.bool_]
-    stored_elements: npt.NDArray[np.bool_]
-    loaded: int = 0
-    stored: int = 0
-    lanes: int = 0
-    lanes_on: int = 0
-
-    def row(self, name: str) -> TrafficRow:
-        return TrafficRow(
-            name,
-            self.loaded,
-            self.stored,
-            int(np.count_nonzero(self.loaded_elements)) * self.item_bytes,
-            int(np.count_nonzero(self.stored_elements)) * self.item_bytes,
-            self.lanes,
-            self.lanes - self.lanes_on,
-        )
 
 
 @dataclass
@@ -73,7 +48,6 @@ class _Seen:
     """What one launch has done so far."""
 
     arguments: dict[str, Argument] = field(default_factory=dict)
-    counts: dict[str, _Count] = field(default_factory=dict)
     programs: defaultdict[int, list[Touch]] = field(default_factory=lambda: defaultdict(list))
     not_kept: set[int] = field(default_factory=set)
     kept: int = 0
@@ -114,24 +88,10 @@ class _Watcher:
         if region.name not in seen.arguments:
             shape, strides = tuple(region.shape), tuple(region.strides)
             seen.arguments[region.name] = Argument(region.name, shape, strides, region.item_bytes)
-            seen.counts[region.name] = _Count(
-                region.item_bytes,
-                np.zeros(region.extent, bool),
-                np.zeros(region.extent, bool),
-            )
 
     def _keep(self, operation: str, region: Any, offsets: Offsets, lanes: int) -> None:
         self._meet(region)
         seen = self.launch
-        count = seen.counts[region.name]
-        count.lanes += lanes
-        count.lanes_on += offsets.size
-        if operation != "store":
-            count.loaded += offsets.size * region.item_bytes
-            count.loaded_elements[offsets] = True
-        if operation != "load":
-            count.stored += offsets.size * region.item_bytes
-            count.stored_elements[offsets] = True
         program = int(self._batch.linear[0])
         if seen.kept + offsets.size > MOST_LANES:
             seen.not_kept.add(program)

@@ -34,29 +34,38 @@ def traffic_text(record: Record) -> str:
     )
 
 
-TRAFFIC_COLUMNS = ("argument", "loaded", "stored", "distinct", "re-read", "lanes masked off")
+TRAFFIC_COLUMNS = (
+    "argument", "loaded", "stored", "distinct", "re-read", "lanes masked off", "coalesced",
+)  # fmt: skip
 
 
 def traffic_rows(record: Record) -> list[tuple[str, ...]]:
-    """The cells of the traffic table; bytes, then how often a byte was loaded."""
+    """The cells of the traffic table.
+
+    Bytes; how often each byte was loaded; the share of lanes that a mask switched off; the
+    fewest possible memory sectors over the sectors that were touched.
+    """
     return [
         (
-            row.argument,
+            name,
             f"{row.loaded:,} B",
-            f"{row.stored:,} B",
+            f"{row.stored + row.atomic:,} B",
             f"{row.distinct_loaded or row.distinct_stored:,} B",
             f"×{row.reread:.3g}" if row.loaded else "–",
-            f"{row.masked_share:.1%}",
+            f"{row.masked_ratio:.1%}",
+            f"{row.coalescing:.1%}" if row.sectors else "–",
         )
-        for row in record.traffic
+        for name, row in record.traffic.arguments.items()
     ]
 
 
 def intensity_text(record: Record) -> str:
     """Operations, bytes, and operations per byte."""
+    traffic = record.traffic
     return (
-        f"{record.operations:,} floating-point operations, {record.bytes_moved:,} bytes moved: "
-        f"{record.intensity:.3g} operations per byte"
+        f"{record.operations:,} floating-point operations, {traffic.bytes:,} bytes moved: "
+        f"{traffic.intensity:.3g} operations per byte "
+        f"({traffic.distinct_intensity:.3g} with a perfect cache)"
     )
 
 
