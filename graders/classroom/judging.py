@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import tempfile
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nbformat.notebooknode import NotebookNode
 
 from graders.classroom import store
-from graders.classroom.marks import Marker, Marks, official_marker
+from graders.classroom.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.classroom.store import MarksStore
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 STORE = Path(".tilewise") / "marks"  # in the course folder
 MODE: Mode = "interpret"
 _marker: Marker | None = None
+_one_at_a_time = threading.Lock()  # a cluster's worker may have several threads
 
 
 def warm_marker() -> Marker:
@@ -28,8 +30,16 @@ def warm_marker() -> Marker:
     global _marker
     if _marker is None:
         _marker = official_marker(MODE)
-        atexit.register(_marker.close)
+        atexit.register(close_marker)
     return _marker
+
+
+def close_marker() -> None:
+    """End this process's marker and its warm processes, if there is one."""
+    global _marker
+    if _marker is not None:
+        _marker.close()
+        _marker = None
 
 
 def code_of(notebook: NotebookNode) -> list[str]:
@@ -60,7 +70,7 @@ def graded_exercises(notebook: NotebookNode) -> list[str]:
 
 def mark_code(code: list[str], exercise: str, marker: Marker) -> Marks:
     """Ask the judge about the code cells of a notebook."""
-    with tempfile.TemporaryDirectory(prefix="tilewise-") as folder:
+    with _one_at_a_time, tempfile.TemporaryDirectory(prefix="tilewise-") as folder:
         path = Path(folder) / "submission.ipynb"
         path.write_text(json.dumps(bare_notebook(code)), encoding="utf-8")
         return marker.mark(path, exercise)
@@ -73,11 +83,20 @@ def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
     return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
 
 
+def mark_key(code: list[str], exercise: str) -> str:
+    """What the marks of this code depend on."""
+    return store.key(code, exercise, f"{MODE} unsandboxed" if unsandboxed_allowed() else MODE)
+
+
+# Marks that another process has just given, by key; what is here is not judged again.
+given: dict[str, Marks] = {}
+
+
 def stored_or_judged(code: list[str], exercise: str, folder: Path) -> Marks:
-    """The mark from the store in `folder`, else from this process's judge."""
+    """The mark just given, else from the store in `folder`, else from this process's judge."""
     marks_store = MarksStore(folder)
-    name = store.key(code, exercise, MODE)
-    known = marks_store.get(name)
+    name = mark_key(code, exercise)
+    known = given.get(name) or marks_store.get(name)
     if known is not None:
         return known
     fresh = mark_code(code, exercise, warm_marker())

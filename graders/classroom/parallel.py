@@ -1,0 +1,182 @@
+"""Judge many submissions at once: local processes, or a Dask cluster when one is named.
+
+Both give the same marks in any order. A worker that dies loses nothing: what it had is
+given to another one, and after three deaths the submission is ungraded, never zero.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing.util import Finalize
+from typing import Any
+
+from graders.classroom.judging import MODE, close_marker, mark_code, warm_marker
+from graders.classroom.marks import UNSANDBOXED, Marks, ungraded_marks, unsandboxed_allowed
+from graders.classroom.store import judge_version
+from graders.judge import discovery
+from graders.judge.model import GraderError
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission's code at one exercise. `key` says what its marks depend on."""
+
+    key: str
+    code: tuple[str, ...]
+    exercise: str
+
+
+Judged = tuple[Task, Marks]
+Judging = Callable[[Iterable[Task]], Iterator[Judged]]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What parent and workers must agree on for a grade to be the same everywhere."""
+
+    judge: str = field(default_factory=judge_version)
+    unsandboxed: bool = field(default_factory=unsandboxed_allowed)
+
+
+def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
+    """What a worker does: ask its own warm judge. Returns marks as JSON data."""
+    if judge_version() != terms.judge:
+        raise GraderError(
+            "this worker has other versions of the judge, torch or triton than the command that "
+            "asks it: install the same on all machines"
+        )
+    os.environ[UNSANDBOXED] = "1" if terms.unsandboxed else "0"
+    return mark_code(list(code), exercise, warm_marker()).to_json()
+
+
+def died(task: Task) -> Marks:
+    """The marks of a submission whose worker died each time."""
+    reason = f"the process that judged it died {ATTEMPTS} times; look at memory and disk space"
+    return ungraded_marks(discovery.exercise(task.exercise), reason)
+
+
+def _prepare_worker(threads: int) -> None:
+    import torch  # the judge compares with it; workers share the cores
+
+    torch.set_num_threads(threads)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
+    Finalize(None, close_marker, exitpriority=100)  # such processes know no atexit
+
+
+@dataclass
+class LocalProcesses:
+    """Judges with `workers` processes of this machine. Call it with the tasks."""
+
+    workers: int
+    _attempts: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
+        waiting, again = iter(tasks), deque[Task]()
+        while True:
+            pool = self._pool()
+            running: dict[Future[dict[str, Any]], Task] = {}
+            try:
+                yield from self._run(pool, waiting, again, running)
+                return
+            except BrokenProcessPool:
+                for task in running.values():
+                    self._attempts[task.key] = self._attempts.get(task.key, 0) + 1
+                    if self._attempts[task.key] < ATTEMPTS:
+                        again.append(task)
+                    else:
+                        yield task, died(task)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _pool(self) -> ProcessPoolExecutor:
+        threads = max(1, (os.cpu_count() or 1) // self.workers)
+        return ProcessPoolExecutor(
+            self.workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_prepare_worker,
+            initargs=(threads,),
+        )
+
+    def _run(
+        self,
+        pool: ProcessPoolExecutor,
+        waiting: Iterator[Task],
+        again: deque[Task],
+        running: dict[Future[dict[str, Any]], Task],
+    ) -> Iterator[Judged]:
+        """Keep the pool busy, and no more: a class of 500 is never in memory at once."""
+        while True:
+            while len(running) < self.workers + 1:
+                task = again.popleft() if again else next(waiting, None)
+                if task is None:
+                    break
+                try:
+                    running[pool.submit(judge_task, task.code, task.exercise, Terms())] = task
+                except BrokenProcessPool:
+                    again.appendleft(task)
+                    raise
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                result = future.result()  # raises where the pool is broken: the task stays
+                yield running.pop(future), Marks.from_json(result)
+
+
+@dataclass
+class DaskCluster:
+    """Judges on a Dask cluster; work for a GPU goes to workers that declare one."""
+
+    address: str
+
+    def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
+        from distributed import Client, as_completed  # only where a cluster is asked for
+
+        try:
+            client = Client(self.address, set_as_default=False, timeout="20s")
+        except (OSError, TimeoutError) as error:
+            raise GraderError(f"no Dask scheduler answers at {self.address}: {error}") from error
+        resources = None if MODE == "interpret" else {"GPU": 1}
+        with client:
+            waiting, running = iter(tasks), {}
+            completed = as_completed([])
+
+            def submit_next() -> None:
+                task = next(waiting, None)
+                if task is not None:
+                    future = client.submit(
+                        judge_task,
+                        task.code,
+                        task.exercise,
+                        Terms(),
+                        pure=False,
+                        resources=resources,
+                    )
+                    running[future.key] = task
+                    completed.add(future)
+
+            for _ in range(2 * max(1, sum(client.nthreads().values()))):
+                submit_next()
+            for future in completed:
+                task = running.pop(future.key)
+                submit_next()
+                yield task, _dask_marks(future, task)
+
+
+def _dask_marks(future: Any, task: Task) -> Marks:
+    """A lost worker's tasks go to another one by themselves; too many losses end here."""
+    if future.status == "finished":
+        return Marks.from_json(future.result())
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        return died(task)
+    return ungraded_marks(discovery.exercise(task.exercise), f"{type(error).__name__}: {error}")

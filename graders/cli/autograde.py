@@ -1,0 +1,102 @@
+"""`tilewise autograde`: all submissions of an assignment, in parallel, resumable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from graders.classroom.autograde import Autograder, Result
+from graders.classroom.marks import UNSANDBOXED
+from graders.classroom.nbgrader_commands import Nbgrader
+from graders.classroom.parallel import DaskCluster, Judging, LocalProcesses
+from graders.classroom.rooms import Rooms, find_root
+from graders.classroom.submissions import take
+from graders.judge.model import GraderError
+
+
+@click.command()
+@click.argument("assignment")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder, or an LMS zip.")
+@click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
+@click.option("--workers", type=click.IntRange(1), help="Processes (default: one per core).")
+@click.option("--scheduler", metavar="URL", help="A Dask scheduler, tcp://host:8786.")
+@click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
+@click.option("--only", multiple=True, metavar="STUDENT", help="These students only.")
+@click.option("--force", is_flag=True, help="Judge again what has not changed.")
+@click.option("--allow-unsandboxed", is_flag=True, help="Grade below sandbox tier A; stamped.")
+def autograde(
+    assignment: str,
+    course: Path | None,
+    source: Path | None,
+    collect: bool,
+    workers: int | None,
+    scheduler: str | None,
+    db: str | None,
+    only: tuple[str, ...],
+    force: bool,
+    allow_unsandboxed: bool,
+) -> None:
+    """Grade every submission of ASSIGNMENT that is new or has changed.
+
+    Stop it whenever you like: a second run goes on where the first one was. Exit code 0 when
+    all are graded, 2 when some could not be: they are named, and none of them is a zero.
+    """
+    if allow_unsandboxed:
+        os.environ[UNSANDBOXED] = "1"
+    try:
+        place = course or Rooms(find_root()).course
+        _fetch(place, assignment, source, collect)
+        grader = Autograder(place, assignment, db)
+        students = grader.students(only)
+        judging = _judging(scheduler, workers, len(students))
+        results = _grade(grader, students, judging, force)
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    sys.exit(_summary(results))
+
+
+def _fetch(course: Path, assignment: str, source: Path | None, collect: bool) -> None:
+    if collect:
+        click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
+    if source is not None:
+        taken = take(source, course / "submitted", assignment)
+        click.echo(f"{len(taken.found)} notebooks from {source}")
+        for path in taken.ignored:
+            click.echo(f"  left out, because its name tells no student: {path}")
+
+
+def _judging(scheduler: str | None, workers: int | None, students: int) -> Judging:
+    if scheduler is not None:
+        return DaskCluster(scheduler)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return LocalProcesses(workers or max(1, min(cores or 1, students)))
+
+
+def _grade(grader: Autograder, students: list[str], judging: Judging, force: bool) -> list[Result]:
+    results = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+        bar = progress.add_task(grader.assignment, total=len(students))
+        for result in grader.grade(students, judging, force):
+            results.append(result)
+            progress.advance(bar)
+            if result.tampered:
+                progress.console.print(f"{result.student}: {'; '.join(result.tampered)}")
+    return results
+
+
+def _summary(results: list[Result]) -> int:
+    counts = Counter(result.status for result in results)
+    parts = [f"{counts[status]} {status}" for status in ("graded", "unchanged", "ungraded")]
+    click.echo(f"{len(results)} submissions: {', '.join(parts)}")
+    for result in results:
+        if result.status == "ungraded":
+            click.echo(f"  {result.student}: {result.reason}")
+    return 2 if counts["ungraded"] else 0
