@@ -64,6 +64,12 @@ def died(task: Task) -> Marks:
     return ungraded_marks(discovery.exercise(task.exercise), reason)
 
 
+def failed(task: Task, error: object) -> Marks:
+    """The marks of a submission that the judge itself stumbled over."""
+    reason = f"{type(error).__name__}: {error}"
+    return ungraded_marks(discovery.exercise(task.exercise), reason)
+
+
 def _prepare_worker(threads: int) -> None:
     import torch  # the judge compares with it; workers share the cores
 
@@ -128,8 +134,14 @@ class LocalProcesses:
                 return
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                result = future.result()  # raises where the pool is broken: the task stays
-                yield running.pop(future), Marks.from_json(result)
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):  # the task stays among the running
+                    raise error
+                task = running.pop(future)
+                if error is not None:
+                    yield task, failed(task, error)
+                else:
+                    yield task, Marks.from_json(future.result())
 
 
 @dataclass
@@ -177,6 +189,4 @@ def _dask_marks(future: Any, task: Task) -> Marks:
     if future.status == "finished":
         return Marks.from_json(future.result())
     error = future.exception()
-    if type(error).__name__ == "KilledWorker":
-        return died(task)
-    return ungraded_marks(discovery.exercise(task.exercise), f"{type(error).__name__}: {error}")
+    return died(task) if type(error).__name__ == "KilledWorker" else failed(task, error)
