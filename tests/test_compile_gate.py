@@ -22,9 +22,9 @@ from graders.judge.gate_compile import (
     compile_gate,
     representative,
 )
-from graders.judge.gate_compile_ptxas import read_report
 from graders.judge.model import Case, GraderError, TensorSpec
 from graders.judge.submission import Submission
+from triton_util.explain.assembler import read_report
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
 VECTOR = an_exercise("run", ("x",))

@@ -12,7 +12,6 @@ import os
 import selectors
 import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -47,7 +46,7 @@ def main() -> None:
             from graders.judge import gate_compile_child
             from graders.judge.workers.jail import Jail
 
-            hello = {"ready": True, **_warm_up(gate_compile_child)}
+            hello = {"ready": True, **_warm_up()}
             jail = Jail(device="cpu", readable=[Path(__file__).parents[2] / "triton_util"])
             hello["layers"] = jail.layers
         except Exception as error:  # the judge must hear of it in one line
@@ -89,30 +88,28 @@ def receive_bytes(control: socket.socket, count: int) -> bytes | None:
     return bytes(data)
 
 
-def _warm_up(child: Any) -> dict[str, Any]:
+def _warm_up() -> dict[str, Any]:
     """Compile one kernel per target, so that no submission pays for what is done once.
 
     Meanwhile learn how this version of Triton calls ptxas: the judge will do the same.
     """
     import torch
 
-    from graders.judge.gate_compile_driver import install
+    from triton_util.explain import launches, lowering, offline
 
     torch.set_num_threads(1)
-    install()
+    offline.install()
     _import_helpers()
-    recorder = child.Recorder("<warm>")
-    originals = child.JITFunction.run, child.Autotuner.run
-    recorder.install()
-    child.load_module(_WARM_UP, "<warm>").warm(torch.empty(256))
-    child.JITFunction.run, child.Autotuner.run = originals
+    recorder = launches.Recorder("<warm>")
+    with recorder.installed():
+        launches.load_module(_WARM_UP, "<warm>").warm(torch.empty(256))
     launch = next(iter(recorder.launches.values()))
     commands = {}
-    for arch in child.TARGETS:
-        ptx, metadata = child.to_ptx(launch, arch)
-        commands[str(arch)] = _ptxas_command(launch, arch, ptx, metadata)
-    sys.modules.pop("submission", None)
-    return {"triton": child.triton_version, "ptxas": commands}
+    for arch in launches.TARGETS:
+        ptx, metadata = lowering.to_ptx(launch, arch)
+        commands[str(arch)] = lowering.ptxas_command(launch, arch, ptx, metadata)
+    sys.modules.pop(launches.MODULE, None)
+    return {"triton": lowering.TRITON_VERSION, "ptxas": commands}
 
 
 def _import_helpers() -> None:
@@ -125,33 +122,6 @@ def _import_helpers() -> None:
             importlib.import_module(name)
         except ImportError:
             continue  # an optional part, or a version that has it elsewhere
-
-
-def _ptxas_command(launch: Any, arch: int, ptx: str, metadata: dict[str, Any]) -> list[str]:
-    """The command that Triton runs, with {ptx} and {cubin} in place of the file names."""
-    seen: list[list[str]] = []
-    original = subprocess.run
-
-    def spy(command: list[str], **kwargs: Any) -> Any:
-        seen.append(list(command))
-        return original(command, **kwargs)
-
-    _, options, backend = launch.pack(arch)
-    stages: dict[str, Any] = {}
-    backend.add_stages(stages, options, _language())
-    subprocess.run = spy  # type: ignore[assignment]
-    try:
-        stages["cubin"](ptx, metadata)
-    finally:
-        subprocess.run = original
-    *parts, _, dash_o, _ = seen[-1]
-    return [*parts, "{ptx}", dash_o, "{cubin}"]
-
-
-def _language() -> Any:
-    from triton.backends.compiler import Language
-
-    return Language.TRITON
 
 
 def _compile(

@@ -14,7 +14,6 @@ from typing import Any
 
 from graders.judge import tensors
 from graders.judge.gate_compile_process import Answer, CompileWorker
-from graders.judge.gate_compile_ptxas import Assembled, AssemblerError, assemble
 from graders.judge.gate_compile_words import (
     assembler_finding,
     compile_finding,
@@ -22,9 +21,22 @@ from graders.judge.gate_compile_words import (
     shared_memory_finding,
     timeout_finding,
 )
-from graders.judge.model import Case, Exercise, Finding, KernelResources, TensorSpec
+from graders.judge.model import (
+    Case,
+    Exercise,
+    Finding,
+    GraderError,
+    KernelResources,
+    TensorSpec,
+)
 from graders.judge.submission import Submission
 from graders.judge.workers.claims import text as plain_text
+from triton_util.explain.assembler import (
+    Assembled,
+    AssemblerError,
+    MissingAssemblerError,
+    assemble,
+)
 
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
@@ -183,7 +195,10 @@ def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:
     key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     known = worker.remembered(key)
     if not isinstance(known, Assembled):
-        known = assemble(item.ptx, worker.ptxas(item.target), item.fp_fusion)
+        try:
+            known = assemble(item.ptx, worker.ptxas(item.target), item.fp_fusion)
+        except MissingAssemblerError as error:
+            raise GraderError(str(error)) from error
         worker.remember(key, known)
     return known
 

@@ -10,122 +10,28 @@ from __future__ import annotations
 
 import io
 import json
-import linecache
 import sys
 import traceback
-import types
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
-import triton
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget, Language
-from triton.compiler import ASTSource
-from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
-from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import JITFunction, create_function_from_signature
+from triton.runtime.jit import JITFunction
 
-TARGETS = (80, 90)
+from triton_util.explain.launches import (
+    MODULE,
+    TARGETS,
+    Launch,
+    Recorder,
+    build,
+    def_line,
+    load_module,
+)
+from triton_util.explain.lowering import front_end, to_ptx
+
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
-FAR_BYTES = 1 << 32  # a larger storage is only pretended
-
-
-@dataclass
-class Launch:
-    """One launch as Triton specialises it."""
-
-    kernel: JITFunction[Any]
-    specialization: list[tuple[str, Any]]
-    bound: Mapping[str, Any]
-    options: dict[str, Any]
-    tuned: bool  # one of several configurations of an autotuner
-    line: int | None
-    count: int = 1
-
-    @property
-    def name(self) -> str:
-        return str(self.kernel.__name__)
-
-    @property
-    def key(self) -> str:
-        return f"{self.name} {self.specialization!r} {self.constants()!r} {self.options!r}"
-
-    @property
-    def meaning(self) -> str:
-        """The key without alignment, which the front end does not look at."""
-        kinds = [kind for kind, _ in self.specialization]
-        return f"{self.name} {kinds!r} {self.constants()!r}"
-
-    def constants(self) -> dict[str, Any]:
-        """The constexpr arguments by name."""
-        pairs = zip(self.bound.items(), self.specialization, strict=False)
-        return {name: value for (name, value), (kind, _) in pairs if kind == "constexpr"}
-
-    def pack(self, arch: int) -> tuple[ASTSource, Any, Any]:
-        """Source, options and backend for a target; raises what Triton raises."""
-        backend = make_backend(GPUTarget("cuda", arch, 32))
-        options, signature, constexprs, attrs = self.kernel._pack_args(
-            backend, dict(self.options), dict(self.bound), self.specialization, {}
-        )
-        return ASTSource(self.kernel, signature, constexprs, attrs), options, backend
-
-
-@dataclass
-class Recorder:
-    """Takes the place of `JITFunction.run` and `Autotuner.run`."""
-
-    filename: str
-    launches: dict[str, Launch] = field(default_factory=dict)
-    _tuned: bool = False
-
-    def install(self) -> None:
-        """Patch Triton in this process, for ever: the process serves one submission."""
-        recorder = self
-
-        def run(
-            self: JITFunction[Any], *args: Any, grid: Any, warmup: bool = False, **kw: Any
-        ) -> None:
-            recorder.record(self, args, grid, kw)
-
-        def run_tuned(self: Any, *args: Any, **kw: Any) -> None:
-            recorder.record_tuned(self, args, kw)
-
-        JITFunction.run = run
-        Autotuner.run = run_tuned
-
-    def record(self, kernel: JITFunction[Any], args: Any, grid: Any, kw: dict[str, Any]) -> None:
-        """Bind and specialise the arguments as a launch would."""
-        backend = make_backend(GPUTarget("cuda", TARGETS[0], 32))
-        binder = create_function_from_signature(kernel.signature, kernel.params, backend)
-        bound, specialization, _ = binder(*args, **kw)
-        if callable(grid):
-            grid = grid(bound)
-        launch = Launch(kernel, specialization, bound, kw, self._tuned, self._line())
-        known = self.launches.setdefault(launch.key, launch)
-        if known is not launch:
-            known.count += 1
-
-    def record_tuned(self, tuner: Any, args: Any, kw: dict[str, Any]) -> None:
-        """Record a launch of every configuration that survives the tuner's own pruning."""
-        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
-        configs = tuner.prune_configs(kw)
-        self._tuned, outer = len(configs) > 1, self._tuned
-        for config in configs:
-            if config.pre_hook is not None:
-                config.pre_hook({**tuner.nargs, **kw, **config.all_kwargs()})
-            tuner.fn.run(*args, **kw, **config.all_kwargs())
-        self._tuned = outer
-
-    def _line(self) -> int | None:
-        frame = sys._getframe()
-        while frame is not None and frame.f_code.co_filename != self.filename:
-            frame = frame.f_back  # type: ignore[assignment]
-        return frame.f_lineno if frame is not None else None
 
 
 def run(request: Mapping[str, Any]) -> bytes:
@@ -153,26 +59,6 @@ def run(request: Mapping[str, Any]) -> bytes:
     return json.dumps(report).encode()
 
 
-def load_module(source: str, filename: str) -> types.ModuleType:
-    """Execute the submission's text as a module that Triton can find the source of."""
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    module = types.ModuleType("submission")
-    module.__file__ = filename
-    sys.modules["submission"] = module
-    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
-    return module
-
-
-def build(arg: Mapping[str, Any]) -> Any:
-    """An argument of a case: a scalar, or a tensor of which only the layout matters."""
-    if "value" in arg:
-        return arg["value"]
-    dtype = getattr(torch, arg["dtype"])
-    device = "meta" if arg["length"] * dtype.itemsize > FAR_BYTES else "cpu"
-    storage = torch.empty(arg["length"], dtype=dtype, device=device)
-    return storage.as_strided(arg["shape"], arg["strides"], arg["offset"])
-
-
 def check_front_end(
     launches: Sequence[Launch], filename: str, errors: list[dict[str, Any]]
 ) -> list[Launch]:
@@ -196,35 +82,6 @@ def check_front_end(
     return [launch for alike in sound.values() for launch in alike]
 
 
-def front_end(launch: Launch, arch: int) -> tuple[Any, Any, Any, Any]:
-    """Triton's intermediate representation; the context must outlive it, so it comes along."""
-    source, options, backend = launch.pack(arch)
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    module = source.make_ir(
-        GPUTarget("cuda", arch, 32),
-        options,
-        backend.get_codegen_implementation(options),
-        backend.get_module_map(),
-        context,
-    )
-    return module, options, backend, context
-
-
-def to_ptx(launch: Launch, arch: int) -> tuple[str, dict[str, Any]]:
-    """PTX text and metadata of a specialisation for one target."""
-    module, options, backend, context = front_end(launch, arch)
-    stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-    backend.add_stages(stages, options, Language.TRITON)
-    metadata: dict[str, Any] = {"target": GPUTarget("cuda", arch, 32), **options.__dict__}
-    for name, stage in stages.items():
-        if name != "cubin":
-            module = stage(module, metadata)
-    del context
-    return str(module), metadata
-
-
 def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> None:
     """Lower the representative specialisations of each kernel for each target."""
     for launch in representatives(launches):
@@ -240,7 +97,7 @@ def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> 
             report["compiled"].append(
                 {
                     "kernel": launch.name,
-                    "line": _def_line(launch.kernel),
+                    "line": launch.def_line,
                     "target": arch,
                     "ptx": ptx,
                     "shared": int(metadata.get("shared") or 0),
@@ -257,32 +114,13 @@ def representatives(launches: Sequence[Launch]) -> list[Launch]:
     for name, _ in by_count.most_common(KERNEL_LIMIT):
         own = [item for item in launches if item.name == name]
         picks = [
-            max(own, key=lambda item: (_widths(item), _aligned(item), item.count)),
-            min(own, key=lambda item: (_widths(item), -_aligned(item), -item.count)),
+            max(own, key=lambda item: (item.pointer_bits, item.aligned, item.count)),
+            min(own, key=lambda item: (item.pointer_bits, -item.aligned, -item.count)),
         ]
         if any(item.tuned for item in own):
-            picks.append(max(own, key=lambda item: (_block_size(item), _aligned(item))))
+            picks.append(max(own, key=lambda item: (item.block_size, item.aligned)))
         chosen += {id(item): item for item in picks}.values()
     return chosen
-
-
-def _aligned(launch: Launch) -> int:
-    return sum("D" in str(kind[1]) for kind in launch.specialization)
-
-
-def _widths(launch: Launch) -> int:
-    digits = ("".join(c for c in kind if c.isdigit()) for kind, _ in launch.specialization
-              if str(kind).startswith("*"))  # fmt: skip
-    return sum(int(width) for width in digits if width)
-
-
-def _block_size(launch: Launch) -> int:
-    size = 1
-    for value in launch.constants().values():
-        value = getattr(value, "value", value)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            size *= value
-    return size
 
 
 # ---------------------------------------------------------------- errors
@@ -321,7 +159,7 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
         if isinstance(step, CompilationError):
             own = functions.get(step.src or "")
             if own is not None:
-                found, line = step, _def_line(own) + getattr(step.node, "lineno", 1) - 1
+                found, line = step, def_line(own) + getattr(step.node, "lineno", 1) - 1
             elif line is not None and step.error_message:
                 found = step  # the library's own words about the same line
         step = step.__cause__
@@ -329,7 +167,7 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
 
 
 def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
-    module = sys.modules.get("submission")
+    module = sys.modules.get(MODULE)
     values = list(vars(module).values()) if module else []
     if launch is not None:
         values.append(launch.kernel)
@@ -340,14 +178,6 @@ def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
         if isinstance(value, JITFunction):
             found[value.src] = value
     return found
-
-
-def _def_line(kernel: JITFunction[Any]) -> int:
-    """The line of `def`, decorators skipped."""
-    for offset, line in enumerate(kernel.raw_src):
-        if line.strip().startswith("def "):
-            return int(kernel.starting_line_number) + offset
-    return int(kernel.starting_line_number)
 
 
 def _traceback_line(error: BaseException, filename: str) -> int | None:
@@ -361,6 +191,3 @@ def _types(launch: Launch | None) -> str:
     names = [parameter.name for parameter in launch.kernel.params]
     pairs = zip(names, launch.specialization, strict=False)
     return ", ".join(f"{name}: {kind}" for name, (kind, _) in pairs if kind != "constexpr")
-
-
-triton_version: str = triton.__version__

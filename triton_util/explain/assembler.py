@@ -1,7 +1,6 @@
 """ptxas on PTX text: registers, shared memory and spills, as the assembler reports them.
 
-The judge runs ptxas itself, in limits and in a directory of its own, on text that the jailed
-child made: so the figures are the assembler's and not the submission's.
+It runs in limits and in a directory of its own, so it may be given PTX of unknown origin.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-
-from graders.judge.model import GraderError
 
 CPU_SECONDS = 60
 ADDRESS_KIB = 8 << 20
@@ -35,6 +32,10 @@ class AssemblerError(Exception):
     """ptxas refused the text; the message is its own."""
 
 
+class MissingAssemblerError(Exception):
+    """ptxas itself cannot be run on this machine."""
+
+
 def assemble(ptx: str, command: list[str], fp_fusion: bool = True) -> Assembled:
     """Run `command` (with {ptx} and {cubin} for the files) and read its report."""
     with tempfile.TemporaryDirectory(prefix="tilewise-ptxas-") as folder:
@@ -52,9 +53,9 @@ def assemble(ptx: str, command: list[str], fp_fusion: bool = True) -> Assembled:
         except subprocess.TimeoutExpired:
             raise AssemblerError("ptxas did not come to an end") from None
         except OSError as error:
-            raise GraderError(f"ptxas cannot be run: {error}") from error
+            raise MissingAssemblerError(f"ptxas cannot be run: {error}") from error
         if done.returncode in (126, 127):
-            raise GraderError(f"ptxas cannot be run: {done.stderr.strip()[:300]}")
+            raise MissingAssemblerError(f"ptxas cannot be run: {done.stderr.strip()[:300]}")
         if done.returncode != 0:
             raise AssemblerError((done.stderr or done.stdout).strip()[:4000])
         return read_report(done.stderr + done.stdout)

@@ -1,0 +1,183 @@
+"""Record kernel launches instead of executing them, as Triton would specialise them.
+
+Imports triton, which must not be in interpreter mode: for processes that compile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.compiler import make_backend
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction, create_function_from_signature
+
+MODULE = "submission"  # the name under which a source text is loaded
+TARGETS = (80, 90)
+FAR_BYTES = 1 << 32  # a larger storage is only pretended
+
+
+@dataclass
+class Launch:
+    """One launch as Triton specialises it."""
+
+    kernel: JITFunction[Any]
+    specialization: list[tuple[str, Any]]
+    bound: Mapping[str, Any]
+    options: dict[str, Any]
+    tuned: bool  # one of several configurations of an autotuner
+    line: int | None
+    count: int = 1
+
+    @property
+    def name(self) -> str:
+        return str(self.kernel.__name__)
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} {self.specialization!r} {self.constants()!r} {self.options!r}"
+
+    @property
+    def meaning(self) -> str:
+        """The key without alignment, which the front end does not look at."""
+        kinds = [kind for kind, _ in self.specialization]
+        return f"{self.name} {kinds!r} {self.constants()!r}"
+
+    @property
+    def def_line(self) -> int:
+        """The line of the kernel's `def`, decorators skipped."""
+        return def_line(self.kernel)
+
+    @property
+    def aligned(self) -> int:
+        """How many arguments are known to be divisible by 16."""
+        return sum("D" in str(kind[1]) for kind in self.specialization)
+
+    @property
+    def pointer_bits(self) -> int:
+        """The widths of the elements that the pointer arguments point to, summed."""
+        kinds = [str(kind) for kind, _ in self.specialization if str(kind).startswith("*")]
+        digits = ("".join(c for c in kind if c.isdigit()) for kind in kinds)
+        return sum(int(width) for width in digits if width)
+
+    @property
+    def block_size(self) -> int:
+        """The product of the constants: large blocks come out large."""
+        size = 1
+        for value in self.constants().values():
+            number = getattr(value, "value", value)
+            if isinstance(number, int) and not isinstance(number, bool) and number > 0:
+                size *= number
+        return size
+
+    def constants(self) -> dict[str, Any]:
+        """The constexpr arguments by name."""
+        pairs = zip(self.bound.items(), self.specialization, strict=False)
+        return {name: value for (name, value), (kind, _) in pairs if kind == "constexpr"}
+
+    def pack(self, arch: int) -> tuple[ASTSource, Any, Any]:
+        """Source, options and backend for a target; raises what Triton raises."""
+        backend = make_backend(GPUTarget("cuda", arch, 32))
+        options, signature, constexprs, attrs = self.kernel._pack_args(
+            backend, dict(self.options), dict(self.bound), self.specialization, {}
+        )
+        return ASTSource(self.kernel, signature, constexprs, attrs), options, backend
+
+
+@dataclass
+class Recorder:
+    """Takes the place of `JITFunction.run` and `Autotuner.run`."""
+
+    filename: str
+    launches: dict[str, Launch] = field(default_factory=dict)
+    _tuned: bool = False
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """Launches inside are recorded and not executed."""
+        originals = JITFunction.run, Autotuner.run
+        self.install()
+        try:
+            yield
+        finally:
+            JITFunction.run, Autotuner.run = originals
+
+    def install(self) -> None:
+        """Patch Triton in this process, for ever: the process serves one submission."""
+        recorder = self
+
+        def run(
+            self: JITFunction[Any], *args: Any, grid: Any, warmup: bool = False, **kw: Any
+        ) -> None:
+            recorder.record(self, args, grid, kw)
+
+        def run_tuned(self: Any, *args: Any, **kw: Any) -> None:
+            recorder.record_tuned(self, args, kw)
+
+        JITFunction.run = run
+        Autotuner.run = run_tuned
+
+    def record(self, kernel: JITFunction[Any], args: Any, grid: Any, kw: dict[str, Any]) -> None:
+        """Bind and specialise the arguments as a launch would."""
+        backend = make_backend(GPUTarget("cuda", TARGETS[0], 32))
+        binder = create_function_from_signature(kernel.signature, kernel.params, backend)
+        bound, specialization, _ = binder(*args, **kw)
+        if callable(grid):
+            grid = grid(bound)
+        launch = Launch(kernel, specialization, bound, kw, self._tuned, self._line())
+        known = self.launches.setdefault(launch.key, launch)
+        if known is not launch:
+            known.count += 1
+
+    def record_tuned(self, tuner: Any, args: Any, kw: dict[str, Any]) -> None:
+        """Record a launch of every configuration that survives the tuner's own pruning."""
+        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+        configs = tuner.prune_configs(kw)
+        self._tuned, outer = len(configs) > 1, self._tuned
+        for config in configs:
+            if config.pre_hook is not None:
+                config.pre_hook({**tuner.nargs, **kw, **config.all_kwargs()})
+            tuner.fn.run(*args, **kw, **config.all_kwargs())
+        self._tuned = outer
+
+    def _line(self) -> int | None:
+        frame = sys._getframe()
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            frame = frame.f_back  # type: ignore[assignment]
+        return frame.f_lineno if frame is not None else None
+
+
+def load_module(source: str, filename: str) -> types.ModuleType:
+    """Execute the submission's text as a module that Triton can find the source of."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    module = types.ModuleType(MODULE)
+    module.__file__ = filename
+    sys.modules[MODULE] = module
+    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def build(arg: Mapping[str, Any]) -> Any:
+    """An argument of a case: a scalar, or a tensor of which only the layout matters."""
+    if "value" in arg:
+        return arg["value"]
+    dtype = getattr(torch, arg["dtype"])
+    device = "meta" if arg["length"] * dtype.itemsize > FAR_BYTES else "cpu"
+    storage = torch.empty(arg["length"], dtype=dtype, device=device)
+    return storage.as_strided(arg["shape"], arg["strides"], arg["offset"])
+
+
+def def_line(kernel: JITFunction[Any]) -> int:
+    """The line of `def`, decorators skipped."""
+    for offset, line in enumerate(kernel.raw_src):
+        if line.strip().startswith("def "):
+            return int(kernel.starting_line_number) + offset
+    return int(kernel.starting_line_number)
