@@ -49,6 +49,19 @@ def count_kernel(x_ptr, counter_ptr, BLOCK_SIZE: tl.constexpr):
     tl.atomic_add(counter_ptr, tl.sum(x, axis=0))
 
 
+@triton.jit
+def uneven_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    pid = tl.program_id(0)
+    offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    total = tl.load(output_ptr)
+    for _ in range(pid % 3):
+        total += tl.sum(tl.load(x_ptr + offsets, mask=mask, other=0.0), axis=0)
+    if pid % 2 == 0:
+        tl.store(output_ptr + 1 + offsets, tl.load(x_ptr + offsets, mask=mask), mask=mask)
+    tl.atomic_add(output_ptr, total)
+
+
 def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     output = torch.empty_like(x)
     add_kernel[(triton.cdiv(x.numel(), 4),)](x, y, output, x.numel(), BLOCK_SIZE=4)

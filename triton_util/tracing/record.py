@@ -60,7 +60,7 @@ class Record:
     """A traced launch. Show it in a notebook, or `print` it; ask it for the parts.
 
     grid: (x, y, z). programs: the accesses of each program, in launch order (axis 0 fastest).
-    truncated: programs whose accesses were not kept, because there were too many. traffic: the
+    truncated: programs of which some accesses were not kept, there being too many. traffic: the
     engine's counts, caches not considered; it knows `.arguments`, `.flops`, `.intensity`,
     `.distinct_intensity` and `.l2(capacity_bytes, concurrency)`.
     """

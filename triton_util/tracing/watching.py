@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 
 from triton_util.interpreter import EngineOptions, Run, interpret
+from triton_util.interpreter.access import Lanes
+from triton_util.interpreter.options import Schedule
 from triton_util.tracing.record import Argument, Offsets, Record, Touch
 
 # Active lanes whose offsets are kept: 8 bytes each. What comes later is counted only.
 MOST_LANES = 4_000_000
 
 
-def watch(run_it: Callable[[], Any]) -> Record:
+def watch(run_it: Callable[[], Any], schedule: Schedule = "grid") -> Record:
     """Call `run_it` with the engine in place; the record of the last launch.
 
-    Raises ValueError when nothing was launched, and whatever the launch raises.
+    The schedule of the engine changes nothing in the record of a kernel without races. Raises
+    ValueError when nothing was launched, and whatever the launch raises.
     """
-    options = EngineOptions(schedule="serial", track=False, traffic=True)
+    options = EngineOptions(schedule, track=False, traffic=True)
     with interpret(options) as run:
         watcher = _Watcher(run)
         run.watchers.append(watcher)
@@ -54,7 +57,10 @@ class _Seen:
 
 
 class _Watcher:
-    """Listens to the engine's memory operations; programs run one by one."""
+    """Listens to the engine's memory operations, and sorts them by program.
+
+    The engine runs many programs at once; each program's own accesses still come in order.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -67,15 +73,25 @@ class _Watcher:
         for region in batch.regions:
             self._meet(region)
 
+    def batch_undone(self) -> None:
+        """The programs of the batch start again from their beginning."""
+        for program in self._batch.linear.tolist():
+            for touch in self.launch.programs.pop(program, ()):
+                self.launch.kept -= touch.offsets.size
+            self.launch.not_kept.discard(program)
+
     def loaded(self, region: Any, plan: Any, _pointer: Any) -> None:
-        self._keep("load", region, _offsets(plan), int(np.prod(plan.shape)))
+        self._note("load", region, _by_program(plan, self._batch), _lanes(plan.shape[1:]))
 
     def stored(self, region: Any, plan: Any, _parts: Any) -> None:
-        self._keep("store", region, _offsets(plan), int(np.prod(plan.shape)))
+        self._note("store", region, _by_program(plan, self._batch), _lanes(plan.shape[1:]))
 
-    def atomic(self, region: Any, offsets: Any, _programs: Any, pointer: Any) -> None:
-        lanes = int(np.prod(pointer.shape)) if len(pointer.shape) else 1
-        self._keep("atomic", region, np.asarray(offsets, np.int64).ravel(), lanes)
+    def atomic(self, region: Any, offsets: Any, programs: Any, pointer: Any) -> None:
+        flat = np.asarray(offsets, np.int64).ravel()
+        numbers = np.asarray(programs).ravel()
+        places = {int(number): place for place, number in enumerate(self._batch.linear)}
+        parts = {places[int(number)]: flat[numbers == number] for number in np.unique(numbers)}
+        self._note("atomic", region, parts, _lanes(pointer.shape))
 
     def __getattr__(self, event: str) -> Callable[..., None]:
         """The engine's other events say nothing that is kept here."""
@@ -89,20 +105,51 @@ class _Watcher:
             shape, strides = tuple(region.shape), tuple(region.strides)
             seen.arguments[region.name] = Argument(region.name, shape, strides, region.item_bytes)
 
-    def _keep(self, operation: str, region: Any, offsets: Offsets, lanes: int) -> None:
+    def _note(self, operation: str, region: Any, parts: dict[int, Offsets], lanes: int) -> None:
+        """Keep one operation of all programs that execute it; those without lanes included."""
         self._meet(region)
-        seen = self.launch
-        program = int(self._batch.linear[0])
-        if seen.kept + offsets.size > MOST_LANES:
-            seen.not_kept.add(program)
-            return
-        seen.kept += offsets.size
         filename, line, _ = self._run.lines.current()
         code = linecache.getline(filename, line).strip()
-        seen.programs[program].append(Touch(operation, region.name, offsets, lanes, line, code))
+        for index in _running(self._batch):
+            program = int(self._batch.linear[index])
+            offsets = parts.get(index, np.zeros(0, np.int64))
+            if self.launch.kept + offsets.size > MOST_LANES:
+                self.launch.not_kept.add(program)
+                continue
+            self.launch.kept += offsets.size
+            touch = Touch(operation, region.name, offsets, lanes, line, code)
+            self.launch.programs[program].append(touch)
 
 
-def _offsets(plan: Any) -> Offsets:
-    """The active offsets of an access, in the order of its pieces."""
-    parts = [np.asarray(piece.offsets(), np.int64).ravel() for piece in plan.pieces]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+def _running(batch: Any) -> list[int]:
+    """Places in the batch of the programs that control flow has left active."""
+    if batch.active is None:
+        return list(range(batch.programs))
+    return [int(index) for index in np.flatnonzero(batch.active)]
+
+
+def _lanes(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape)) if len(shape) else 1
+
+
+def _by_program(plan: Any, batch: Any) -> dict[int, Offsets]:
+    """The active offsets of each program, by its place in the batch."""
+    found: dict[int, Offsets] = {}
+    for piece in plan.pieces:
+        rows = _rows(piece)
+        if plan.shape[0] != batch.programs:  # the same lanes for all programs
+            found |= dict.fromkeys(range(batch.programs), rows[0])
+            continue
+        where = piece.where
+        chosen = range(len(rows)) if where is Ellipsis or isinstance(where[0], slice) else where[0]
+        found |= {int(index): row for index, row in zip(chosen, rows, strict=True)}
+    return found
+
+
+def _rows(piece: Any) -> list[Offsets]:
+    """The active offsets of a piece, one array for each program in it."""
+    if isinstance(piece, Lanes):
+        pairs = zip(piece.offsets_, piece.active, strict=True)
+        return [np.asarray(offsets[active], np.int64) for offsets, active in pairs]
+    whole = np.asarray(piece.offsets(), np.int64)
+    return [row.ravel() for row in whole]

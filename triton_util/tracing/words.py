@@ -17,7 +17,7 @@ def record_text(record: Record) -> str:
     if record.programs:
         lines += ["", steps_text(record, 0)]
     if record.truncated:
-        lines.append(f"(the steps of {record.truncated} programs were too many to keep)")
+        lines.append(f"(some steps of {record.truncated} programs were too many to keep)")
     return "\n".join(lines)
 
 
