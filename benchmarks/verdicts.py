@@ -1,6 +1,6 @@
 """Verdicts on the interpreter beside verdicts on the GPU, for every right and wrong kernel.
 
-    python benchmarks/verdicts.py [--exercise NAME] [--json FILE]
+    python benchmarks/verdicts.py [--exercise NAME] [--jobs N] [--json FILE]
 
 A wrong kernel that the interpreter refuses never reaches the GPU; without a GPU that column
 says "not run". Exit code 1 when a right kernel is refused or a wrong one accepted anywhere.
@@ -11,7 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -55,19 +58,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--exercise", help="only this one")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with its own judge")
     options = parser.parse_args()
     names = [options.exercise] if options.exercise else list(discovery.exercises())
-    with Judge(mode="all", official=True) as judge:
-        rows = [
-            _row(judge.judge(path, discovery.exercise(name)), path, right)
-            for name in names
-            for path, right in kernels(name)
-        ]
+    work = [(name, path, right) for name in names for path, right in kernels(name)]
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        rows = list(pool.map(_judged, work))
     Console(width=120).print(_table(rows))
     print(_summary(rows))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
+
+
+@cache
+def _judge() -> Judge:
+    """One judge for each process; its warm workers end with it."""
+    return Judge(mode="all", official=True)
+
+
+def _judged(work: tuple[str, Path, bool]) -> Row:
+    name, path, right = work
+    return _row(_judge().judge(path, discovery.exercise(name)), path, right)
 
 
 def _row(report: Report, path: Path, right: bool) -> Row:
