@@ -4,6 +4,7 @@ triton decides when it is imported whether it interprets; other tests need it to
 file `tests/interpreter/suite_*.py` runs in a process of its own.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -31,3 +32,37 @@ def test_suite(suite):
 
 def test_there_are_suites():
     assert len(SUITES) >= 1
+
+
+def test_the_same_mistakes_are_named_when_the_compiler_finds_them():
+    environ = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(HERE / "interpreter" / "compile_mistakes.py")],
+        env={**environ, "PYTHONPATH": str(HERE.parent), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
+    assert len(results) >= 30
+    wrong = [result for result in results if result["kind"] != result["expected"]]
+    assert wrong == []
+    assert sum(bool(result["source"]) for result in results) >= 30
+
+
+def test_the_engine_says_why_it_cannot_run():
+    environ = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    code = (
+        "from triton_util.interpreter import EngineUnavailable, interpret\n"
+        "try:\n    interpret().__enter__()\n"
+        "except EngineUnavailable as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environ, "PYTHONPATH": str(HERE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "TRITON_INTERPRET=1" in done.stdout, done.stderr

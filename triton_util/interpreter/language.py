@@ -25,8 +25,26 @@ def patched_tensor(control: Control) -> Callable[[Any, Any], None]:
         scope.set_attr(tensor, "__repr__", lambda self: repr(_shown(control, self)))
         scope.set_attr(tensor, "__str__", lambda self: str(_shown(control, self)))
         scope.set_attr(tensor, "T", property(_transposed))
+        scope.set_attr(tensor, "__getitem__", _checked_index(tensor.__getitem__))
 
     return patch
+
+
+def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`block[:, None]` as Triton has it; anything else by name, in every version of triton."""
+
+    def index(self: Any, slices: Any) -> Any:
+        parts = slices if isinstance(slices, tuple) else (slices,)
+        for part in parts:
+            part = part.value if isinstance(part, tl.constexpr) else part
+            if part is None or (isinstance(part, slice) and part == slice(None)):
+                continue
+            if self.type.scalar.is_ptr():
+                raise TypeError("cannot index a pointer")
+            raise TypeError(f"unsupported tensor index: {part!r}")
+        return plain(self, slices)
+
+    return index
 
 
 def _truth(control: Control, tensor: Any) -> bool:

@@ -48,7 +48,12 @@ def _maker(function: Any) -> Callable[..., Any] | None:
     tree = ast.parse(textwrap.dedent("".join(source)))
     definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
     _strip_signature(definition)
-    definition.body = KernelRewriter().function_body(definition.body)
+    try:
+        definition.body = KernelRewriter().function_body(definition.body)
+    except Unsupported as error:
+        message, line = error.args
+        filename = function.__code__.co_filename
+        raise SyntaxError(message, (filename, start + line - 1, None, None)) from None
     names = ["_tw", *function.__code__.co_freevars]
     module = ast.parse(f"def _tw_make({', '.join(names)}):\n    return 0")
     outer = module.body[0]
@@ -77,6 +82,10 @@ def _strip_signature(definition: ast.FunctionDef) -> None:
 
 def _free_values(function: Any) -> list[Any]:
     return [cell.cell_contents for cell in function.__closure__ or ()]
+
+
+class Unsupported(Exception):
+    """A statement that no kernel may contain; args: message, line within the source."""
 
 
 class KernelRewriter(ast.NodeTransformer):
@@ -203,7 +212,7 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         if len(node.targets) > 1:
-            raise SyntaxError(f"line {node.lineno}: Multiple assignments are not supported")
+            raise Unsupported("Multiple assignments are not supported", node.lineno)
         node.targets = [self.visit(target) for target in node.targets]
         node.value = _call("value", self.visit(node.value))
         return node

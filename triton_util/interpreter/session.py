@@ -22,6 +22,7 @@ from .formats import Array
 from .language import patched_tensor
 from .options import EngineOptions
 from .reductions import BatchReduce, BatchScan
+from .reports import Reporter
 from .rewriting import rewrite
 from .shadow import Shadow
 from .state import SourceLines
@@ -92,14 +93,14 @@ class Run:
     def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> None:
         """Run one launch of a kernel; raises KernelFault."""
         kernel = interpreted.fn
-        place = {"kernel": kernel.__name__}
         try:
             bound, options = self._bind(interpreted, positional, named)
             sizes = normalised_grid(grid, {k: _plain(v) for k, v in bound.items()})
+            function = self.function(kernel)
         except KernelFault:
             raise
         except Exception as error:
-            raise KernelFault(fault_from(error, place)) from error
+            raise KernelFault(fault_from(error, self._place(kernel, error))) from error
         for hook in interpreted.pre_run_hooks:
             hook(**{name: _plain(value) for name, value in bound.items()})
         constants = {k: v.value for k, v in bound.items() if isinstance(v, arguments.Constant)}
@@ -110,7 +111,7 @@ class Run:
         moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
         execution = Execution(
-            self, (kernel, tuple(map(repr, constants.items()))), self.function(kernel)
+            self, (kernel, tuple(map(repr, constants.items()))), function
         )
         try:
             launching = execution.launch(sizes, hosted)
@@ -122,6 +123,15 @@ class Run:
             record.mode, record.fallback = execution.mode, execution.reason
             for device, host in moved.values():
                 device.copy_(host)
+
+    def _place(self, kernel: Any, error: Exception) -> dict[str, object]:
+        """The learner's line of a launch that fails before the kernel runs."""
+        if isinstance(error, SyntaxError) and error.lineno and error.filename:
+            place = (error.filename, error.lineno, kernel.__name__)
+        else:
+            filename, line, _ = self.lines.of_launcher()
+            place = (filename, line, kernel.__name__)
+        return Reporter(kernel.__name__, self.lines, self.faults).place_of(*place)
 
     def _bind(
         self, interpreted: Any, positional: Any, named: dict[str, Any]

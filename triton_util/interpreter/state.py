@@ -125,6 +125,16 @@ class SourceLines:
             frame = frame.f_back  # type: ignore[assignment]
         return "", 0, ""
 
+    def of_launcher(self) -> tuple[str, int, str]:
+        """The line of the learner's that launches a kernel: the innermost outside all libraries."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            package = str(frame.f_globals.get("__name__", "")).split(".")[0]
+            if package not in ("triton", "triton_util", "torch", "contextlib"):
+                return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+            frame = frame.f_back  # type: ignore[assignment]
+        return "", 0, ""
+
     def of_traceback(self, error: BaseException) -> tuple[str, int, str]:
         """The innermost kernel line in the traceback of an error."""
         found = ("", 0, "")
