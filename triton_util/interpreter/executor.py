@@ -44,7 +44,7 @@ class Execution:
         run = self.run
         batch = Batch(run.options, grid)
         reporter = Reporter(self.function.__name__, run.lines, run.faults)
-        launching = Launching(batch, reporter, run.watchers)
+        launching = Launching(batch, reporter, run.watchers, run.counter is not None)
         run.builder.launching = launching
         values = args.Converter(batch).convert_all(bound)
         with np.errstate(all="ignore"):

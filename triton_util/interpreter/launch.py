@@ -18,11 +18,13 @@ from .state import Batch, NeedsSerial
 class Launching:
     """What the builder needs to know about the launch that is running."""
 
-    def __init__(self, batch: Batch, reporter: Reporter, watchers: list[Any]) -> None:
+    def __init__(
+        self, batch: Batch, reporter: Reporter, watchers: list[Any], counting: bool
+    ) -> None:
         self.batch = batch
         self.reporter = reporter
         self.memory = Memory(batch, reporter, watchers)
-        self.counting = batch.options.traffic
+        self.counting = counting
         self.flops: Counter[str] = Counter()
 
     def program_id(self, axis: int) -> Block:

@@ -14,6 +14,7 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from . import arguments
+from .autotuning import tuning
 from .builder import GridBuilder
 from .control import Control
 from .executor import Execution, bind, normalised_grid
@@ -36,7 +37,8 @@ class Launch:
 
     mode: "grid" or "serial"; fallback: why a grid run went on serially, or "".
     arguments: one dict per parameter, in order: name, kind, dtype, shape, strides, value ...
-    flops: floating-point operations by kind ("arithmetic", "special", "dot"), with traffic on.
+    flops: operations by kind ("arithmetic", "special", "reduction", "dot"), with traffic on.
+    modelled_ms: while tuning or benchmarking, what `costs` makes of the traffic; never measured.
     """
 
     kernel: str
@@ -47,6 +49,7 @@ class Launch:
     fallback: str = ""
     flops: dict[str, int] = field(default_factory=dict)
     traffic: Traffic | None = None
+    modelled_ms: float | None = None
 
 
 class Run:
@@ -67,9 +70,24 @@ class Run:
         self.counter = TrafficWatcher() if options.traffic else None
         if self.counter is not None:
             self.watchers.append(self.counter)
+        self.tuned: dict[Any, Any] = {}
         self.builder: Any = stock.interpreter_builder
         self.control = Control(self)
         self._functions: dict[Any, Callable[..., Any]] = {}
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count the traffic of the launches inside, whatever the options say."""
+        if self.counter is not None:
+            yield
+            return
+        self.counter = TrafficWatcher()
+        self.watchers.append(self.counter)
+        try:
+            yield
+        finally:
+            self.watchers.remove(self.counter)
+            self.counter = None
 
     def never_stored(self, out: torch.Tensor) -> Array | None:
         """For each element of the view `out`, True where no kernel stored; of the view's shape.
@@ -210,6 +228,7 @@ def _install(run: Run, stack: contextlib.ExitStack) -> None:
     scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
     if scope is not None:
         stack.callback(scope.restore)
+    stack.enter_context(tuning(run))
     if run.shadow is not None:
         stack.enter_context(run.shadow.fresh_memory())
 

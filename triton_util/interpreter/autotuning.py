@@ -1,0 +1,203 @@
+"""`@triton.autotune` and `triton.testing.do_bench` where there is no GPU.
+
+Every configuration is run once, with the hooks of the tuner, and checked like any other launch.  A
+configuration that computes something else than the first one is a finding: either it is wrong by
+itself, or the launches before it have changed what it reads.  The choice is made by a modelled
+cost; the time that the interpreter takes says nothing about a GPU and is never used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+import triton.testing
+from triton.runtime.autotuner import Autotuner
+
+from .costs import ModelledMilliseconds, modelled_ms
+from .faults import Fault
+
+if TYPE_CHECKING:
+    from .session import Run
+
+Tensors = dict[str, torch.Tensor]
+_active: list[Run] = []
+
+
+@contextlib.contextmanager
+def tuning(run: Run) -> Any:
+    """Put the engine in the place of the tuner's stop-watch."""
+    bench, code = Autotuner.__dict__["_bench"], triton.testing.do_bench.__code__
+    Autotuner._bench = _bench_of(run)
+    triton.testing.do_bench.__code__ = _do_bench.__code__
+    _active.append(run)
+    try:
+        yield
+    finally:
+        _active.pop()
+        Autotuner._bench = bench
+        triton.testing.do_bench.__code__ = code
+
+
+def _do_bench(  # type: ignore[no-untyped-def]
+    fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"
+):
+    from triton_util.interpreter import autotuning
+
+    return autotuning.bench(fn, quantiles, return_mode)
+
+
+def bench(function: Callable[[], Any], quantiles: Sequence[float] | None, mode: str) -> Any:
+    """What `triton.testing.do_bench` returns: the modelled time of all launches inside, in ms.
+
+    NaN where nothing is launched: torch's own operations are not modelled.
+    """
+    run = _active[-1]
+    spent, launches = _modelled(run, function)
+    time = spent if launches else ModelledMilliseconds("nan")
+    if quantiles is not None:
+        return [time for _ in quantiles] if len(quantiles) > 1 else time
+    return [time] if mode == "all" else time
+
+
+def _modelled(run: Run, function: Callable[[], Any]) -> tuple[ModelledMilliseconds, int]:
+    """Call a function and add up the modelled times of its launches."""
+    before = len(run.launches)
+    with run.counting():
+        function()
+    total = 0.0
+    for launch in run.launches[before:]:
+        x, y, z = launch.grid
+        assert launch.traffic is not None
+        launch.modelled_ms = modelled_ms(launch.traffic, x * y * z, launch.meta)
+        total += launch.modelled_ms
+    return ModelledMilliseconds(total), len(run.launches) - before
+
+
+def _bench_of(run: Run) -> Callable[..., list[float]]:
+    def bench_config(self: Any, *positional: Any, config: Any, **meta: Any) -> list[float]:
+        """Run one configuration as the tuner would, judge it, and return its modelled cost."""
+        conflicts = meta.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(
+                f"Conflicting meta-parameters: {', '.join(conflicts)}. "
+                "Make sure that you don't re-define auto-tuned symbols."
+            )
+        trial = _Trial(run, self, positional, config, meta)
+        spent, _ = _modelled(run, trial.launch)
+        trial.judge()
+        return [spent] * 3
+
+    return bench_config
+
+
+class _Trial:
+    """One configuration on one set of arguments."""
+
+    def __init__(
+        self, run: Run, tuner: Any, positional: Sequence[Any], config: Any, meta: dict[str, Any]
+    ) -> None:
+        self.run = run
+        self.tuner = tuner
+        self.positional = positional
+        self.config = config
+        self.current = {**meta, **config.all_kwargs()}
+        self.named = {**tuner.nargs, **self.current}
+        self.tensors: Tensors = {
+            name: value for name, value in self.named.items() if isinstance(value, torch.Tensor)
+        }
+        key = (id(tuner), tuple(value.data_ptr() for value in self.tensors.values()))
+        self.known = run.tuned.setdefault(key, _Tuning(self._copy()))
+        self.before = self._copy()
+        self.result: Tensors = {}
+
+    def launch(self) -> None:
+        """One launch with the tuner's hooks, as triton's own `_bench` makes it."""
+        if self.config.pre_hook:
+            self.config.pre_hook(self.named)
+        self.tuner.pre_hook(self.named)
+        try:
+            self.tuner.fn.run(*self.positional, **self.current)
+        except Exception as error:
+            self.tuner.post_hook(self.named, exception=error)
+            raise
+        self.result = self._copy()
+        self.tuner.post_hook(self.named, exception=None)
+
+    def judge(self) -> None:
+        """Compare with what the first configuration computed."""
+        if self.known.result is None:
+            self.known.result, self.known.config = self.result, self.config
+            return
+        differing = _first_difference(self.known.result, self.result)
+        if differing is None:
+            return
+        after = self._copy()
+        self._put(self.known.fresh)
+        faults = len(self.run.faults)
+        self.launch()
+        alone = _first_difference(self.known.result, self.result) is not None
+        del self.run.launches[-1], self.run.faults[faults:]
+        self._put(after)
+        self.run.faults.append(self._fault(differing, alone))
+
+    def _fault(self, argument: str, alone: bool) -> Fault:
+        kernel = getattr(self.tuner.base_fn, "__name__", "")
+        if alone:
+            message = (
+                f"Configuration ({self.config}) computes another {argument!r} than the first one "
+                f"({self.known.config}): it is wrong by itself."
+            )
+            cause = "A block size must not change the result: look at grid, masks and loop bounds."
+        else:
+            message = (
+                f"While {kernel} is tuned, its launches change {argument!r}, and the next "
+                "configuration starts from what the last one left."
+            )
+            cause = (
+                "Name tensors that the kernel adds to in reset_to_zero=[...], and those that it "
+                "changes in place in restore_value=[...]."
+            )
+        return Fault(
+            code="order-dependent",
+            message=message,
+            kernel=kernel,
+            operation="triton.autotune",
+            argument=argument,
+            cause=cause,
+            kind="wrong-configuration" if alone else "tuning-corrupts",
+        )
+
+    def _copy(self) -> Tensors:
+        return {name: tensor.detach().clone() for name, tensor in self.tensors.items()}
+
+    def _put(self, values: Tensors) -> None:
+        with torch.no_grad():
+            for name, tensor in self.tensors.items():
+                if not torch.equal(tensor, values[name]):
+                    tensor.copy_(values[name])
+
+
+class _Tuning:
+    """What the first configuration found and computed; `fresh`: the tensors before any launch."""
+
+    def __init__(self, fresh: Tensors) -> None:
+        self.fresh = fresh
+        self.result: Tensors | None = None
+        self.config: Any = None
+
+
+def _first_difference(expected: Tensors, actual: Tensors) -> str | None:
+    """The first tensor that is not the same up to rounding."""
+    for name, wanted in expected.items():
+        found = actual[name]
+        if wanted.is_floating_point():
+            a, b = wanted.double(), found.double()
+            scale = float(a.nan_to_num(0, 0, 0).abs().max()) if a.numel() else 0.0
+            if not torch.allclose(a, b, rtol=2e-2, atol=2e-2 * scale, equal_nan=True):
+                return name
+        elif not torch.equal(wanted, found):
+            return name
+    return None
