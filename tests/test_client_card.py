@@ -80,6 +80,15 @@ def test_tiers():
     assert "Self-check only: there is no sandbox" in report_text(failed_report(sandbox="C"))
 
 
+def test_help_is_offered_to_those_who_need_it():
+    assert 'hint("vector_add")' in report_text(failed_report())
+    assert "Stuck?" in words_of(report_html(failed_report()))
+    solved = failed_report(state="passed", findings=())
+    unknown = failed_report(max_points=0)
+    for report in (solved, unknown, could_not_check("vector_add", "", "")):
+        assert "Stuck?" not in report_text(report)
+
+
 def test_every_text_is_escaped():
     finding = Finding(
         gate=EVIL, code=EVIL, title=EVIL, message=f"{EVIL} `{EVIL}`", next_step=EVIL, where=EVIL,
@@ -269,7 +278,7 @@ def test_progress_is_shown():
         attempts.progress_text(listed, recorded),
         words_of(attempts.progress_html(listed, recorded)),
     ):
-        assert "1 of 3 exercises passed" in told
+        assert "1 of 3 exercises passed, 1 of 3 lessons done" in told
         assert "passed on 2026-11-02" in told
         assert "under way: 1 check, at best 4 of 30 cases" in told
         assert "not tried yet" in told

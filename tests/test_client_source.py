@@ -169,6 +169,24 @@ def test_imports_under_other_names():
     assert "from math import ceil as up" in made.text
 
 
+def test_the_learners_own_import_is_kept_while_it_is_true():
+    made = notebook(
+        "from triton_util import cdiv\nfrom triton_util import cdiv as blocks\n",
+        "def vector_add(x):\n    return cdiv(x, 2), blocks(x, 2)",
+    )
+    text = made.gather().text
+    assert "from triton_util import cdiv\n" in text
+    assert "from triton_util import cdiv as blocks\n" in text
+    made.run("from math import floor\n")
+    made.namespace["cdiv"] = made.namespace["floor"]  # no cell says so
+    assert "from math import floor as cdiv\n" in made.gather().text
+
+
+def test_star_import_is_found_at_its_public_path():
+    made = notebook("from triton_util import *", "def vector_add(x):\n    return cdiv(x, 2)")
+    assert made.gather().text.startswith("from triton_util import cdiv\n")
+
+
 def test_class_of_the_session_is_a_statement():
     made = notebook(
         "import dataclasses\n\n@dataclasses.dataclass\nclass Tile:\n    m: int = 4\n",

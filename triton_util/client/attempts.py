@@ -166,8 +166,17 @@ def progress_html(exercises: Sequence[Listed], recorded: dict[str, Attempts]) ->
 
 
 def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
-    done = sum(bool(recorded.get(item.name, Attempts()).passed) for item in exercises)
-    return f"{done} of {len(exercises)} exercises passed"
+    passed = {item.name for item in exercises if recorded.get(item.name, Attempts()).passed}
+    lessons = _lessons(exercises)
+    done = [
+        lesson
+        for lesson in lessons
+        if all(item.name in passed for item in exercises if item.lesson == lesson)
+    ]
+    return (
+        f"{len(passed)} of {len(exercises)} exercises passed, "
+        f"{len(done)} of {len(lessons)} lessons done"
+    )
 
 
 def _lessons(exercises: Sequence[Listed]) -> list[str]:

@@ -134,7 +134,7 @@ def report_html(report: Report) -> str:
     verdict = f"<code>{html.escape(report.exercise)}</code> {words.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
-    parts += [_resources(report), _tier(report)]
+    parts += [_resources(report), _small(words.offer(report)), _small(words.tier(report))]
     label = f"Check of {report.exercise}: {words.headline(report)}"
     mark = words.STATE_MARK[report.state]
     body = "".join(parts)
@@ -206,6 +206,5 @@ def _resources(report: Report) -> str:
     )
 
 
-def _tier(report: Report) -> str:
-    line = words.tier(report)
-    return f'<p class="tw-tier">{html.escape(line)}</p>' if line else ""
+def _small(line: str) -> str:
+    return f'<p class="tw-tier">{inline(line)}</p>' if line else ""

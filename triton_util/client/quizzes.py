@@ -114,6 +114,7 @@ def _question_widget(number: int, question: Question) -> Any:
             for index, (letter, choice) in enumerate(zip(LETTERS, question.choices, strict=False))
         ],
         value=None,
+        tooltip=question.prompt,  # what a screen reader says of the group
         layout=widgets.Layout(width="auto", margin="0 0 0 1em"),
     )
     answer = widgets.HTML()

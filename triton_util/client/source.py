@@ -204,19 +204,35 @@ def _label(filename: str, session: Session) -> tuple[str, int]:
 
 
 def _foreign_import(name: str, value: object, session: Session) -> _Piece | None:
-    """An import from the module that says it defines `value`, where it really has it there."""
+    """An import of `value`: the learner's own where it still means this, else one that does."""
+    written = _binding(name, session)
+    if written is not None and written.is_import and _imports(written.text, name) is value:
+        return written
     home = inner_function(value) or value  # a kernel object names the module of its class
     module_name = getattr(home, "__module__", None)
     inner = getattr(home, "__qualname__", None) or getattr(home, "__name__", None)
     if not isinstance(module_name, str) or not isinstance(inner, str) or "." in inner:
         return None
-    module = sys.modules.get(module_name)
-    if module is None or module.__dict__ is session.namespace or module_name == "__main__":
+    if module_name == "__main__":
         return None
-    if getattr(module, inner, None) is not value:
+    parts = module_name.split(".")
+    for length in range(1, len(parts) + 1):  # the shortest path is the public one
+        module = sys.modules.get(".".join(parts[:length]))
+        if module is None or module.__dict__ is session.namespace:
+            continue
+        if getattr(module, inner, None) is value:
+            alias = "" if inner == name else f" as {name}"
+            return _Piece(f"from {module.__name__} import {inner}{alias}", is_import=True)
+    return None
+
+
+def _imports(text: str, name: str) -> object:
+    """What an import statement binds to `name`, judged by the modules that are loaded."""
+    statement = ast.parse(text).body[0]
+    if not isinstance(statement, ast.ImportFrom) or statement.level or statement.module is None:
         return None
-    alias = "" if inner == name else f" as {name}"
-    return _Piece(f"from {module_name} import {inner}{alias}", is_import=True)
+    module = sys.modules.get(statement.module)
+    return getattr(module, statement.names[0].name, None)
 
 
 def _statement(name: str, value: object, session: Session) -> _Piece:

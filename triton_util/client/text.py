@@ -28,8 +28,9 @@ def report_text(report: Report) -> str:
     rows = words.resources(report)
     if rows:
         lines += ["", _table([words.RESOURCE_COLUMNS, *rows])]
-    if words.tier(report):
-        lines += ["", _wrap(words.tier(report))]
+    for line in (words.offer(report), words.tier(report)):
+        if line:
+            lines += ["", _wrap(line)]
     return "\n".join(lines)
 
 

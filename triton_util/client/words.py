@@ -54,6 +54,13 @@ def tier(report: Report) -> str:
     return ""
 
 
+def offer(report: Report) -> str:
+    """Where to get help; "" where the exercise is solved or unknown."""
+    if report.state != "failed" or not report.max_points:
+        return ""
+    return f'Stuck? `hint("{report.exercise}")` gives a hint, and a clearer one each time.'
+
+
 def resources(report: Report) -> list[tuple[str, str, str, str, str]]:
     """Rows of the table of compiled kernels: kernel, target, registers, shared, spills."""
     return [
