@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.classroom import judging
 from graders.classroom.marks import Marks
@@ -114,9 +115,10 @@ class Autograder:
             if not force and not submission.error and self._unchanged(submission):
                 results.append(Result(student, "unchanged"))
                 continue
-            yield from self._missing(submission, force, waiting)
-            if submission.error or submission.complete:
+            missing = list(self._missing(submission, force, waiting))
+            if submission.error or submission.complete:  # else its marks will come
                 ready.append(submission)
+            yield from missing
 
     def _missing(
         self, submission: _Submission, force: bool, waiting: dict[str, list[_Submission]]
@@ -210,7 +212,9 @@ class Autograder:
 
     def _nbgrader_autograde(self, student: str) -> str:
         """nbgrader's own autograding of one student; returns why it failed, "" when not."""
-        done = self._api.autograde(self.assignment, student)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way with its sessions
+            done = self._api.autograde(self.assignment, student)
         if done["success"]:
             return ""
         log = done.get("log") or done.get("error") or "nbgrader gave no reason"
