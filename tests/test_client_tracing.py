@@ -1,13 +1,10 @@
 """trace: what a kernel touched, as data, in words and as pictures. Runs in the interpreter."""
 
-import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreting_process import InterpretingProcess
 
 from triton_util.interpreter.l2 import BlockLoads
 from triton_util.interpreter.traffic import ArgumentTraffic, Traffic
@@ -15,31 +12,16 @@ from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
 from triton_util.tracing.record import Argument, Record, Touch
 
-HERE = Path(__file__).parent
+
+@pytest.fixture(scope="module")
+def run():
+    """Runs code beside the traced kernels, in the interpreter; gives what it printed."""
+    prelude = "import torch\nfrom traced_kernels import *\nfrom triton_util import trace"
+    with InterpretingProcess(prelude) as process:
+        yield process.run
 
 
-def run(code: str) -> str:
-    """Run code beside the traced kernels, in the interpreter; what it printed."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import torch\nfrom traced_kernels import *\nfrom triton_util import trace\n" + code,
-        ],
-        env={
-            **os.environ,
-            "TRITON_INTERPRET": "1",
-            "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent}",
-        },
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def test_vector_addition_in_words():
+def test_vector_addition_in_words(run):
     told = run(
         "record = trace(vector_add)(torch.arange(6.), torch.ones(6))\n"
         "print(record)\nprint(record.steps_text(1))\nprint(record.result.tolist())\n"
@@ -53,7 +35,7 @@ def test_vector_addition_in_words():
     assert "program 1, step 3 of 3: stores 2 elements" in told
 
 
-def test_closed_forms_of_matmul():
+def test_closed_forms_of_matmul(run):
     """256³ in 32-tiles reads a and b eight times; nine programs of 9×9 read 90 or 54 blocks."""
     run(
         "grid, arguments = matmul_arguments(256, 32, 1)\n"
@@ -74,7 +56,7 @@ def test_closed_forms_of_matmul():
     )
 
 
-def test_grouped_order_hits_more():
+def test_grouped_order_hits_more(run):
     rates = run(
         "for group in (1, 3):\n"
         "    grid, arguments = matmul_arguments(9 * 16, 16, group)\n"
@@ -86,7 +68,7 @@ def test_grouped_order_hits_more():
     assert "   0    3    6    9   12   15   18   21   24" in rates
 
 
-def test_strided_input_and_atomics():
+def test_strided_input_and_atomics(run):
     told = run(
         "x = torch.arange(60.).reshape(5, 12)[:, ::2]\n"
         "record = trace(transpose_kernel)[(2, 2)](x, torch.empty(6, 5), 5, 6, *x.stride(), 4)\n"
@@ -101,7 +83,7 @@ def test_strided_input_and_atomics():
     assert "updates 1 element of counter_ptr, [0]" in told
 
 
-def test_many_programs_at_once_leave_the_record_of_one_by_one():
+def test_many_programs_at_once_leave_the_record_of_one_by_one(run):
     run(
         "from triton_util.tracing.watching import watch\n"
         "x, out = torch.randn(45), torch.empty(46)\n"
@@ -124,7 +106,7 @@ def test_many_programs_at_once_leave_the_record_of_one_by_one():
     )
 
 
-def test_bad_access_is_still_stopped():
+def test_bad_access_is_still_stopped(run):
     told = run(
         "from triton_util.interpreter import KernelFault\n"
         "try:\n    trace(add_kernel)[(3,)](torch.ones(6), torch.ones(6), torch.ones(6), 12, 4)\n"
@@ -137,11 +119,13 @@ def test_bad_access_is_still_stopped():
     ]
 
 
-def test_too_many_accesses_are_counted_but_not_kept():
+def test_too_many_accesses_are_counted_but_not_kept(run):
     told = run(
-        "from triton_util.tracing import watching\nwatching.MOST_LANES = 30\n"
+        "from triton_util.tracing import watching\n"
+        "watching.MOST_LANES, most = 30, watching.MOST_LANES\n"
         "record = trace(vector_add)(torch.arange(40.), torch.ones(40))\n"
-        "print(record.traffic.arguments['x_ptr'].loaded, record.truncated)\nprint(record)"
+        "print(record.traffic.arguments['x_ptr'].loaded, record.truncated)\nprint(record)\n"
+        "watching.MOST_LANES = most"
     )
     assert told.startswith("160 10\n")
     assert "some steps of 10 programs were too many to keep" in told

@@ -6,8 +6,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from interpreting_process import InterpretingProcess
 
 HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def warm():
+    """Runs code beside the helper kernels in one warm process."""
+    with InterpretingProcess("import torch, triton\nfrom helper_kernels import *") as process:
+        yield process.run
 
 
 def run(code: str, interpret: str | None = "1", stdin: str | None = None, **extra: str) -> str:
@@ -27,8 +35,8 @@ def run(code: str, interpret: str | None = "1", stdin: str | None = None, **extr
     return done.stdout
 
 
-def test_offsets_and_masks_cover_every_element():
-    run(
+def test_offsets_and_masks_cover_every_element(warm):
+    warm(
         "for n in (1, 6, 7, 8, 16):\n"
         "    x = torch.arange(n, dtype=torch.float32)\n"
         "    assert torch.equal(copy_1d(x, 4), x), n\n"
@@ -38,21 +46,21 @@ def test_offsets_and_masks_cover_every_element():
     )
 
 
-def test_offsets_do_not_wrap_round_at_2_to_the_31():
-    printed = run(
+def test_offsets_do_not_wrap_round_at_2_to_the_31(warm):
+    printed = warm(
         "out = torch.zeros(1, dtype=torch.int64)\nfar_offsets_kernel[(1,)](out)\nprint(out.item())"
     )
     assert int(printed) == 4_000_000 * 1024 + 1023
 
 
-def test_print_if_prints_in_the_chosen_programs_only():
+def test_print_if_prints_in_the_chosen_programs_only(warm):
     code = 'printing_kernel[(4, 2)](torch.zeros(4), "{}")'
-    assert run(code.format(">=2,=1")).split("\n")[:-1] == ["program [2] [1]", "program [3] [1]"]
-    assert run(code.format("")).count("program") == 8
+    assert warm(code.format(">=2,=1")).split("\n")[:-1] == ["program [2] [1]", "program [3] [1]"]
+    assert warm(code.format("")).count("program") == 8
 
 
-def test_print_if_names_a_bad_condition_and_does_not_swallow_it():
-    printed = run(
+def test_print_if_names_a_bad_condition_and_does_not_swallow_it(warm):
+    printed = warm(
         "try:\n    printing_kernel[(4, 2)](torch.zeros(4), '=>2')\n"
         "except Exception as error:\n    print(error)"
     )
@@ -60,8 +68,8 @@ def test_print_if_names_a_bad_condition_and_does_not_swallow_it():
     assert "for axis 0" in printed
 
 
-def test_print_if_outside_a_kernel_says_where_it_belongs():
-    printed = run("try:\n    print_if('x', '=0')\nexcept RuntimeError as error:\n    print(error)")
+def test_print_if_outside_a_kernel_says_where_it_belongs(warm):
+    printed = warm("try:\n    print_if('x', '=0')\nexcept RuntimeError as error:\n    print(error)")
     assert "inside a @triton.jit kernel" in printed
 
 
@@ -108,9 +116,9 @@ def test_index_helpers_compile_for_a_gpu(target):
 
 
 @pytest.mark.parametrize("schedule", ["grid", "serial"])
-def test_print_if_and_breakpoint_if_in_the_engine(schedule):
+def test_print_if_and_breakpoint_if_in_the_engine(warm, schedule):
     """The engine runs many programs at once; what is printed is still one program's."""
-    printed = run(
+    printed = warm(
         "from triton_util.interpreter import EngineOptions, interpret\n"
         f"with interpret(EngineOptions(schedule={schedule!r})):\n"
         "    printing_kernel[(20, 2)](torch.zeros(20), '=17')\n"
