@@ -83,7 +83,9 @@ def differs(actual: torch.Tensor, expected: torch.Tensor, tolerance: float) -> s
     if actual.shape != expected.shape:
         return f"shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
     scale = expected.float().square().mean().sqrt()
-    allowed = tolerance * (expected.float().abs() + scale)
+    info = torch.finfo(actual.dtype)
+    smallest = info.smallest_normal * info.eps  # steps between subnormals cannot be finer
+    allowed = tolerance * (expected.float().abs() + scale) + smallest
     excess = ((actual.float() - expected.float()).abs() - allowed).max()
     return "" if excess <= 0 else f"off by {float(excess):.3g} more than allowed"  # NaN: off
 

@@ -128,7 +128,8 @@ def launch_attention(
     batches, heads = (1,) * missing + tuple(q.shape[:-2])
     m, d = q.shape[-2:]
     n = k.shape[-2]
-    block = 64 if d * q.element_size() <= 256 else 32
+    # The wider the rows, the fewer of them fit into registers and shared memory.
+    block = min(64, max(16, 16384 // (d * q.element_size())))
     grid = (batches * heads * triton.cdiv(m, block),)
     attention_kernel[grid](
         q,
@@ -150,6 +151,6 @@ def launch_attention(
         CAUSAL=causal,
         D=d,
         BLOCK_M=block,
-        BLOCK_N=32,
+        BLOCK_N=min(32, block),
         num_stages=2,
     )

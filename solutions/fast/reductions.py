@@ -4,8 +4,8 @@ Why the plain forms cannot always reach it:
 
 - *Layer norm reads its weights again for each row.* They come from the cache, but they are
   twice as many bytes as the row itself, and that traffic is what limits the plain form. Here
-  a program takes several short rows at once and loads the weights once for all of them; the
-  rows themselves pass by the first cache level (".cg"), so that the weights stay there.
+  the rows pass by the first cache level (".cg"), so that the weights stay there, and a program
+  takes several short rows at once and loads the weights once for all of them.
 - *The masks cost instructions.* When a row fills its block exactly, there are none.
 - *Rows of 1000 half-precision numbers are 2000 bytes long*, no multiple of the 32 bytes that
   Triton looks for, and so it would load each number alone. The launcher passes the length in
@@ -160,43 +160,36 @@ def layernorm_rows_kernel(
     ROWS: tl.constexpr,
     BLOCK_SIZE: tl.constexpr,
     FULL: tl.constexpr,
-    WEIGHTS_FIRST: tl.constexpr,
 ):
     """Normalise ROWS rows, each of n_vectors * VECTOR elements, in one block.
 
     Row i of x begins at i * stride_vectors * VECTOR. FULL says that the ROWS x BLOCK_SIZE
-    elements of every program exist. WEIGHTS_FIRST asks for the weights before the rows: they
-    arrive earlier, but occupy registers longer.
+    elements of every program exist.
     """
     n_cols = n_vectors * VECTOR
     rows = tl.program_id(axis=0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     cols = tl.arange(0, BLOCK_SIZE)
     in_row = cols < n_cols
     mask = (rows[:, None] < n_rows) & in_row[None, :]
-    if WEIGHTS_FIRST:
-        weight = load_vector(weight_ptr, cols, in_row, FULL)
-        bias = load_vector(bias_ptr, cols, in_row, FULL)
-    row_ptrs = x_ptr + rows * stride_vectors * VECTOR
-    x_ptrs = row_ptrs[:, None] + cols[None, :]
+    x_ptrs = x_ptr + rows[:, None] * stride_vectors * VECTOR + cols[None, :]
     if FULL:
         x = tl.load(x_ptrs, cache_modifier=".cg").to(tl.float32)
     else:
         x = tl.load(x_ptrs, mask=mask, other=0.0, cache_modifier=".cg").to(tl.float32)
-    # A mean far above the spread is rounded to more than the spread can bear; the mean of the
-    # differences to the first element is not.
-    first = tl.load(row_ptrs, mask=rows < n_rows, other=0.0).to(tl.float32)
-    centred = x - first[:, None]
+    centred = x - (tl.sum(x, axis=1) / n_cols)[:, None]
     if not FULL:
-        centred = tl.where(mask, centred, 0.0)
-    centred = centred - (tl.sum(centred, axis=1) / n_cols)[:, None]
-    if not FULL:
-        centred = tl.where(mask, centred, 0.0)
-    variance = tl.sum(centred * centred, axis=1) / n_cols
-    scale = 1.0 / tl.sqrt_rn(variance + eps)
-    if not WEIGHTS_FIRST:
-        weight = load_vector(weight_ptr, cols, in_row, FULL)
-        bias = load_vector(bias_ptr, cols, in_row, FULL)
-    result = centred * scale[:, None] * weight.to(tl.float32) + bias.to(tl.float32)
+        centred = tl.where(in_row[None, :], centred, 0.0)
+    # The mean of large numbers is rounded; what that left over is taken out as well. Half
+    # precision cannot hold rows whose mean is so far above their spread that it would matter.
+    if x_ptr.dtype.element_ty == tl.float32:
+        centred = centred - (tl.sum(centred, axis=1) / n_cols)[:, None]
+        if not FULL:
+            centred = tl.where(in_row[None, :], centred, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, axis=1) / n_cols + eps)
+    # The weights only now: loaded earlier, they would occupy registers all the while.
+    weight = load_vector(weight_ptr, cols, in_row, FULL).to(tl.float32)
+    bias = load_vector(bias_ptr, cols, in_row, FULL).to(tl.float32)
+    result = centred * scale[:, None] * weight + bias
     output_ptrs = output_ptr + rows[:, None] * n_cols + cols[None, :]
     if FULL:
         tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty))
@@ -226,7 +219,7 @@ def layernorm(
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     vector = vector_length(x)
     block_size = triton.next_power_of_2(n_cols)
-    rows = 4 if block_size <= 4096 else 1
+    rows = max(1, 4096 // block_size)
     layernorm_rows_kernel[(triton.cdiv(n_rows, rows),)](
         x,
         weight,
@@ -240,7 +233,6 @@ def layernorm(
         ROWS=rows,
         BLOCK_SIZE=block_size,
         FULL=block_size == n_cols and n_rows % rows == 0,
-        WEIGHTS_FIRST=block_size <= 4096,
-        num_warps=2 if block_size <= 1024 else 8 if block_size <= 4096 else 16,
+        num_warps=4 if block_size <= 1024 else 8 if block_size <= 4096 else 16,
     )
     return output
