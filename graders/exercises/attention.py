@@ -8,7 +8,7 @@ import torch
 
 from graders.judge import footprints, mistakes
 from graders.judge.casebook import HALVES, Maker, cases
-from graders.judge.footprints import computes_with_block
+from graders.judge.footprints import computes_with_block, either, nan_from_nowhere
 from graders.judge.model import (
     Arg,
     Case,
@@ -250,6 +250,13 @@ ATTENTION = Exercise(
             ),
         ),
         Misconception(
+            code="max-not-subtracted",
+            title="exp overflows: the maximum is not subtracted",
+            message="Scores above 88 become inf under exp, and inf / inf is NaN.",
+            next_step="Compute `tl.exp(s - m_new[:, None])`.",
+            footprint=_overflowed,
+        ),
+        Misconception(
             code="padding-counted",
             title="Keys that do not exist take part in the softmax",
             message=(
@@ -258,7 +265,7 @@ ATTENTION = Exercise(
             ),
             next_step="`s = tl.where(offs_n[None, :] < n, s, -float('inf'))` before the maximum.",
             faults=frozenset({"masked-lanes-used"}),
-            footprint=computes_with_block(_padding_counted),
+            footprint=either(computes_with_block(_padding_counted), nan_from_nowhere),
         ),
         Misconception(
             code="rescaling-missing",
@@ -269,9 +276,9 @@ ATTENTION = Exercise(
                 "them, or both, was not."
             ),
             next_step="`acc = acc * alpha[:, None] + ...` and `l = l * alpha + ...`.",
-            footprint=lambda evidence: (
-                computes_with_block(_never_rescaled(True))(evidence)
-                or computes_with_block(_never_rescaled(False))(evidence)
+            footprint=either(
+                computes_with_block(_never_rescaled(True)),
+                computes_with_block(_never_rescaled(False)),
             ),
         ),
         Misconception(
@@ -291,13 +298,6 @@ ATTENTION = Exercise(
                     hide(scores(q, k) / math.sqrt(q.shape[-1]), causal)
                 )
             ),
-        ),
-        Misconception(
-            code="max-not-subtracted",
-            title="exp overflows: the maximum is not subtracted",
-            message="Scores above 88 become inf under exp, and inf / inf is NaN.",
-            next_step="Compute `tl.exp(s - m_new[:, None])`.",
-            footprint=_overflowed,
         ),
         Misconception(
             code="first-head-only",

@@ -6,7 +6,7 @@ import torch
 
 from graders.judge import mistakes
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.footprints import computes, computes_with_block
+from graders.judge.footprints import computes, computes_with_block, either, nan_from_nowhere
 from graders.judge.model import (
     Arg,
     Choice,
@@ -72,18 +72,6 @@ SOFTMAX = Exercise(
     ),
     misconceptions=(
         Misconception(
-            code="padding-counted",
-            title="The lanes beyond the row count in the sum",
-            message=(
-                "The block is longer than the row, and the lanes that do not exist were loaded "
-                "as 0. exp(0) is 1, not 0: each of them adds a full term to the sum, so every "
-                "probability comes out too small and a row no longer sums to 1."
-            ),
-            next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
-            faults=frozenset({"masked-lanes-used"}),
-            footprint=computes_with_block(padding_counted),
-        ),
-        Misconception(
             code="max-not-subtracted",
             title="exp overflows: the maximum is not subtracted",
             message=(
@@ -95,6 +83,18 @@ SOFTMAX = Exercise(
             next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
             imitate=overflowing,
             footprint=overflowed,
+        ),
+        Misconception(
+            code="padding-counted",
+            title="The lanes beyond the row count in the sum",
+            message=(
+                "The block is longer than the row, and the lanes that do not exist were loaded "
+                "as 0. exp(0) is 1, not 0: each of them adds a full term to the sum, so every "
+                "probability comes out too small and a row no longer sums to 1."
+            ),
+            next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
+            faults=frozenset({"masked-lanes-used"}),
+            footprint=either(computes_with_block(padding_counted), nan_from_nowhere),
         ),
         Misconception(
             code="rescaling-missing",
@@ -214,6 +214,17 @@ LAYERNORM = Exercise(
     ),
     misconceptions=(
         Misconception(
+            code="variance-by-difference",
+            title="The variance is lost in a difference of large numbers",
+            message=(
+                "mean(x²) - mean(x)² is right on paper. In float32, with a mean of 10 000 and a "
+                "spread of 1, both terms are about 10⁸ and keep no digits for the difference of "
+                "1: the variance becomes noise, even negative, and its root NaN."
+            ),
+            next_step="Subtract the mean first and average the squares of what is left.",
+            footprint=cancelled,
+        ),
+        Misconception(
             code="padding-counted",
             title="The lanes beyond the row count in the variance",
             message=(
@@ -222,7 +233,7 @@ LAYERNORM = Exercise(
             ),
             next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
             faults=frozenset({"masked-lanes-used"}),
-            footprint=computes_with_block(padding_in_variance),
+            footprint=either(computes_with_block(padding_in_variance), nan_from_nowhere),
         ),
         Misconception(
             code="divided-by-block",
@@ -233,9 +244,9 @@ LAYERNORM = Exercise(
                 "averaging over all its lanes, makes both too small."
             ),
             next_step="Divide by `n_cols`, not by `BLOCK_SIZE`.",
-            footprint=lambda evidence: (
-                computes_with_block(divided_by_block)(evidence)
-                or computes_with_block(padded_and_divided_by_block)(evidence)
+            footprint=either(
+                computes_with_block(divided_by_block),
+                computes_with_block(padded_and_divided_by_block),
             ),
         ),
         Misconception(
@@ -303,17 +314,6 @@ LAYERNORM = Exercise(
             ),
         ),
         mistakes.contiguous_assumed(layernorm),
-        Misconception(
-            code="variance-by-difference",
-            title="The variance is lost in a difference of large numbers",
-            message=(
-                "mean(x²) - mean(x)² is right on paper. In float32, with a mean of 10 000 and a "
-                "spread of 1, both terms are about 10⁸ and keep no digits for the difference of "
-                "1: the variance becomes noise, even negative, and its root NaN."
-            ),
-            next_step="Subtract the mean first and average the squares of what is left.",
-            footprint=cancelled,
-        ),
         mistakes.lossy_dtype(),
         mistakes.missing_mask("a row", "n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),

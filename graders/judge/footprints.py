@@ -102,6 +102,24 @@ def programs(evidence: Evidence) -> int:
     return max((math.prod(launch.grid) for launch in evidence.launches), default=0)
 
 
+def nan_from_nowhere(evidence: Evidence) -> bool:
+    """Tell whether there are NaNs although neither the inputs nor the right answer have any.
+
+    A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
+    """
+    actual = evidence.actual
+    if actual is None or not actual.is_floating_point() or not actual.isnan().any():
+        return False
+    return bool(evidence.expected.isfinite().all()) and not any(
+        bool(t.isnan().any()) for t in tensors(evidence)
+    )
+
+
+def either(*footprints: Footprint) -> Footprint:
+    """Return the footprint that holds where one of them holds."""
+    return lambda evidence: any(footprint(evidence) for footprint in footprints)
+
+
 def stored_prefix(evidence: Evidence) -> int | None:
     """Return how many elements were stored if they are the first ones of the output.
 

@@ -1,0 +1,45 @@
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def locate(pid, rows, cols, GROUP: tl.constexpr):
+    """The tile of program pid."""
+    per_group = GROUP * cols
+    first = (pid // per_group) * GROUP
+    height = tl.minimum(rows - first, GROUP)
+    return first + (pid % per_group) % height, (pid % per_group) // height
+
+
+@triton.heuristics({"EVEN_K": lambda args: args["K"] % args["BLOCK_K"] == 0})
+@triton.jit
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, EVEN_K: tl.constexpr):
+    pid_m, pid_n = locate(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), 8)
+    m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    k = tl.arange(0, BLOCK_K)
+    m_in = m[:, None] < M
+    n_in = n[None, :] < N
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        a_ptrs = a_ptr + m[:, None] * am + (start + k)[None, :] * ak
+        b_ptrs = b_ptr + (start + k)[:, None] * bk + n[None, :] * bn
+        if EVEN_K:
+            a = tl.load(a_ptrs, mask=m_in, other=0.0)
+            b = tl.load(b_ptrs, mask=n_in, other=0.0)
+        else:
+            a = tl.load(a_ptrs, mask=m_in & (start + k < K)[None, :], other=0.0)
+            b = tl.load(b_ptrs, mask=n_in & (start + k < K)[:, None], other=0.0)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=m_in & n_in)
+
+
+def grouped_matmul(a, b):
+    M, K = a.shape
+    N = b.shape[1]
+    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+    matmul_kernel[(triton.cdiv(M, 32) * triton.cdiv(N, 32),)](
+        a, b, c, M, N, K, *a.stride(), *b.stride(), BLOCK_M=32, BLOCK_N=32, BLOCK_K=32
+    )
+    return c

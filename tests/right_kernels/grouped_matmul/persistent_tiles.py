@@ -1,0 +1,28 @@
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    tiles_n = tl.cdiv(N, BN)
+    tiles = tl.cdiv(M, BM) * tiles_n
+    for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
+        band = tile // (GROUP * tiles_n) * GROUP
+        height = min(tl.cdiv(M, BM) - band, GROUP)
+        m = (band + tile % (GROUP * tiles_n) % height) * BM + tl.arange(0, BM)
+        n = (tile % (GROUP * tiles_n) // height) * BN + tl.arange(0, BN)
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for start in range(0, K, BK):
+            k = start + tl.arange(0, BK)
+            a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m < M)[:, None] & (k < K)[None, :], other=0.0)
+            b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
+            acc += tl.dot(a, b, input_precision="ieee")
+        tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=(m < M)[:, None] & (n < N)[None, :])
+
+
+def grouped_matmul(a, b):
+    M, K = a.shape
+    N = b.shape[1]
+    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+    matmul_kernel[(5,)](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=32, BN=32, BK=64, GROUP=2)
+    return c
