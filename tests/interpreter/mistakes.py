@@ -1,6 +1,7 @@
+# ruff: noqa: F841
 """What beginners write: one kernel per mistake, launched or compiled, each with its expected kind.
 
-`MISTAKES[name]` is (kernel, arguments, constexprs, grid, kind in the interpreter, kind in the compiler);
+`MISTAKES[name]` is (kernel, constexprs, grid, kind in the interpreter, kind in the compiler);
 None where that side accepts it or is not asked.
 """
 
@@ -234,7 +235,7 @@ def assigns_twice(x_ptr, n, B: tl.constexpr):
 @mistake(None, "unsupported-python", B=16)
 @triton.jit
 def uses_a_list(x_ptr, n, B: tl.constexpr):
-    parts = [i for i in range(4)]
+    parts = [i for i in range(4)]  # noqa: C416
     tl.store(x_ptr + tl.arange(0, B), parts[1])
 
 

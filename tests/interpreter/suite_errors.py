@@ -1,3 +1,4 @@
+# ruff: noqa: PT018
 """Beginners' mistakes in the interpreter: each is named, with the learner's line."""
 
 import inspect

@@ -1,3 +1,4 @@
+# ruff: noqa: PT018, SIM108
 """Values as on a GPU: number formats, poisoned lanes, assertions, NaNs, operators."""
 
 import numpy as np
@@ -8,7 +9,19 @@ import triton.language as tl
 
 from triton_util.interpreter import EngineOptions, KernelFault, interpret
 
-SPECIAL = [0.0, -0.0, 1.0, 1e-40, 6e-8, 65504.0, 65520.0, 3.4e38, float("inf"), float("-inf"), float("nan")]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    1e-40,
+    6e-8,
+    65504.0,
+    65520.0,
+    3.4e38,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+]
 
 
 @triton.jit
@@ -33,7 +46,9 @@ def binary_kernel(x_ptr, y_ptr, output_ptr, n, OPERATION: tl.constexpr, BLOCK_SI
 def test_each_operation_rounds_to_nearest_even_in_its_own_format(dtype, operation):
     generator = torch.Generator().manual_seed(3)
     x = torch.cat([torch.randn(2000, generator=generator), torch.tensor(SPECIAL)]).to(dtype)
-    y = torch.cat([torch.randn(2000, generator=generator) * 3, torch.tensor(SPECIAL).flip(0)]).to(dtype)
+    y = torch.cat([torch.randn(2000, generator=generator) * 3, torch.tensor(SPECIAL).flip(0)]).to(
+        dtype
+    )
     output = torch.empty_like(x)
     with interpret() as run:
         binary_kernel[(32,)](x, y, output, x.numel(), OPERATION=operation, BLOCK_SIZE=64)
@@ -77,7 +92,9 @@ def bf16_dot_kernel(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
 
 
 def test_bf16_dot_sums_and_comparisons():
-    a, b = (torch.randn(32, 32, generator=torch.Generator().manual_seed(s)).bfloat16() for s in (1, 2))
+    a, b = (
+        torch.randn(32, 32, generator=torch.Generator().manual_seed(s)).bfloat16() for s in (1, 2)
+    )
     c = torch.empty(32, 32)
     with interpret():
         bf16_dot_kernel[(1,)](a, b, c, N=32)
@@ -94,7 +111,10 @@ def bf16_reduce_kernel(x_ptr, output_ptr, N: tl.constexpr):
 
 
 def test_bf16_reductions():
-    x, output = torch.randn(256, generator=torch.Generator().manual_seed(1)).bfloat16(), torch.empty(4)
+    x, output = (
+        torch.randn(256, generator=torch.Generator().manual_seed(1)).bfloat16(),
+        torch.empty(4),
+    )
     with interpret():
         bf16_reduce_kernel[(1,)](x, output, N=256)
     assert output[1] == x.max().float()
@@ -129,7 +149,9 @@ def masked_kernel(x_ptr, output_ptr, n, MODE: tl.constexpr, BLOCK_SIZE: tl.const
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize(("mode", "faulty"), [("sum", True), ("max", True), ("dropped", False), ("copied", False)])
+@pytest.mark.parametrize(
+    ("mode", "faulty"), [("sum", True), ("max", True), ("dropped", False), ("copied", False)]
+)
 def test_values_from_lanes_that_were_not_loaded_are_found(mode, faulty, dtype):
     x, output = torch.randn(50).to(dtype), torch.zeros(64, dtype=dtype)
     with interpret() as run:

@@ -1,3 +1,4 @@
+# ruff: noqa: PT017, PT018
 """No launch reads or writes outside the elements of its arguments; 200 of 200 are stopped."""
 
 import random
@@ -58,7 +59,9 @@ class Arena:
 
     def __init__(self, seed):
         self.generator = torch.Generator().manual_seed(seed)
-        self.buffer = torch.randint(-99, 99, (1 << 16,), generator=self.generator, dtype=torch.int32)
+        self.buffer = torch.randint(
+            -99, 99, (1 << 16,), generator=self.generator, dtype=torch.int32
+        )
         self.next = GUARD
 
     def tensor(self, *shape):
@@ -227,8 +230,13 @@ def test_a_transposed_and_an_expanded_view_are_not_gaps():
 
 def test_views_far_apart_in_a_sparse_storage_are_never_scanned(tmp_path):
     rows, stride = 3, 2**31 + 11
-    storage = torch.from_file(str(tmp_path / "sparse"), shared=True, size=2 * stride + 64, dtype=torch.int8)
-    view, output = storage.as_strided((rows, 16), (stride, 1)), torch.zeros(rows, 16, dtype=torch.int8)
+    storage = torch.from_file(
+        str(tmp_path / "sparse"), shared=True, size=2 * stride + 64, dtype=torch.int8
+    )
+    view, output = (
+        storage.as_strided((rows, 16), (stride, 1)),
+        torch.zeros(rows, 16, dtype=torch.int8),
+    )
     view.copy_(torch.arange(48, dtype=torch.int8).reshape(3, 16))
     with interpret() as run:
         rows_kernel[(1,)](view, output, rows, 16, stride, 16, BLOCK_M=4, BLOCK_N=16)
@@ -246,12 +254,18 @@ def test_views_far_apart_in_a_sparse_storage_are_never_scanned(tmp_path):
 def int32_rows_kernel(x_ptr, output_ptr, m, stride, BLOCK_M: tl.constexpr, WIDE: tl.constexpr):
     offs_m = tl.arange(0, BLOCK_M)
     rows = offs_m.to(tl.int64) if WIDE else offs_m
-    tl.store(output_ptr + offs_m, tl.load(x_ptr + rows * stride, mask=offs_m < m, other=0), mask=offs_m < m)
+    tl.store(
+        output_ptr + offs_m,
+        tl.load(x_ptr + rows * stride, mask=offs_m < m, other=0),
+        mask=offs_m < m,
+    )
 
 
 def test_int32_offsets_past_2_to_the_31_are_found_only_where_they_are_used(tmp_path):
     stride = 2**30
-    storage = torch.from_file(str(tmp_path / "sparse"), shared=True, size=2 * stride + 1, dtype=torch.int8)
+    storage = torch.from_file(
+        str(tmp_path / "sparse"), shared=True, size=2 * stride + 1, dtype=torch.int8
+    )
     output = torch.zeros(4, dtype=torch.int8)
     two = storage.as_strided((2,), (stride,))
     three = storage.as_strided((3,), (stride,))
@@ -308,6 +322,5 @@ def test_empty_tensors_and_empty_grids():
 
 def test_without_checks_the_process_still_survives():
     x, output = torch.zeros(100), torch.zeros(100)
-    with interpret(EngineOptions(check_memory=False)):
-        with pytest.raises(KernelFault):
-            shifted_kernel[(2,)](x, output, 100, 0, 1 << 30, 100, 128, BLOCK_SIZE=64)
+    with interpret(EngineOptions(check_memory=False)), pytest.raises(KernelFault):
+        shifted_kernel[(2,)](x, output, 100, 0, 1 << 30, 100, 128, BLOCK_SIZE=64)

@@ -1,3 +1,4 @@
+# ruff: noqa: PT018
 """Completeness, races, uninitialised reads, and what atomics make of them."""
 
 import pytest
@@ -15,7 +16,11 @@ SCHEDULES = ("grid", "serial", "reversed", "shuffled")
 def fill_kernel(output_ptr, n, shift, BLOCK_SIZE: tl.constexpr, CONSTANT: tl.constexpr):
     pid = tl.program_id(0)
     offsets = pid * (BLOCK_SIZE - shift) + tl.arange(0, BLOCK_SIZE)
-    value = tl.full((BLOCK_SIZE,), 1.0, tl.float32) if CONSTANT else tl.zeros((BLOCK_SIZE,), tl.float32) + pid
+    value = (
+        tl.full((BLOCK_SIZE,), 1.0, tl.float32)
+        if CONSTANT
+        else tl.zeros((BLOCK_SIZE,), tl.float32) + pid
+    )
     tl.store(output_ptr + offsets, value, mask=offsets < n)
 
 

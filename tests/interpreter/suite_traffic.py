@@ -1,3 +1,4 @@
+# ruff: noqa: PT018
 """Bytes, sectors, operations and cache use against closed forms."""
 
 import pytest
@@ -110,7 +111,8 @@ def test_the_l2_model_hits_more_often_when_tiles_are_grouped():
 @pytest.mark.parametrize("name", sorted(set(CASES) - {"spin_lock", "random_numbers"}))
 def test_the_counts_do_not_depend_on_how_the_programs_were_run(name):
     whole, single = (
-        [launch.traffic.to_dict() for launch in traced(name, schedule)] for schedule in ("grid", "serial")
+        [launch.traffic.to_dict() for launch in traced(name, schedule)]
+        for schedule in ("grid", "serial")
     )
     for one, other in zip(whole, single, strict=True):
         for argument, row in one["arguments"].items():

@@ -1,17 +1,21 @@
+# ruff: noqa: PT018
 """Autotuning and do_bench without a GPU: every configuration runs, the choice is modelled."""
 
 import math
-from triton.testing import do_bench as imported_do_bench
 
 import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.testing import do_bench as imported_do_bench
 
 from triton_util.interpreter import EngineOptions, KernelFault, interpret
 from triton_util.interpreter.costs import DeviceModel, ModelledMilliseconds, modelled_ms
 
-CONFIGS = [triton.Config({"BLOCK_SIZE": size}, num_warps=warps) for size, warps in ((32, 1), (256, 4), (1024, 8))]
+CONFIGS = [
+    triton.Config({"BLOCK_SIZE": size}, num_warps=warps)
+    for size, warps in ((32, 1), (256, 4), (1024, 8))
+]
 
 
 def tuned(body, **options):

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM201
 """Kernels of many styles, each with a launcher that returns its outputs.
 
 A case is a function without arguments: it makes its inputs from a fixed seed, launches, and returns
@@ -38,7 +39,9 @@ def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
 def add(x, y, block=64):
     output = torch.empty_like(x)
     n = x.numel()
-    add_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK_SIZE"]),)](x, y, output, n, BLOCK_SIZE=block)
+    add_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK_SIZE"]),)](
+        x, y, output, n, BLOCK_SIZE=block
+    )
     return (output,)
 
 
@@ -147,8 +150,16 @@ def tile_product(a_ptr, b_ptr, rows, columns, k, stride_ak, stride_bk, BLOCK_K: 
     acc = tl.zeros((rows.shape[0], columns.shape[0]), dtype=tl.float32)
     for start in range(0, k, BLOCK_K):
         inside = start + offs_k < k
-        a = tl.load(a_ptr + rows[:, None] + (start + offs_k)[None, :] * stride_ak, mask=inside[None, :], other=0.0)
-        b = tl.load(b_ptr + (start + offs_k)[:, None] * stride_bk + columns[None, :], mask=inside[:, None], other=0.0)
+        a = tl.load(
+            a_ptr + rows[:, None] + (start + offs_k)[None, :] * stride_ak,
+            mask=inside[None, :],
+            other=0.0,
+        )
+        b = tl.load(
+            b_ptr + (start + offs_k)[:, None] * stride_bk + columns[None, :],
+            mask=inside[:, None],
+            other=0.0,
+        )
         acc = tl.dot(a, b, acc, input_precision="ieee")
     return acc
 
@@ -169,7 +180,14 @@ def matmul_kernel(
     offs_m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
     acc = tile_product(
-        a_ptr, b_ptr, (offs_m % m) * stride_am, (offs_n % n) * stride_bn, k, stride_ak, stride_bk, BLOCK_K
+        a_ptr,
+        b_ptr,
+        (offs_m % m) * stride_am,
+        (offs_n % n) * stride_bn,
+        k,
+        stride_ak,
+        stride_bk,
+        BLOCK_K,
     )
     mask = (offs_m[:, None] < m) & (offs_n[None, :] < n)
     c_ptrs = c_ptr + offs_m[:, None] * stride_cm + offs_n[None, :] * stride_cn
@@ -181,7 +199,9 @@ def matmul(a, b, block=(16, 32, 16), group=3):
     n = b.shape[1]
     c = torch.empty(m, n, dtype=a.dtype)
     grid = (triton.cdiv(m, block[0]) * triton.cdiv(n, block[1]),)
-    matmul_kernel[grid](a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), *block, GROUP=group)
+    matmul_kernel[grid](
+        a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), *block, GROUP=group
+    )
     return (c,)
 
 
@@ -344,7 +364,9 @@ def early_return_kernel(x_ptr, output_ptr, n, limit, BLOCK_SIZE: tl.constexpr):
     if pid >= limit:
         return
     offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    tl.store(output_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) + 1.0, mask=offsets < n)
+    tl.store(
+        output_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) + 1.0, mask=offsets < n
+    )
 
 
 @case
@@ -414,7 +436,9 @@ def triangle():
 @triton.jit
 def grid_3d_kernel(output_ptr, nx, ny, nz):
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    tl.store(output_ptr + (x * ny + y) * nz + z, x * 10000 + y * 100 + z + tl.num_programs(2) * 1000000)
+    tl.store(
+        output_ptr + (x * ny + y) * nz + z, x * 10000 + y * 100 + z + tl.num_programs(2) * 1000000
+    )
 
 
 @case
@@ -455,7 +479,11 @@ def reductions_2d_kernel(x_ptr, rows_ptr, columns_ptr, all_ptr, M: tl.constexpr,
     tl.store(columns_ptr + pid * N + tl.arange(0, N), tl.max(x, axis=0))
     kept = tl.sum(x, axis=0, keep_dims=True)
     tl.store(all_ptr + pid, tl.sum(kept) + tl.max(x))
-    tl.store(rows_ptr + pid * M + tl.arange(0, M), tl.argmax(x, axis=1).to(tl.float32), mask=(tl.arange(0, M) + pid) < 4)
+    tl.store(
+        rows_ptr + pid * M + tl.arange(0, M),
+        tl.argmax(x, axis=1).to(tl.float32),
+        mask=(tl.arange(0, M) + pid) < 4,
+    )
 
 
 @case
@@ -659,7 +687,10 @@ def integers():
 
 @case
 def integers_int64():
-    x, output = randint(-1000, 1000, 3, 16, dtype=torch.int64), torch.zeros(3, 9, 16, dtype=torch.int64)
+    x, output = (
+        randint(-1000, 1000, 3, 16, dtype=torch.int64),
+        torch.zeros(3, 9, 16, dtype=torch.int64),
+    )
     y = randint(1, 90, 3, 16, dtype=torch.int64) * (1 - 2 * randint(0, 2, 3, 16, dtype=torch.int64))
     integers_kernel[(3,)](x, y, output, N=16)
     return (output,)
@@ -748,7 +779,9 @@ def casts_kernel(x_ptr, half_ptr, byte_ptr, wide_ptr, bits_ptr, N: tl.constexpr)
 @case
 def casts():
     x = randn(64) * 100
-    outputs = [torch.zeros(64, dtype=d) for d in (torch.float16, torch.int8, torch.int64, torch.int32)]
+    outputs = [
+        torch.zeros(64, dtype=d) for d in (torch.float16, torch.int8, torch.int64, torch.int32)
+    ]
     casts_kernel[(4,)](x, *outputs, N=16)
     return tuple(outputs)
 
@@ -786,7 +819,9 @@ def in_place():
 
 
 @triton.jit
-def partial_sums_kernel(x_ptr, partial_ptr, count_ptr, output_ptr, N: tl.constexpr, P: tl.constexpr):
+def partial_sums_kernel(
+    x_ptr, partial_ptr, count_ptr, output_ptr, N: tl.constexpr, P: tl.constexpr
+):
     pid = tl.program_id(0)
     tl.store(partial_ptr + pid, tl.sum(tl.load(x_ptr + pid * N + tl.arange(0, N)), axis=0))
     if tl.atomic_add(count_ptr, 1) == P - 1:
@@ -911,7 +946,9 @@ def int8_dot_kernel(a_ptr, b_ptr, c_ptr, M: tl.constexpr):
 
 @case
 def int8_dot():
-    a, b = (randint(-128, 127, 3, 32 + i, 32, dtype=torch.int8)[:, :32].contiguous() for i in (0, 1))
+    a, b = (
+        randint(-128, 127, 3, 32 + i, 32, dtype=torch.int8)[:, :32].contiguous() for i in (0, 1)
+    )
     c = torch.zeros(3, 32, 32, dtype=torch.int32)
     int8_dot_kernel[(3,)](a, b, c, M=32)
     return (c,)

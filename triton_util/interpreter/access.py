@@ -70,7 +70,10 @@ class Tile:
         lengths = [length for _, length, _ in self.axes]
         strides = [step * item for _, _, step in self.axes]
         windows = np.lib.stride_tricks.as_strided(
-            flat, [flat.size - self.reach, *lengths], [item, *strides], writeable=flat.flags.writeable
+            flat,
+            [flat.size - self.reach, *lengths],
+            [item, *strides],
+            writeable=flat.flags.writeable,
         )
         moved = [axis for axis, _, _ in self.axes]
         kept = [axis for axis in range(self.starts.ndim) if axis not in moved]

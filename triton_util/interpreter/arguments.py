@@ -167,12 +167,12 @@ def on_host(value: Any, moved: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> 
         storage = value.untyped_storage()
         key = storage.data_ptr()
         if key not in moved:
-            whole = torch.empty(0, dtype=torch.uint8, device=value.device).set_(storage)  # type: ignore[call-overload]
+            whole = torch.empty(0, dtype=torch.uint8, device=value.device).set_(storage)
             moved[key] = (whole, whole.cpu())
         host = torch.empty(0, dtype=value.dtype)
         host.set_(
             moved[key][1].untyped_storage(), value.storage_offset(), value.shape, value.stride()
-        )  # type: ignore[call-overload]
+        )
         return host
     if isinstance(value, TensorWrapper):
         return TensorWrapper(on_host(value.base, moved), value.dtype)

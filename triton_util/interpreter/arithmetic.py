@@ -171,7 +171,7 @@ def cast(source: Block, target: tl.dtype) -> Block:
     scalar = target.scalar
     if source.is_summed() and scalar.name in ("int32", "int64") and source.terms is not None:
         low, high = source.bounds()
-        if INT32_MIN <= low and high <= INT32_MAX:
+        if low >= INT32_MIN and high <= INT32_MAX:
             return Block(None, scalar, source.shape, terms=source.terms)
     values = convert(source.data, source.dtype.scalar, scalar)
     return Block(values, scalar, source.shape)
@@ -265,4 +265,4 @@ def recast_pointer(pointer: Pointer, target: tl.dtype) -> Pointer:
 def fits(terms: tuple[Array, ...]) -> bool:
     """True where the sum of the terms stays within int32."""
     low, high = bounds_of(terms)
-    return INT32_MIN <= low and high <= INT32_MAX
+    return low >= INT32_MIN and high <= INT32_MAX

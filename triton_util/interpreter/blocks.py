@@ -162,7 +162,7 @@ class Pointer(Block):
     @property
     def item_bytes(self) -> int:
         """Bytes from one element to the next."""
-        return max(1, self.get_element_ty().primitive_bitwidth // 8)
+        return max(1, int(self.get_element_ty().primitive_bitwidth) // 8)
 
     def _materialise(self) -> Array:
         if self.is_absolute:

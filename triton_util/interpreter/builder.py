@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from . import arithmetic, atomics, mathematics, shapes
-from .blocks import Block, Pointer, scalar
+from .blocks import Block, Pointer, joint_shape, scalar
 from .descriptors import Box, rows_of
 from .formats import carrier_dtype, round_to_tf32
 from .launch import Launching
@@ -137,7 +137,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
 
     def ternary_op(self, first: Block, second: Block, third: Block, operation: Any) -> Block:
         values = operation(first.data, second.data, third.data)
-        shape = arithmetic.joint_shape(first, second, third)
+        shape = joint_shape(first, second, third)
         return Block(
             values.astype(carrier_dtype(third.dtype), copy=False), third.dtype.scalar, shape
         )

@@ -1,7 +1,8 @@
 """A modelled time for a launch: what a GPU of stated figures would need at best.
 
 No interpreter can measure a GPU.  The model adds up what it can count: bytes that miss an L2 of the
-stated size, bytes that go through it, floating-point work, and multiprocessors without a program.  It is good for comparing configurations of one kernel, and it is never called a measurement.
+stated size, bytes that go through it, floating-point work, and multiprocessors without a program.
+It is good for comparing configurations of one kernel, and it is never called a measurement.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _runs(tile: Tile) -> tuple[Array, int]:
 def is_disjoint(piece: Piece) -> bool:
     """True where no two programs can share an element, as far as is seen at a glance."""
     if isinstance(piece, Lanes):
-        return piece.offsets_.shape[0] == 1
+        return len(piece.offsets_) == 1
     if piece.starts.shape[0] == 1:
         return True
     starts = np.sort(piece.starts, axis=None)

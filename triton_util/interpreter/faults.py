@@ -63,7 +63,7 @@ class Fault:
         return "\n".join(lines)
 
 
-class KernelFault(Exception):
+class KernelFault(Exception):  # noqa: N818
     """A kernel did what no GPU kernel may do; `.fault` says what, where and why."""
 
     def __init__(self, fault: Fault) -> None:
@@ -74,5 +74,5 @@ class KernelFault(Exception):
         return (KernelFault, (self.fault,))
 
 
-class EngineUnavailable(RuntimeError):
+class EngineUnavailable(RuntimeError):  # noqa: N818
     """The engine cannot run here: triton was imported without TRITON_INTERPRET=1."""

@@ -111,7 +111,7 @@ def convert(values: Array, source: tl.dtype, target: tl.dtype, toward_zero: bool
     if source.scalar.is_floating() and target.scalar.is_int():
         return _float_to_int(values, target, to)
     if target.scalar.name == "int1":
-        return values != 0
+        return np.not_equal(values, 0)
     if is_carried(target):
         wide = values.astype(np.float32, copy=False)
         if source.scalar == target.scalar:
@@ -138,7 +138,8 @@ def poison_value(dtype: tl.dtype) -> Any:
 def holds_poison(values: Array) -> Array:
     """Which of the float32 values carry the mark of a lane that nobody loaded."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    return (bits & np.uint32(0x7FFF0000)) == POISON_BITS
+    marked: Array = (bits & np.uint32(0x7FFF0000)) == POISON_BITS
+    return marked
 
 
 def _round_bits(values: Array, dropped: int) -> Array:
@@ -171,7 +172,7 @@ def _truncate(values: Array, target: tl.dtype) -> Array:
 def _float_to_int(values: Array, target: tl.dtype, to: np.dtype[Any]) -> Array:
     """cvt.rzi saturates in 32 bits or more and turns NaN into 0; narrower ints then wrap."""
     if to == np.bool_:
-        return values != 0
+        return np.not_equal(values, 0)
     wide = to if to.itemsize >= 4 else np.dtype(np.int32 if to.kind == "i" else np.uint32)
     info = np.iinfo(wide)
     whole = np.trunc(np.nan_to_num(values.astype(np.float64), nan=0.0))
@@ -186,8 +187,9 @@ def _float_to_int(values: Array, target: tl.dtype, to: np.dtype[Any]) -> Array:
 def _float8_values(name: str) -> Array:
     codes = torch.arange(256, dtype=torch.int16).to(torch.uint8)
     if name in _FLOAT8:
-        return codes.view(getattr(torch, _FLOAT8[name])).to(torch.float32).numpy()
-    return _stock_float8(codes.numpy(), getattr(tl, "float8e4b15"), tl.float32)
+        exact: Array = codes.view(getattr(torch, _FLOAT8[name])).to(torch.float32).numpy()
+        return exact
+    return _stock_float8(codes.numpy(), tl.float8e4b15, tl.float32)
 
 
 def _float8_encode(values: Array, name: str) -> Array:

@@ -11,18 +11,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 _EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty"}
 _EMPTY |= {"aten::new_empty_strided", "aten::empty_permuted"}
-# Storages are kept alive while they are remembered, so that their addresses are not given to others.
+# Storages are kept alive while they are remembered: their addresses are given to nobody else.
 MOST_KEPT_BYTES = 256 << 20
 
 
-class FreshMemory(TorchDispatchMode):
+class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Remembers the storages that `torch.empty` and its kin made and nothing has written since.
 
     Kernels are not seen here: whether they stored an element is in the cells.
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._storages: OrderedDict[int, Any] = OrderedDict()
         self._bytes = 0
 

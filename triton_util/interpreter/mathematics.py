@@ -37,12 +37,14 @@ def unary(launching: Launching, block: Block, operation: Any) -> Block:
 
 def erf(values: Array) -> Array:
     """The error function, to the precision of the dtype."""
-    return torch.special.erf(torch.from_numpy(np.ascontiguousarray(values))).numpy()
+    exact: Array = torch.special.erf(torch.from_numpy(np.ascontiguousarray(values))).numpy()
+    return exact
 
 
 def rsqrt(values: Array) -> Array:
     """1 / sqrt(x)."""
-    return values.dtype.type(1) / np.sqrt(values)
+    result: Array = values.dtype.type(1) / np.sqrt(values)
+    return result
 
 
 def clamp(block: Block, low: Block, high: Block, propagate_nan: bool) -> Block:
@@ -123,7 +125,8 @@ def _matrix_product(left: Array, right: Array) -> Array:
     """BLAS products; integers go through float64, where sums of this size are exact."""
     if left.dtype.kind != "f":
         left, right = left.astype(np.float64), right.astype(np.float64)
-    return np.matmul(left, right)
+    product: Array = np.matmul(left, right)
+    return product
 
 
 def dot_scaled(builder: Any, *arguments: Any) -> Block:

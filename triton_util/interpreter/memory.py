@@ -140,13 +140,14 @@ class Memory:
         terms = [term if term.shape[0] == 1 else term[chosen] for term in pointer.sum_terms()]
         if shared and factors:
             # The same addresses for all programs: one active program is enough to use them.
-            masks = [conjunction(factors).any(axis=0, keepdims=True)]
+            on: Any = conjunction(factors).any(axis=0, keepdims=True)
         else:
             masks = [f if f.shape[0] == 1 else f[chosen] for f in factors]
+            on = conjunction(masks) if masks else np.True_
         shape = (len(chosen), *pointer.shape)
         self.batch.budget(shape)
         offsets = np.broadcast_to(total(terms), shape)
-        active = np.broadcast_to(conjunction(masks) if masks else np.True_, shape)
+        active = np.broadcast_to(on, shape)
         return offsets, active
 
     def _check_overflow(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> None:

@@ -77,7 +77,8 @@ class Region:
         for size, stride in self._axes:
             member &= left // stride < size
             left = left % stride
-        return member & (left == 0)
+        whole: Array = member & (left == 0)
+        return whole
 
     def _membership(self) -> Array:
         if self._table is None:
@@ -112,7 +113,8 @@ def _flat_view(address: int, extent: int, dtype: np.dtype[Any]) -> Array:
     if extent == 0:
         return np.zeros(0, dtype)
     raw = (ctypes.c_char * (extent * dtype.itemsize)).from_address(address)
-    return np.frombuffer(raw, dtype, extent)
+    flat: Array = np.frombuffer(raw, dtype, extent)  # type: ignore[call-overload]
+    return flat
 
 
 def _merged_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:

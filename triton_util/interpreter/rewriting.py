@@ -84,7 +84,7 @@ def _free_values(function: Any) -> list[Any]:
     return [cell.cell_contents for cell in function.__closure__ or ()]
 
 
-class Unsupported(Exception):
+class Unsupported(Exception):  # noqa: N818
     """A statement that no kernel may contain; args: message, line within the source."""
 
 
@@ -326,7 +326,7 @@ def _template(text: str, **parts: Any) -> list[ast.stmt]:
 
 
 def _located(statements: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
-    """Put the statements of a template on the line of the original; what was filled in has its own."""
+    """Put the statements of a template on the line of the original; the filled in have theirs."""
     for statement in statements:
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)
@@ -366,7 +366,7 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
     """The variables that the statements may bind, in order, without the rewriter's own."""
     names: dict[str, None] = {}
     for node in _statements(nodes):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if not node.id.startswith("_tw_"):
-                names[node.id] = None
+        name = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
+        if name and not name.startswith("_tw_"):
+            names[name] = None
     return list(names)

@@ -34,7 +34,9 @@ def _tile_sectors(piece: Tile, item: int, shift: int) -> tuple[int, int]:
     axes = _joined(piece)
     if not axes:
         return _lane_sectors(
-            Lanes(..., piece.starts.reshape(1, -1), np.ones((1, piece.starts.size), bool)), item, shift
+            Lanes(..., piece.starts.reshape(1, -1), np.ones((1, piece.starts.size), bool)),
+            item,
+            shift,
         )
     length, step = axes[0]
     lanes = min(WARP_LANES, length)

@@ -1,4 +1,4 @@
-"""`interpret`: the engine in place of triton's own interpreter, for the length of a `with` block."""
+"""`interpret`: the engine in place of triton's interpreter, for the length of a `with` block."""
 
 from __future__ import annotations
 
@@ -128,9 +128,7 @@ class Run:
         self.meta = constants
         moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
-        execution = Execution(
-            self, (kernel, tuple(map(repr, constants.items()))), function
-        )
+        execution = Execution(self, (kernel, tuple(map(repr, constants.items()))), function)
         try:
             launching = execution.launch(sizes, hosted)
             record.flops = dict(launching.flops)

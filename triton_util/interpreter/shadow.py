@@ -57,7 +57,7 @@ class Shadow:
         self._log_mark = 0
         self._log_bytes = 0
         self._readers: dict[int, tuple[Cells, Array]] = {}
-        # Tags of stores in which no two programs can meet, not yet written: most are never asked for.
+        # Tags of stores in which no two programs can meet, not yet written: most never need be.
         self._unsettled: list[tuple[Window, Piece, Array]] = []
 
     # -- launches --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .regions import Region
 
 
-class Divergence(Exception):
+class Divergence(Exception):  # noqa: N818
     """Programs of one batch disagree where Python needs one answer; `values` is per program."""
 
     def __init__(self, values: Array) -> None:
@@ -24,11 +24,11 @@ class Divergence(Exception):
         self.values = values
 
 
-class NeedsSerial(Exception):
+class NeedsSerial(Exception):  # noqa: N818
     """The batch cannot go on; run its programs one by one.  The reason is the message."""
 
 
-class OverBudget(Exception):
+class OverBudget(Exception):  # noqa: N818
     """The batch needs more memory than it may; run it in smaller batches."""
 
 

@@ -97,7 +97,12 @@ class Traffic:
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain JSON-ready values, without the single block loads."""
         rows = {
-            name: {**asdict(a), "reread": a.reread, "masked_ratio": a.masked_ratio, "coalescing": a.coalescing}
+            name: {
+                **asdict(a),
+                "reread": a.reread,
+                "masked_ratio": a.masked_ratio,
+                "coalescing": a.coalescing,
+            }
             for name, a in self.arguments.items()
         }
         return {
@@ -111,7 +116,8 @@ class Traffic:
 
     def table(self) -> str:
         """The figures as lines of text."""
-        head = f"{'argument':<14}{'loaded':>12}{'stored':>12}{'re-read':>9}{'masked':>8}{'coalesced':>11}"
+        head = f"{'argument':<14}{'loaded':>12}{'stored':>12}"
+        head += f"{'re-read':>9}{'masked':>8}{'coalesced':>11}"
         lines = [head]
         for name, a in self.arguments.items():
             lines.append(
@@ -216,7 +222,9 @@ class TrafficWatcher:
             first = np.broadcast_to(first, programs.shape)
             lanes = np.broadcast_to(lanes, programs.shape)
         elif not isinstance(piece.where, type(Ellipsis)):
-            programs = programs[piece.where[0]] if not isinstance(piece.where[0], slice) else programs
+            programs = (
+                programs[piece.where[0]] if not isinstance(piece.where[0], slice) else programs
+            )
         loads = l2.BlockLoads(region.name, programs, first, lanes * region.item_bytes)
         self.traffic.block_loads.append(loads)
 
@@ -226,4 +234,3 @@ def _lanes(shape: tuple[int, ...]) -> int:
     for size in shape:
         count *= size
     return count
-
