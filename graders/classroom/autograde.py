@@ -65,7 +65,7 @@ class Autograder:
 
     def __init__(self, course: Path, assignment: str, database: str | None = None) -> None:
         self.course, self.assignment = course.resolve(), assignment
-        self._config = _load_config(self.course, database)
+        self._config = load_config(self.course, database)
         self._store = MarksStore(self.course / judging.STORE)
         self._states = self.course / ".tilewise" / "graded" / assignment
         self._masters = self._find_masters()
@@ -276,7 +276,8 @@ class _Place:
     source_directory: str = "source"
 
 
-def _load_config(course: Path, database: str | None) -> Any:
+def load_config(course: Path, database: str | None) -> Any:
+    """The configuration of the course in that folder; `database` overrides its gradebook."""
     from traitlets.config import PyFileConfigLoader
 
     path = course / "nbgrader_config.py"

@@ -137,8 +137,16 @@ def marks(exercise: Exercise, report: Report) -> Marks:
         exercise.name,
         _cell(exercise, report, "public", public_points(exercise), public),
         _cell(exercise, report, "hidden", hidden_points(exercise), report.points),
-        report.to_json(),
+        _told(report),
     )
+
+
+def _told(report: Report) -> dict[str, Any]:
+    """The judge's line of JSON, and for each finding the cell that it is in."""
+    told = report.to_json()
+    for line, finding in zip(told["findings"], report.findings, strict=True):
+        line["where"] = finding.where
+    return told
 
 
 def ungraded_marks(exercise: Exercise, reason: str, report: Report | None = None) -> Marks:
@@ -147,7 +155,7 @@ def ungraded_marks(exercise: Exercise, reason: str, report: Report | None = None
         f"{exercise.name}: not graded yet.\n{reason}\n"
         "This is not a zero: your instructor looks at it."
     )
-    found = report.to_json() if report is not None else _no_report(exercise, reason)
+    found = _told(report) if report is not None else _no_report(exercise, reason)
     return Marks(
         exercise.name,
         CellMark(None, public_points(exercise), text),
@@ -201,7 +209,8 @@ def _nothing_to_show(report: Report, part: str, complete: bool) -> str:
 
 def _words(finding: Finding, exercise: Exercise) -> str:
     """A finding as text. Of a hidden case neither the name nor a value is told."""
-    place = f" (line {finding.line})" if finding.line is not None else ""
+    places = [finding.where, f"line {finding.line}" if finding.line is not None else ""]
+    place = f" ({', '.join(part for part in places if part)})" if any(places) else ""
     where = f" in {_told_case(finding.case, exercise)}" if finding.case is not None else ""
     head = f"- {finding.title}{place}{where} [{finding.gate}: {finding.code}]"
     body = [finding.message, f"Next: {finding.next_step}" if finding.next_step else ""]

@@ -6,6 +6,8 @@ and cleaned, its code goes to the judge, and the outputs of the grade cells are 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +90,12 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         code = code_of(nb)
         marks: dict[str, CellMark] = {}
+        reports = {}
         for exercise in graded_exercises(nb):
-            marks |= stored_or_judged(code, exercise, STORE.resolve()).cells()
+            judged = stored_or_judged(code, exercise, STORE.resolve())
+            marks |= judged.cells()
+            reports[exercise] = _with_examples(judged.report, code)
+        nb.metadata.setdefault("tilewise", {})["reports"] = reports  # for the class report
         ungraded = resources.setdefault("tilewise_ungraded", {})
         for cell in nb.cells:
             if cell.cell_type == "code":
@@ -103,6 +109,18 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
                         "%s: %s is UNGRADED: %s", resources["nbgrader"]["student"], name, reason
                     )
         return nb, resources
+
+
+def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
+    """The judge's report, and for each finding the learner's line that it is about."""
+    findings = []
+    for finding in report["findings"]:
+        cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
+        lines = code[int(cell[1]) - 1].split("\n") if cell and int(cell[1]) <= len(code) else []
+        number = finding["line"] or 0
+        example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        findings.append({**finding, "example": example})
+    return {**report, "findings": findings}
 
 
 def _fill(cell: NotebookNode, mark: CellMark) -> str:

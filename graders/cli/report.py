@@ -1,0 +1,38 @@
+"""`tilewise report`: one static page and a table about a class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from graders.classroom.autograde import load_config
+from graders.classroom.class_report import class_report, to_html, write_csv
+from graders.classroom.rooms import Rooms, find_root
+from graders.judge.model import GraderError
+
+
+@click.command()
+@click.argument("assignment")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
+@click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
+@click.option("--to", type=click.Path(path_type=Path), help="A folder (default: reports/).")
+def report(assignment: str, course: Path | None, db: str | None, to: Path | None) -> None:
+    """Write ASSIGNMENT.html and ASSIGNMENT.csv: grades, gates, misconceptions, open cases.
+
+    The page runs and loads nothing. It names students: it is for instructors.
+    """
+    try:
+        place = (course or Rooms(find_root()).course).resolve()
+        database = str(load_config(place, db).CourseDirectory.db_url)
+        found = class_report(place, assignment, database)
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    folder = to or place / "reports"
+    folder.mkdir(parents=True, exist_ok=True)
+    page, table = folder / f"{assignment}.html", folder / f"{assignment}.csv"
+    page.write_text(to_html(found), encoding="utf-8")
+    write_csv(found, table)
+    click.echo(f"{len(found.students)} submissions: {page}, {table}")
+    for student in found.ungraded:
+        click.echo(f"  not graded: {student.name}: {student.reason}")
