@@ -42,25 +42,34 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
     """Check FILES (.py or .ipynb) with the public cases. Not a grade."""
-    _run(files, exercise, mode, as_json, official=False)
+    _run(files, exercise, Judge(mode), as_json)
 
 
 @click.command()
 @_options
-def grade(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
+@click.option(
+    "--allow-unsandboxed",
+    is_flag=True,
+    help="Grade although the sandbox is not enforced; stamped on the reports.",
+)
+def grade(
+    files: tuple[Path, ...],
+    exercise: str | None,
+    mode: Mode,
+    as_json: bool,
+    allow_unsandboxed: bool,
+) -> None:
     """Grade FILES (.py or .ipynb) with the public and the hidden cases.
 
     Exit code: 0 all passed, 1 some failed, 2 something could not be graded.
     """
-    _run(files, exercise, mode, as_json, official=True)
+    _run(files, exercise, Judge(mode, True, allow_unsandboxed), as_json)
 
 
-def _run(
-    files: tuple[Path, ...], name: str | None, mode: Mode, as_json: bool, official: bool
-) -> None:
+def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool) -> None:
     wanted = None if name is None else _known_exercise(name)
     show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
-    with Judge(mode=mode, official=official) as judge:
+    with judge:
         worst = 0
         for report in _reports(judge, files, wanted):
             show(report)

@@ -61,13 +61,18 @@ class _Progress:
 class Judge:
     """Judges submissions, one after another; a context manager that owns warm processes.
 
-    `official` adds the hidden cases; `mode` says which of the running gates count. The warm
-    processes start when they are first needed and serve every later submission.
+    `official` adds the hidden cases and asks for a sandbox of tier A, unless
+    `allow_unsandboxed`, which is stamped on every report; `mode` says which of the running
+    gates count. The warm processes start when they are first needed and serve every later
+    submission.
     """
 
-    def __init__(self, mode: Mode = "interpret", official: bool = False) -> None:
+    def __init__(
+        self, mode: Mode = "interpret", official: bool = False, allow_unsandboxed: bool = False
+    ) -> None:
         self.mode = mode
         self.official = official
+        self.allow_unsandboxed = allow_unsandboxed
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
         self._prepared: dict[str, list[Prepared]] = {}
@@ -210,11 +215,20 @@ class Judge:
     def _running(self, device: Literal["cpu", "cuda"]) -> Workers:
         if device not in self._workers:
             self._workers[device] = Workers(device=device).__enter__()
-        return self._workers[device]
+        workers = self._workers[device]
+        if self.official and workers.tier != "A" and not self.allow_unsandboxed:
+            missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
+            raise GraderError(
+                f"the sandbox here is of tier {workers.tier} and not A ({missing}): mend it, or "
+                "grade with --allow-unsandboxed, which is stamped on the reports"
+            )
+        return workers
 
     def _tier_or_none(self) -> str:
         try:
-            return self.tier
+            tier = self.tier
+            stamped = self.official and tier != "A"
+            return f"{tier} (--allow-unsandboxed)" if stamped else tier
         except GraderError:  # nothing ran, so nothing needed a sandbox
             return "none"
 
