@@ -48,6 +48,13 @@ def judge() -> Iterator[Judge]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def public_judge() -> Iterator[Judge]:
+    """The judge as a learner has it: a mistake must be named without the hidden cases."""
+    with Judge() as running:
+        yield running
+
+
 def findings(report: Report) -> str:
     return "; ".join(f"[{f.gate}: {f.code}] {f.title}: {f.message}" for f in report.findings)
 
@@ -97,9 +104,9 @@ def test_the_right_kernel_is_accepted(name: str, path: Path, judge: Judge) -> No
 
 
 @pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.wrong_kernels)))
-def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, judge: Judge) -> None:
+def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, public_judge: Judge) -> None:
     code = path.stem.partition("__")[0].replace("_", "-")
-    report = judge.judge(path, discovery.exercise(name))
+    report = public_judge.judge(path, discovery.exercise(name))
     assert report.verdict is Verdict.FAILED, (
         f"{ROOMS.name(path)}: is {report.verdict}, and it is wrong: add a case that shows it to "
         f"graders/exercises/{discovery.exercise(name).lesson}.py; {findings(report)}"
