@@ -393,10 +393,7 @@ QUIZ = (
                 "changes.",
                 right=True,
             ),
-            Choice(
-                "It transposes the result.",
-                "x @ w.T is not the transpose of x @ w; their shapes do not even fit.",
-            ),
+            Choice("It transposes the result.", "x @ w.T is not the transpose of x @ w."),
         ),
     ),
 )

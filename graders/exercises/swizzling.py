@@ -56,6 +56,18 @@ def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     return order
 
 
+def _wrong_in_last_group(evidence: Evidence) -> bool:
+    """Right in all full groups; stored, but wrong, in a last group of more than one column."""
+    n_rows, n_cols, group = evidence.args
+    actual = evidence.actual
+    if actual is None or n_rows % group == 0 or n_rows < group:
+        return False
+    before = n_rows // group * group * n_cols
+    right = torch.equal(actual[:before].long(), evidence.expected[:before].long())
+    stored = evidence.never_stored is None or not bool(evidence.never_stored[before:].any())
+    return right and stored
+
+
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
     """Return a case for each (n_rows, n_cols, group)."""
     return tuple(
@@ -108,6 +120,7 @@ SWIZZLE_IDS = Exercise(
             ),
             next_step="Use `size = min(n_rows - first_row, group)` for both `%` and `//`.",
             imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False),
+            footprint=_wrong_in_last_group,
         ),
         Misconception(
             code="axes-swapped",
@@ -158,7 +171,7 @@ SWIZZLE_IDS = Exercise(
             imitate=_group_numbered,
         ),
         mistakes.missing_mask("the list of programs", "n_rows * n_cols"),
-        mistakes.tiles_missing("n_rows", "n_cols"),
+        mistakes.grid_too_small("n_rows * n_cols"),
         mistakes.offset_ignores_pid(),
     ),
     parts={"core": 4, "last group": 4, "edges": 2},

@@ -1,4 +1,7 @@
-"""No tl.dot: the products are formed by broadcasting and summed over k."""
+"""No tl.dot: products by broadcasting, summed over the last axis.
+
+Over the middle axis the compiler would recognise a product and make it a TF32 dot.
+"""
 
 import torch
 import triton
@@ -12,9 +15,9 @@ def kernel(a_ptr, b_ptr, c_ptr, m, n, k, am, ak, bk, bn, T: tl.constexpr):
     for start in range(0, k, T):
         p = start + tl.arange(0, T)
         a = tl.load(a_ptr + i[:, None] * am + p[None, :] * ak, mask=(i[:, None] < m) & (p[None, :] < k), other=0.0)
-        b = tl.load(b_ptr + p[:, None] * bk + j[None, :] * bn, mask=(p[:, None] < k) & (j[None, :] < n), other=0.0)
-        products = a.to(tl.float32)[:, :, None] * b.to(tl.float32)[None, :, :]
-        total += tl.sum(products, axis=1)
+        b = tl.load(b_ptr + p[None, :] * bk + j[:, None] * bn, mask=(p[None, :] < k) & (j[:, None] < n), other=0.0)
+        products = a.to(tl.float32)[:, None, :] * b.to(tl.float32)[None, :, :]
+        total += tl.sum(products, axis=2)
     tl.store(c_ptr + i[:, None] * n + j[None, :], total.to(c_ptr.dtype.element_ty), mask=(i[:, None] < m) & (j[None, :] < n))
 
 
