@@ -5,6 +5,7 @@ One judge serves the whole module, as one serves a whole notebook.
 
 import linecache
 import os
+import time
 
 import pytest
 
@@ -130,6 +131,16 @@ def test_hostile_kernel_is_a_finding(judge, name):
     report = report_of(judge, IMPORTS, kernel, LAUNCHER)
     assert report.state == "failed", report.findings
     assert report.findings[0].title
+
+
+def test_endless_launcher_is_told_within_seconds(judge):
+    """It is run by two gates; only one of them has something to say about it."""
+    judge.ask({"op": "exercises"})
+    launcher = LAUNCHER.replace("    output =", "    while True:\n        pass\n    output =")
+    started = time.monotonic()
+    report = report_of(judge, IMPORTS, KERNEL, launcher)
+    assert time.monotonic() - started < 60
+    assert [item.code for item in report.findings] == ["timeout"], report.findings
 
 
 @pytest.mark.parametrize("line", ["os._exit(0)", "os.kill(os.getppid(), 9)", "os.abort()"])

@@ -138,6 +138,7 @@ def _compile(
             os.dup2(child_error, 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             control.detach()
+            child.limit_recording()
             jail.enter(request["cpu_seconds"], MEMORY_BYTES, parent)
             os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
             _write(child.run(request))

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 from triton.compiler.errors import CompilationError
@@ -32,6 +34,9 @@ from triton_util.explain.lowering import front_end, to_ptx
 
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
+# No kernel runs while launches are recorded. A launcher that takes longer loops for ever, and
+# the gate that runs the cases says so.
+RECORDING_SECONDS = 10.0
 
 
 def run(request: Mapping[str, Any]) -> bytes:
@@ -46,17 +51,35 @@ def run(request: Mapping[str, Any]) -> bytes:
     except Exception as error:
         report["errors"].append(describe_error(error, request["filename"], None, "module"))
         return json.dumps(report).encode()
+    _state["recording"] = True
     for case in request["cases"]:
         try:
             launcher(*(build(arg) for arg in case))
         except Exception as error:  # the interpreter shows it with its case
             report["stopped"] = report["stopped"] or f"{type(error).__name__}: {error}"[:300]
+            if isinstance(error, TimeoutError):
+                break
+    _state["recording"] = False
     launches = list(recorder.launches.values())
     report["launches"] = len(launches)
     sound = check_front_end(launches, request["filename"], report["errors"])
     if not report["errors"]:
         lower(sound, request["filename"], report)
     return json.dumps(report).encode()
+
+
+def limit_recording() -> None:
+    """Start the time that a launcher may take; before the jail, which allows no timers."""
+    signal.signal(signal.SIGALRM, _out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, RECORDING_SECONDS)
+
+
+_state = {"recording": False}
+
+
+def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
+    if _state["recording"]:
+        raise TimeoutError("the launcher does not come to an end")
 
 
 def check_front_end(
