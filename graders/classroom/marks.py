@@ -97,8 +97,6 @@ class Marker:
         exercise = discovery.exercise(exercise_name)
         try:
             report = self._judge.judge(path, exercise)
-            if _ran(report) and report.sandbox != "A" and not unsandboxed_allowed():
-                return ungraded_marks(exercise, _tier_reason(report.sandbox), report)
             return marks(exercise, report)
         except Exception as error:  # whatever breaks in the judge is ours, and no zero
             return ungraded_marks(exercise, f"{type(error).__name__}: {error}")
@@ -108,24 +106,12 @@ def official_marker(mode: Mode = "interpret") -> Marker:
     """A marker with a judge of its own that runs the hidden cases too."""
     from graders.judge.pipeline import Judge  # torch: only where something is judged
 
-    return Marker(Judge(mode=mode, official=True))
+    return Marker(Judge(mode, official=True, allow_unsandboxed=unsandboxed_allowed()))
 
 
 def unsandboxed_allowed() -> bool:
     """Did the instructor say that grading below sandbox tier A is acceptable?"""
     return os.environ.get(UNSANDBOXED) == "1"
-
-
-def _ran(report: Report) -> bool:
-    return report.gates["interpret"] is not GateStatus.NOT_RUN
-
-
-def _tier_reason(tier: str) -> str:
-    return (
-        f"submissions run at sandbox tier {tier} here, and grades are given at tier A only: "
-        "`tilewise doctor` says which layer is missing; --allow-unsandboxed (or "
-        f"{UNSANDBOXED}=1) grades nevertheless"
-    )
 
 
 def marks(exercise: Exercise, report: Report) -> Marks:
@@ -185,7 +171,7 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
     """The mark of one cell: its worth times the share of all points that was reached."""
     points = round(worth * reached / exercise.max_points, 2)
     head = f"{exercise.name}, {part} cases: {points:g} of {worth} points"
-    if _ran(report) and report.sandbox != "A":
+    if report.gates["interpret"] is not GateStatus.NOT_RUN and report.sandbox != "A":
         head += f" (sandbox tier {report.sandbox})"
     shown = [finding for finding in report.findings if _belongs(finding, part)]
     lines = [head, *(_words(finding, exercise) for finding in shown)]
