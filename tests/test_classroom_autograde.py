@@ -13,6 +13,8 @@ from graders.classroom.autograde import Autograder, Result
 from graders.classroom.parallel import Judged, Task
 from graders.judge.model import GraderError
 
+pytestmark = pytest.mark.xdist_group("classroom")
+
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:

@@ -15,7 +15,10 @@ from graders.classroom.class_report import ClassReport, class_report, harmless, 
 from graders.classroom.export import CanvasExportPlugin, MoodleExportPlugin
 from graders.cli.report import report as report_command
 
-pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+    pytest.mark.xdist_group("classroom"),
+]
 CLASS = {
     "ada": "right = 1",
     "barbara": "right = 2",

@@ -60,14 +60,18 @@ def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
     return read_solutions(rooms.solutions / f"{lesson.slug}.py")
 
 
+def config_file(course: Path) -> Built:
+    """nbgrader's configuration of a course in that folder."""
+    return Built(course / "nbgrader_config.py", _CONFIG.format(course_id=COURSE_ID))
+
+
 def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     """Every file of the build; `only` one lesson where a slug is given.
 
     A lesson that cannot be built does not keep the others from it: its error comes last.
     """
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
-    text = _CONFIG.format(course_id=COURSE_ID)
-    yield Built(rooms.course / "nbgrader_config.py", text)
+    yield config_file(rooms.course)
     errors = []
     for path in paths:
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 
-from graders.classroom.course import build
+from graders.classroom.course import built_lesson, config_file
 from graders.classroom.lesson import read_lesson
 from graders.classroom.marks import UNSANDBOXED
 from graders.classroom.nbgrader_commands import Nbgrader
@@ -67,13 +67,17 @@ class Demo:
         return self.gradebook()
 
     def _prepare(self) -> None:
-        list(build(self._rooms, self._lesson.slug))
+        _, source = built_lesson(self._rooms, self._lesson.path)
+        if source is None:
+            raise GraderError(f"{self.assignment} has nothing that is graded")
         if self._folder.exists():
             shutil.rmtree(self._folder)
-        source = Path("source") / self.assignment
-        shutil.copytree(self._rooms.course / source, self.course / source)
-        shutil.copy(self._rooms.course / "nbgrader_config.py", self.course)
-        self._homes.mkdir()
+        self._homes.mkdir(parents=True)
+        place = self.course / "source" / self.assignment / source.path.name
+        place.parent.mkdir(parents=True)
+        place.write_text(source.text, encoding="utf-8")
+        config = config_file(self.course)
+        config.path.write_text(config.text, encoding="utf-8")
 
     def _instructor(self, command: str, *arguments: str) -> None:
         started = time.monotonic()
