@@ -9,7 +9,7 @@
 # a right answer that you read.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, trace
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -235,6 +235,19 @@ def negate(x: torch.Tensor, block_size: int = 4) -> torch.Tensor:
 
 
 negate(torch.arange(1.0, 8.0, device=DEVICE))
+
+# %% [markdown]
+# **Watch it run.** `trace` launches a kernel in the interpreter and keeps each access. Move to
+# program 1 and look at its two steps: which lanes are switched off? (`print(...)` around the last
+# line gives the same as text.)
+
+# %%
+if interpreting():
+    x = torch.arange(1.0, 8.0)
+    shown = trace(negate_kernel)[(2,)](x, torch.empty(7), 7, BLOCK_SIZE=4)
+else:
+    shown = "Not run: tracing needs the interpreter (TRITON_INTERPRET=1)."
+shown
 
 # %% [markdown]
 # `triton.cdiv(a, b)` divides and rounds up. The square brackets take the **grid**: the number

@@ -283,6 +283,21 @@ explore.reveal(sectors_fetched, len({address // 32 for address in byte_addresses
 figures.sectors((1, 2, 8))
 
 # %% [markdown]
+# The interpreter counts the sectors of your own kernels. **Predict.** When your `transpose` reads a
+# 256×256 matrix of fp32, how many percent of the fetched bytes does it want?
+
+# %%
+percent_wanted = None
+
+# %%
+moved = explore.measure(transpose, torch.ones(256, 256))
+if moved.total:
+    explore.reveal(percent_wanted, moved.percent_used("x_ptr"), "percent of the bytes of x")
+moved = explore.measure(strided_copy, torch.ones(256, 256)[:, :128])
+if moved.total and percent_wanted is not None:
+    print(f"strided_copy of a left half: {moved.percent_used('x_ptr'):g} percent")
+
+# %% [markdown]
 # Reads of neighbours by neighbours are called **coalesced**. Your `strided_copy` stores
 # coalesced, and loads as the view demands. Your `transpose` must be bad on one side: walking
 # along rows of the output is walking down columns of the input. Lesson 05 shows the remedy,

@@ -213,6 +213,26 @@ for group in (1, 2, 4, 8, 16):
 # %% exercise="grouped_matmul"
 
 # %% [markdown]
+# ## Your kernel in the modelled cache
+#
+# So far the model saw only an order. Now it sees what your kernel really loads: 16×16 tiles of 64×64, in
+# fp32, with K in 8 steps of 32. Again 16 programs run at a time, and the cache holds 64 blocks of 8 KiB.
+#
+# **Predict** the share of hits, in percent, for the group that your launcher uses. (The table above helps.)
+
+# %%
+percent_of_my_kernel = None
+
+# %%
+moved = explore.measure(grouped_matmul, torch.ones(1024, 256), torch.ones(256, 1024))
+if moved.total:
+    hits = moved.l2_hit_rate(capacity_bytes=64 * 64 * 32 * 4, concurrency=16)
+    explore.reveal(percent_of_my_kernel, 100 * hits, "percent")
+
+# %% [markdown]
+# **Try it.** Change the group in your launcher to 4, then to 1, and measure again.
+
+# %% [markdown]
 # ## Quiz
 
 # %%

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import io
+from functools import cache
 
 import pytest
 import torch
+from interpreting_process import InterpretingProcess
 from matplotlib import image
 
 from triton_util import explore, figures
@@ -22,6 +25,7 @@ NOT_FIGURES = {"Drawing", "lake"}
 FUNCTIONS = sorted(set(figures.__all__) - NOT_FIGURES)
 
 
+@cache
 def drawn(name: str) -> Drawing:
     made = getattr(figures, name)(*SAMPLE.get(name, ()))
     assert isinstance(made, Drawing)
@@ -38,14 +42,14 @@ def test_every_figure_has_alternative_text_in_sentences(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_figure_is_shown_with_its_words(name: str) -> None:
     bundle = drawn(name)._repr_mimebundle_()
-    assert 'alt="' in bundle["text/html"]
+    assert f'alt="{html.escape(drawn(name).alt)}"' in bundle["text/html"]
     assert bundle["text/plain"] == drawn(name).alt
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nothing_is_cut_off_at_the_edge_of_a_figure(name: str) -> None:
     """A label that leaves the panel leaves ink in its outermost pixels."""
-    pixels = image.imread(io.BytesIO(drawn(name).png(80)))
+    pixels = image.imread(io.BytesIO(drawn(name).png(50)))
     edge = torch.cat([torch.from_numpy(pixels[:, side, :3].copy()) for side in (0, 1, -2, -1)])
     panel = torch.tensor([int(PANEL[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     strangers = ((edge - panel).abs() > 0.02).any(dim=1).sum()
@@ -189,3 +193,50 @@ def test_the_conditions_explorer_marks_the_chosen_programs() -> None:
     assert "(0,0)" not in text
     assert "3 of 12 programs print" in text
     assert "not understood" in explore.conditions_text("=>1")
+
+
+MEASURED = """
+import torch, triton, triton.language as tl
+from triton_util import explore
+
+@triton.jit
+def rows_kernel(x_ptr, output_ptr, n, stride, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    x = tl.load(x_ptr + offsets * stride, mask=offsets < n)
+    tl.store(output_ptr + offsets, x, mask=offsets < n)
+
+def every(x, stride, n):
+    rows_kernel[(triton.cdiv(n, 128),)](x, torch.empty(n), n, stride, BLOCK_SIZE=128)
+"""
+
+
+def test_measure_counts_bytes_and_sectors() -> None:
+    """1,000 fp32 elements 8 apart: 4,000 bytes each way, a sector of 32 bytes for each load."""
+    with InterpretingProcess(MEASURED) as process:
+        printed = process.run(
+            "moved = explore.measure(every, torch.ones(8000), 8, 1000)\n"
+            "print(moved.loaded['x_ptr'], moved.stored['output_ptr'], moved.total)\n"
+            "print(moved.percent_used('x_ptr'), moved.percent_used('output_ptr'))\n"
+            "print(moved.loaded['no such name'], moved.percent_used('no such name'))\n"
+            "print(moved)"
+        )
+    lines = printed.splitlines()
+    assert lines[:3] == ["4000 4000 8000", "12.5 100.0", "0 0.0"]
+    assert "4,000" in lines[-1]
+
+
+def test_measure_says_so_when_nothing_was_launched() -> None:
+    with InterpretingProcess(MEASURED) as process:
+        printed = process.run("print(explore.measure(lambda: None).total)")
+    assert "still a stub" in printed
+    assert printed.rstrip().endswith("0")
+
+
+def test_measure_sums_over_launches() -> None:
+    with InterpretingProcess(MEASURED) as process:
+        printed = process.run(
+            "def twice(x):\n    every(x, 1, 100)\n    every(x, 1, 100)\n"
+            "moved = explore.measure(twice, torch.ones(100))\n"
+            "print(moved.total, len(moved.launches))"
+        )
+    assert printed.strip() == "1600 2"

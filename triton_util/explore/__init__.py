@@ -10,7 +10,7 @@ from triton_util.explore.budget import budget, tile_budget, tile_budget_text
 from triton_util.explore.conditions import conditions, conditions_text
 from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
-from triton_util.explore.measure import Traffic, measure
+from triton_util.explore.measure import Moved, measure
 from triton_util.explore.orders import (
     blocks_needed,
     grouped,
@@ -25,7 +25,7 @@ from triton_util.explore.tiles import tiles_2d, tiles_2d_text
 
 __all__ = [
     "GPUS",
-    "Traffic",
+    "Moved",
     "blocks_1d",
     "blocks_1d_text",
     "blocks_needed",

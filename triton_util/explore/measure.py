@@ -4,88 +4,80 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from triton_util.environment import interpreting
 
+if TYPE_CHECKING:
+    from triton_util.interpreter.traffic import Traffic
+
+SECTOR_BYTES = 32
+
 
 @dataclass(frozen=True)
-class Traffic:
+class Moved:
     """Bytes between global memory and the programs, by the kernels' own argument names.
 
-    `loaded` and `stored` give 0 for a name that they do not know.
-    What a cache would have saved is not taken off: each load counts, each time.
+    What a cache would have saved is not taken off: each load counts, each time. `sectors` are
+    the 32-byte pieces of memory that the warps asked for. All three give 0 for a name that they
+    do not know. `launches` are the engine's own records, one for each launch.
     """
 
-    loaded: Counter[str]
-    stored: Counter[str]
-    launches: int
-
-    @property
-    def bytes_loaded(self) -> int:
-        return sum(self.loaded.values())
-
-    @property
-    def bytes_stored(self) -> int:
-        return sum(self.stored.values())
+    loaded: Counter[str] = field(default_factory=Counter)
+    stored: Counter[str] = field(default_factory=Counter)
+    sectors: Counter[str] = field(default_factory=Counter)
+    launches: tuple[Traffic, ...] = ()
 
     @property
     def total(self) -> int:
         """All bytes, both ways."""
-        return self.bytes_loaded + self.bytes_stored
+        return self.loaded.total() + self.stored.total()
+
+    def percent_used(self, name: str) -> float:
+        """How much of the sectors asked for was wanted, from 0 to 100; 0 if nothing moved."""
+        moved = self.loaded[name] + self.stored[name]
+        return 100 * moved / (SECTOR_BYTES * self.sectors[name]) if self.sectors[name] else 0.0
+
+    def l2_hit_rate(self, capacity_bytes: int, concurrency: int) -> float:
+        """Share of the block loads of the last launch that a cache of this size answers, 0 to 1.
+
+        The model: the blocks used last are kept; `concurrency` programs run at a time and take
+        turns.
+        """
+        if not self.launches:
+            return 0.0
+        return self.launches[-1].l2(capacity_bytes, concurrency).hit_rate
 
     def __str__(self) -> str:
         names = dict.fromkeys([*self.loaded, *self.stored])
         width = max([len("argument"), *map(len, names)])
         lines = [f"{'argument':{width}}  {'bytes loaded':>14}  {'bytes stored':>14}"]
         for name in names:
-            loaded, stored = self.loaded[name], self.stored[name]
-            lines.append(f"{name:{width}}  {loaded:14,}  {stored:14,}")
-        lines.append(f"{'in all':{width}}  {self.bytes_loaded:14,}  {self.bytes_stored:14,}")
+            lines.append(f"{name:{width}}  {self.loaded[name]:14,}  {self.stored[name]:14,}")
+        lines.append(f"{'in all':{width}}  {self.loaded.total():14,}  {self.stored.total():14,}")
         return "\n".join(lines)
 
 
-def measure(launcher: Callable[..., Any], *arguments: Any) -> Traffic:
+def measure(launcher: Callable[..., Any], *arguments: Any) -> Moved:
     """Call `launcher(*arguments)` in the interpreter and count what its kernels load and store.
 
-    Where kernels do not run in the interpreter, it says so and every count is 0. Programs run
-    one by one, so use small tensors.
+    Where kernels do not run in the interpreter, it says so and every count is 0.
     """
     if not interpreting():
         print("Not measured: bytes are counted by the interpreter (TRITON_INTERPRET=1).")
-        return Traffic(Counter(), Counter(), 0)
+        return Moved()
     from triton_util.interpreter import EngineOptions, interpret
 
-    counter = _Counter()
-    with interpret(EngineOptions(schedule="serial", track=False)) as run:
-        run.watchers.append(counter)
+    with interpret(EngineOptions(track=False, traffic=True)) as run:
         launcher(*arguments)
-    traffic = Traffic(counter.loads, counter.stores, len(run.launches))
-    if not traffic.total:
+    launches = tuple(launch.traffic for launch in run.launches if launch.traffic is not None)
+    moved = Moved(launches=launches)
+    for traffic in launches:
+        for name, argument in traffic.arguments.items():
+            moved.loaded[name] += argument.loaded + argument.atomic // 2  # read and written
+            moved.stored[name] += argument.stored + argument.atomic // 2
+            moved.sectors[name] += argument.sectors
+    if not moved.total:
         print("Nothing was loaded or stored: is the kernel still a stub?")
-    return traffic
-
-
-class _Counter:
-    """A watcher of the engine that adds up active lanes times bytes."""
-
-    def __init__(self) -> None:
-        self.loads: Counter[str] = Counter()
-        self.stores: Counter[str] = Counter()
-
-    def loaded(self, region: Any, plan: Any, pointer: Any) -> None:
-        self.loads[region.name] += plan.lanes * region.item_bytes
-
-    def stored(self, region: Any, plan: Any, parts: Any) -> None:
-        self.stores[region.name] += plan.lanes * region.item_bytes
-
-    def atomic(self, region: Any, offsets: Any, programs: Any, pointer: Any) -> None:
-        self.loads[region.name] += offsets.size * region.item_bytes
-        self.stores[region.name] += offsets.size * region.item_bytes
-
-    def __getattr__(self, event: str) -> Callable[..., None]:
-        """Every other event of the engine is of no interest here."""
-        if event.startswith("__"):
-            raise AttributeError(event)
-        return lambda *_: None
+    return moved
