@@ -82,10 +82,14 @@ COMPUTED = (
             "space)\nreturn space['z']"
         ),
     ),
-    _computed(
+    # May pass: a submission is read by its definitions, so what is judged is the honest one.
+    Attack(
         "rebound",
         "bind the launcher's name to torch.add afterwards",
         HEAD + KERNEL + launcher(LAUNCH) + "\nvector_add = torch.add\n",
+        "forged",
+        gates_only=True,
+        may_pass=True,
     ),
     _computed(
         "wrapped",
