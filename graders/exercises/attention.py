@@ -8,7 +8,7 @@ import torch
 
 from graders.judge import footprints, mistakes
 from graders.judge.casebook import HALVES, Maker, cases
-from graders.judge.footprints import computes_with_block, either, nan_from_nowhere
+from graders.judge.footprints import computes_with_block, either, nan_from_padding
 from graders.judge.model import (
     Arg,
     Case,
@@ -231,7 +231,7 @@ ATTENTION = Exercise(
             title="The past is hidden instead of the future",
             message="Each query sees itself and the keys *after* it: the comparison is reversed.",
             next_step="Query i sees key j where j <= i.",
-            imitate=_future_only,
+            footprint=footprints.where_finite(_future_only),
         ),
         Misconception(
             code="causal-excludes-self",
@@ -241,7 +241,7 @@ ATTENTION = Exercise(
                 "softmax of nothing is NaN (or 0)."
             ),
             next_step="Use `offs_m[:, None] >= offs_n[None, :]`.",
-            footprint=footprints.computes(
+            footprint=footprints.where_finite(
                 lambda q, k, v, causal: (
                     _attend(hide(scores(q, k) / math.sqrt(q.shape[-1]), causal, 0), v)
                     if causal
@@ -265,7 +265,10 @@ ATTENTION = Exercise(
             ),
             next_step="`s = tl.where(offs_n[None, :] < n, s, -float('inf'))` before the maximum.",
             faults=frozenset({"masked-lanes-used"}),
-            footprint=either(computes_with_block(_padding_counted), nan_from_nowhere),
+            footprint=either(
+                computes_with_block(_padding_counted),
+                nan_from_padding(lambda q, k, v, causal: k.shape[-2]),
+            ),
         ),
         Misconception(
             code="rescaling-missing",

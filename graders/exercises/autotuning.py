@@ -25,6 +25,15 @@ def _added_up(evidence: Evidence) -> bool:
     return footprints.has_fault(evidence, frozenset({"uninitialised-read"}))
 
 
+def _configs_disagree(evidence: Evidence) -> bool:
+    """The tuner saw different results, or the winner left the end of the output out."""
+    races = frozenset({"write-race", "read-write-race"})
+    if footprints.has_fault(evidence, races) or _added_up(evidence):
+        return False
+    disagree = footprints.has_fault(evidence, frozenset({"order-dependent"}))
+    return disagree or footprints.ran_out_of_tiles(evidence)
+
+
 AUTOTUNED_MATMUL = replace(
     MATMUL,
     name="autotuned_matmul",
@@ -54,6 +63,21 @@ AUTOTUNED_MATMUL = replace(
                 "the tuner: `reset_to_zero=['c_ptr']` (or `restore_value`)."
             ),
             footprint=_added_up,
+        ),
+        Misconception(
+            code="grid-ignores-config",
+            title="The grid does not fit every configuration",
+            message=(
+                "For at least one configuration tiles are missing, or its result differs from "
+                "that of the others. The grid is computed from a fixed block size (or rounds "
+                "down), and the tuner tries blocks of other sizes on it. Whether it shows "
+                "depends on which configuration wins on the machine at hand."
+            ),
+            next_step=(
+                "Make the grid a function of the configuration: `lambda meta: (triton.cdiv(M, "
+                "meta['BLOCK_M']), triton.cdiv(N, meta['BLOCK_N']))`."
+            ),
+            footprint=_configs_disagree,
         ),
         TILES_LOST,
         *MATMUL_MISCONCEPTIONS,

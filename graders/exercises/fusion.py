@@ -136,7 +136,7 @@ GELU = Exercise(
             footprint=_overflowed,
         ),
         mistakes.contiguous_assumed(gelu),
-        mistakes.lossy_dtype(),
+        mistakes.lossy_dtype(gelu),
         mistakes.missing_mask("a tensor"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),

@@ -6,7 +6,7 @@ import torch
 
 from graders.judge import mistakes
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.footprints import computes, computes_with_block, either, nan_from_nowhere
+from graders.judge.footprints import computes, computes_with_block, either, nan_from_padding
 from graders.judge.model import (
     Arg,
     Choice,
@@ -94,7 +94,9 @@ SOFTMAX = Exercise(
             ),
             next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
             faults=frozenset({"masked-lanes-used"}),
-            footprint=either(computes_with_block(padding_counted), nan_from_nowhere),
+            footprint=either(
+                computes_with_block(padding_counted), nan_from_padding(lambda x: x.shape[1])
+            ),
         ),
         Misconception(
             code="rescaling-missing",
@@ -140,7 +142,7 @@ SOFTMAX = Exercise(
             footprint=computes(lambda x: torch.exp(x), lambda x: torch.log_softmax(x, dim=1)),
         ),
         mistakes.contiguous_assumed(softmax),
-        mistakes.lossy_dtype(),
+        mistakes.lossy_dtype(softmax),
         mistakes.missing_mask("a row", "n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
@@ -233,7 +235,10 @@ LAYERNORM = Exercise(
             ),
             next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
             faults=frozenset({"masked-lanes-used"}),
-            footprint=either(computes_with_block(padding_in_variance), nan_from_nowhere),
+            footprint=either(
+                computes_with_block(padding_in_variance),
+                nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
+            ),
         ),
         Misconception(
             code="divided-by-block",
@@ -314,7 +319,7 @@ LAYERNORM = Exercise(
             ),
         ),
         mistakes.contiguous_assumed(layernorm),
-        mistakes.lossy_dtype(),
+        mistakes.lossy_dtype(layernorm),
         mistakes.missing_mask("a row", "n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),

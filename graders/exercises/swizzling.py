@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
@@ -9,7 +10,15 @@ import torch
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.judge import footprints, mistakes
 from graders.judge.casebook import case
-from graders.judge.model import Case, Choice, Evidence, Exercise, Misconception, Question
+from graders.judge.model import (
+    Case,
+    Choice,
+    Evidence,
+    Exercise,
+    LaunchFacts,
+    Misconception,
+    Question,
+)
 
 
 def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
@@ -179,13 +188,20 @@ SWIZZLE_IDS = Exercise(
 
 
 def _tiles_lost(evidence: Evidence) -> bool:
-    """Some tiles were never stored, and not simply the last rows or columns."""
+    """Tiles are missing although there were programs enough for all of them."""
     missing = evidence.never_stored
     if missing is None or not missing.any() or missing.all():
         return False
-    if footprints.stored_corner(evidence) or footprints.stored_prefix(evidence) is not None:
+    if footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS):
         return False
-    return not footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS)
+    at_the_end = footprints.stored_corner(evidence) or footprints.stored_prefix(evidence)
+    return not at_the_end or any(_enough(launch, missing) for launch in evidence.launches)
+
+
+def _enough(launch: LaunchFacts, output: torch.Tensor) -> bool:
+    """Tell whether a launch had as many programs as tiles of its two largest block sizes."""
+    sizes = sorted(value for value in launch.meta.values() if type(value) is int)[-2:]
+    return math.prod(launch.grid) * math.prod(sizes) >= output.numel()
 
 
 TILES_LOST = Misconception(

@@ -102,17 +102,40 @@ def programs(evidence: Evidence) -> int:
     return max((math.prod(launch.grid) for launch in evidence.launches), default=0)
 
 
-def nan_from_nowhere(evidence: Evidence) -> bool:
-    """Tell whether there are NaNs although neither the inputs nor the right answer have any.
+def nan_from_padding(length: Callable[..., int]) -> Footprint:
+    """Return the footprint of NaNs that nothing but the padding of a row explains.
 
     A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
+    `length(*args)` is how long a row is; a power of two needs no padding.
     """
-    actual = evidence.actual
-    if actual is None or not actual.is_floating_point() or not actual.isnan().any():
-        return False
-    return bool(evidence.expected.isfinite().all()) and not any(
-        bool(t.isnan().any()) for t in tensors(evidence)
-    )
+
+    def footprint(evidence: Evidence) -> bool:
+        actual, count = evidence.actual, length(*evidence.args)
+        if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
+            return False
+        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
+        if untouched or has_fault(evidence, OUT_OF_BOUNDS):
+            return False
+        return bool(evidence.expected.isfinite().all())
+
+    return footprint
+
+
+def where_finite(*candidates: Imitation) -> Footprint:
+    """Return the footprint of an output that is a candidate's wherever it is not NaN."""
+
+    def footprint(evidence: Evidence) -> bool:
+        if evidence.actual is None:
+            return False
+        blank = evidence.actual.isnan()
+        found = (candidate(*widened(evidence.args)) for candidate in candidates)
+        return any(
+            looks_like(evidence, other.masked_fill(blank, float("nan")))
+            for other in found
+            if other is not None and other.shape == blank.shape
+        )
+
+    return footprint
 
 
 def either(*footprints: Footprint) -> Footprint:

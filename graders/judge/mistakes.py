@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -186,8 +187,19 @@ def programs_race(what: str, footprint: Footprint | None = None) -> Misconceptio
     )
 
 
-def lossy_dtype() -> Misconception:
-    """Return the misconception of a result that went through a half-precision format."""
+def rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
+    """Return the arguments in float64, after they have been rounded to `dtype`."""
+    return tuple(
+        arg.to(dtype).double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg
+        for arg in evidence.args
+    )
+
+
+def lossy_dtype(reference: Imitation | None = None) -> Misconception:
+    """Return the misconception of values that went through a half-precision format.
+
+    With a reference it is also recognised where only the inputs were rounded.
+    """
 
     def footprint(evidence: Evidence) -> bool:
         actual = evidence.actual
@@ -197,7 +209,8 @@ def lossy_dtype() -> Misconception:
             return False
         finite = actual[actual.isfinite()]
         return finite.numel() > 1 and any(
-            torch.equal(finite, finite.to(half).to(actual.dtype)) and bool(finite.any())
+            (torch.equal(finite, finite.to(half).to(actual.dtype)) and bool(finite.any()))
+            or (reference is not None and looks_like(evidence, reference(*rounded(half, evidence))))
             for half in (torch.float16, torch.bfloat16)
         )
 
@@ -205,9 +218,9 @@ def lossy_dtype() -> Misconception:
         code="lossy-dtype",
         title="The values went through half precision",
         message=(
-            "Every number of the output is one that float16 (or bfloat16) can hold, although "
-            "the tensors are float32. Somewhere on the way the values were rounded to 11 "
-            "significant bits or fewer, and what is rounded away does not come back."
+            "The numbers look as if they had been rounded to float16 (or bfloat16) on the way, "
+            "although the tensors are float32: 11 significant bits or fewer are left of 24, and "
+            "what is rounded away does not come back."
         ),
         next_step=(
             "Look for `tl.float16`, `tl.bfloat16` or `.half()` and for the dtype of every buffer "
