@@ -22,6 +22,7 @@ QUESTIONS = [
         ],
     }
 ]
+WARMED: list[bool] = []
 GATES = ("read", "compile", "interpret", "traffic", "gpu")
 
 
@@ -65,6 +66,9 @@ def report(request: dict) -> dict:
 
 def answer(request: dict) -> dict:
     match request["op"]:
+        case "warm":
+            WARMED.append(True)
+            return {"ok": True}
         case "exercises":
             return {"ok": True, "exercises": EXERCISES}
         case "hints":
@@ -90,7 +94,7 @@ def answer_check(request: dict) -> dict:
         return {"ok": False, "error": "the disk is full"}
     if "JUDGE_FORGETS" in source:
         return {"ok": True, "report": {"exercise": "vector_add"}}
-    return {"ok": True, "report": {**report(request), "source": source}}
+    return {"ok": True, "report": {**report(request), "source": source, "warmed_up": any(WARMED)}}
 
 
 def main() -> None:

@@ -45,14 +45,39 @@ def test_long_source_arrives(judge):
     assert judge.ask(check_of(source))["report"]["source"] == source
 
 
-def test_start_does_not_wait():
+def wait_for(condition, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def test_start_does_not_wait_and_close_does_not_either():
     sleeper = JudgeProcess((sys.executable, "-c", "import time; time.sleep(60)"))
     started = time.monotonic()
     sleeper.start()
-    assert time.monotonic() - started < 5
-    assert sleeper.pid is not None
+    assert time.monotonic() - started < 2
+    assert wait_for(lambda: sleeper.pid is not None)
+    closing = time.monotonic()
     sleeper.close()
+    assert time.monotonic() - closing < 5
     assert sleeper.pid is None
+
+
+def test_start_warms_the_judge_up(judge):
+    judge.start()
+    assert wait_for(lambda: judge.pid is not None)
+    first = judge.pid
+    assert judge.ask(check_of("fine"))["report"]["warmed_up"]
+    assert judge.pid == first
+
+
+def test_failed_start_is_silent_until_a_request(capfd):
+    process = JudgeProcess(("/no/such/program",))
+    process.start()
+    with pytest.raises(JudgeUnavailable, match="could not be started"):
+        process.ask({"op": "exercises"})
+    assert capfd.readouterr() == ("", "")
 
 
 def test_death_is_said_and_the_next_request_finds_a_new_judge(judge):
@@ -67,9 +92,7 @@ def test_judge_that_was_killed_between_requests_is_started_again(judge):
     judge.ask({"op": "exercises"})
     first = judge.pid
     os.kill(first, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while judge.pid is not None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert wait_for(lambda: judge.pid is None)
     assert judge.ask(check_of("fine"))["ok"]
     assert judge.pid != first
 

@@ -99,6 +99,12 @@ class Judge:
             self._compiler.__exit__(None, None, None)
             self._compiler = None
 
+    def warm(self) -> None:
+        """Start the processes that the first submission would wait for otherwise."""
+        compiling = self._threads.submit(self._warm_compiler)
+        self._running("cpu")
+        compiling.result()
+
     @property
     def tier(self) -> str:
         """The sandbox tier that submissions run at: A enforced, B partial, C none."""
@@ -154,9 +160,13 @@ class Judge:
             self._gpu(progress, submission)
 
     def _compile(self, submission: Submission, exercise: Exercise) -> CompileResult:
+        return compile_gate(submission, exercise, exercise.cases, self._warm_compiler())
+
+    def _warm_compiler(self) -> CompileWorker:
         if self._compiler is None:
             self._compiler = CompileWorker().__enter__()
-        return compile_gate(submission, exercise, exercise.cases, self._compiler)
+            self._compiler.ptxas(90)  # asking for anything starts the process
+        return self._compiler
 
     def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
         result = compiling.result()

@@ -2,7 +2,8 @@
 
 `triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
 a process boundary. Requests: `check` (exercise, source, name), `hints` (exercise),
-`quiz` (lesson), `exercises`. An answer is `{"ok": true, …}` or `{"ok": false, "error": …}`.
+`quiz` (lesson), `exercises`, `warm` (start every process now). An answer is
+`{"ok": true, …}` or `{"ok": false, "error": …}`.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class Server:
             "hints": self._hints,
             "quiz": self._quiz,
             "exercises": self._exercises,
+            "warm": self._warm,
         }
 
     def answer(self, request: Answer) -> Answer:
@@ -84,6 +86,10 @@ class Server:
         exercise = discovery.exercise(request["exercise"])
         name = request.get("name", "<notebook>")
         return {"report": rich_report(self.judge.judge_text(request["source"], exercise, name))}
+
+    def _warm(self, _request: Answer) -> Answer:
+        self.judge.warm()
+        return {}
 
     def _hints(self, request: Answer) -> Answer:
         return {"hints": list(discovery.exercise(request["exercise"]).hints)}

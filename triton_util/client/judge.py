@@ -54,12 +54,22 @@ class JudgeProcess:
         self._owner = 0
         self._errors: IO[bytes] | None = None
         self._unread = b""
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def start(self) -> None:
-        """Start the process without waiting for it, so that it is warm when it is needed."""
-        with self._lock:
-            if not self._alive():
-                self._start()
+        """Start the process and warm it up, without waiting, so that it is ready when needed.
+
+        Says nothing when that fails: the first request will.
+        """
+        threading.Thread(target=self._warm_up, name="judge-warm-up", daemon=True).start()
+
+    def _after_fork(self) -> None:
+        """In the child nobody holds the lock, whoever held it in the parent."""
+        self._lock = threading.Lock()
+
+    def _warm_up(self) -> None:
+        with contextlib.suppress(JudgeUnavailable):
+            self.ask({"op": "warm"})
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request. Raises JudgeUnavailable when there is none to be had.
@@ -80,7 +90,10 @@ class JudgeProcess:
         return answer
 
     def close(self) -> None:
-        """End the process; the next request starts a new one."""
+        """End the process, also in the middle of a request; the next one starts a new one."""
+        process = self._process
+        if process is not None and self._owner == os.getpid():
+            _kill(process)  # whoever waits for an answer stops waiting, and gives the lock back
         with self._lock:
             self._stop()
 
@@ -123,10 +136,7 @@ class JudgeProcess:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        if process.poll() is None:
-            # Its workers are in its session: all of them end with it.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
         process.wait()
 
     def _send(self, request: dict[str, Any]) -> None:
@@ -197,6 +207,13 @@ class JudgeProcess:
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - 2000))
         return self._errors.read().decode(errors="replace").strip()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the judge; its workers are in its session, and all of them end with it."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment() -> dict[str, str]:
