@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from zoo import CASES
 
-from triton_util.interpreter import EngineOptions, interpret
+from triton_util.interpreter import EngineOptions, interpret, order_dependence
 
 SCHEDULES = ("grid", "serial", "reversed", "shuffled")
 
@@ -150,3 +150,27 @@ def test_tracking_can_be_switched_off():
         with pytest.raises(ValueError, match="track=True"):
             run.never_stored(torch.empty(1))
     assert run.faults == []
+
+
+def test_results_that_depend_on_the_order_are_found():
+    def last_wins():
+        output = torch.zeros(100)
+        fill_kernel[(4,)](output, 100, 8, BLOCK_SIZE=32, CONSTANT=False)
+        return output
+
+    def lost_update():
+        total = torch.zeros(1)
+        lost_update_kernel[(4,)](torch.arange(128.0), total, BLOCK_SIZE=32)
+        return total
+
+    faults = order_dependence(last_wins)
+    assert {fault.code for fault in faults} == {"order-dependent"}
+    assert any("last program first" in fault.message for fault in faults)
+    # Serial order hides the lost update whichever way it runs; all at once shows it.
+    assert len(order_dependence(lost_update)) == 3
+    assert order_dependence(lost_update, schedules=("serial", "reversed", "shuffled")) == []
+
+
+@pytest.mark.parametrize("name", ["vector_add", "atomic_floats", "attention_causal", "spin_lock"])
+def test_correct_kernels_do_not_depend_on_the_order(name):
+    assert order_dependence(CASES[name]) == []

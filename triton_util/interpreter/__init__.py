@@ -2,7 +2,9 @@
 
 from .faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
 from .options import EngineOptions
+from .ordering import order_dependence
 from .session import Launch, Run, interpret
+from .translation import Translated, translate
 
 __all__ = [
     "FAULT_CODES",
@@ -12,5 +14,8 @@ __all__ = [
     "KernelFault",
     "Launch",
     "Run",
+    "Translated",
     "interpret",
+    "order_dependence",
+    "translate",
 ]

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import numpy.ma  # numpy imports it lazily, and a jailed process can import nothing more
 import torch
 import triton.language as tl
 from triton.runtime import interpreter as stock
@@ -15,6 +16,9 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from .blocks import Pointer, scalar
 from .regions import Region
 from .state import Batch
+
+# Triton imports the rest of itself for the first argument that it looks at: now, not in a jail.
+mangle_type(0)
 
 # Keyword arguments of a launch that configure the compiler instead of the kernel.
 LAUNCH_OPTIONS = frozenset(

@@ -26,6 +26,11 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._storages: OrderedDict[int, Any] = OrderedDict()
         self._bytes = 0
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing here is compiled; the default would import all of torch's compiler, for seconds."""
+        return False
+
     def holds(self, storage: int) -> bool:
         """True if the storage at this address came uninitialised."""
         return storage in self._storages
