@@ -1,7 +1,9 @@
 """Compile every launch of every model solution for a GPU that need not be there.
 
-`python tests/compile_solutions.py --target 75 --form plain` prints one JSON line per kernel:
-its registers-independent facts (shared memory, warps) and the error, if it does not compile.
+`python tests/compile_solutions.py --target 75` prints one JSON line per kernel of the plain
+solutions: how much shared memory it takes, and the error if it does not compile. With
+`--few` it takes one half-precision case per exercise, without it every case there is. `--form
+gluon` compiles the kernels written in Gluon, which are for Hopper only.
 The launchers run on CPU tensors; instead of starting a kernel, each launch is compiled with
 exactly the argument types, constants and divisibilities that it would have had.
 TRITON_INTERPRET must not be set.
@@ -20,12 +22,15 @@ import torch
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon._runtime import GluonASTSource
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from solutions.fast import attention, hopper_matmul
 from tests.run_solution_cases import launcher_of, uses_bf16
 from tests.solution_cases import SolvedCase, all_cases
 
@@ -50,6 +55,10 @@ class Launches:
         self.target = GPUTarget("cuda", capability, 32)
         self.seen: set[str] = set()
         self.facts: list[dict[str, Any]] = []
+
+    def last_error(self) -> str:
+        """What was wrong with the last launch, or nothing."""
+        return self.facts[-1]["error"] if self.facts else ""
 
     def compile(self, kernel: Any, arguments: dict[str, Any], options: dict[str, Any]) -> None:
         """Compile one launch, unless the very same one was compiled before."""
@@ -108,34 +117,104 @@ def record_launches(launches: Launches) -> None:
     def run_all(self: Any, *args: Any, **kwargs: Any) -> None:
         for config in self.configs:
             self.fn.run(*args, **kwargs, **config.all_kwargs())
+            # On a GPU the autotuner leaves out what does not fit, but the first always must.
+            if config is not self.configs[0] and "shared memory" in launches.last_error():
+                launches.facts.pop()
 
     JITFunction.run = run
     Autotuner.run = run_all
 
 
-def cases_of(form: str, capability: int) -> Iterator[SolvedCase]:
+def cases_of(form: str, capability: int, few: bool) -> Iterator[SolvedCase]:
     """The cases that apply; a T4 has no bfloat16."""
+    seen = set()
     for case in all_cases():
         args = case.args(torch.Generator().manual_seed(0))
-        if launcher_of(case, form) is not None and not (capability < 80 and uses_bf16(args)):
-            yield case
+        if launcher_of(case, form) is None or (capability < 80 and uses_bf16(args)):
+            continue
+        if few and (case.exercise in seen or not is_typical(case, args)):
+            continue
+        seen.add(case.exercise)
+        yield case
+
+
+def is_typical(case: SolvedCase, args: tuple[Any, ...]) -> bool:
+    """Whether a case stands for its exercise: half precision where it has that, not empty."""
+    x = args[0]
+    if not isinstance(x, torch.Tensor):
+        return x > 1
+    return x.numel() > 1 and (x.dtype == torch.float16 or case.exercise == "copy")
+
+
+def compile_plain(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Every kernel that the launchers of the plain solutions would start."""
+    launches = Launches(options.target)
+    record_launches(launches)
+    for case in cases_of("plain", options.target, options.few):
+        if options.only in case.exercise:
+            launcher_of(case, "plain")(*case.args(torch.Generator().manual_seed(0)))
+            for fact in launches.facts:
+                yield {"exercise": case.exercise, "case": case.name, **fact}
+            launches.facts.clear()
+
+
+def descriptor(*shape: int) -> str:
+    """The signature of a half-precision tensor descriptor of this block shape."""
+    layout = gl.NVMMASharedLayout.get_default_for(list(shape), gl.float16)
+    return f"tensordesc<fp16{list(shape)},{layout!r}>"
+
+
+def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
+    """Kernel, signature and constants of each way in which a Gluon kernel is launched."""
+    sizes = dict.fromkeys(("M", "N", "K", "n_heads"), "i32")
+    for transposed in (False, True):
+        signature = {
+            "a_desc": descriptor(64, 64),
+            "b_desc": descriptor(256, 64) if transposed else descriptor(64, 256),
+            "c_desc": descriptor(64, 256),
+            "bias_ptr": "*fp16",
+        }
+        tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 16, "STAGES": 3}
+        kind = {"B_TRANSPOSED": transposed, "BIAS_RELU": transposed}
+        yield hopper_matmul.hopper_matmul_kernel, {**sizes, **signature}, {**tile, **kind}
+    for d, causal, lead in ((64, True, (1, 1)), (128, False, (1, 1)), (128, True, ())):
+        blocks = {f"{name}_desc": descriptor(*lead, 64, d) for name in "qo"}
+        blocks |= {f"{name}_desc": descriptor(*lead, 128, d) for name in "kv"}
+        meta = {"D": d, "BLOCK_M": 128, "BLOCK_N": 128, "STAGES": 2, "CAUSAL": causal}
+        yield attention.hopper_attention_kernel, {**sizes, "scale": "fp32", **blocks}, meta
+
+
+def compile_gluon() -> Iterator[dict[str, Any]]:
+    """The fast kernels for Hopper."""
+    for kernel, types, constants in gluon_launches():
+        names = [parameter.name for parameter in kernel.params]
+        signature = {name: "constexpr" if name in constants else types[name] for name in names}
+        values = {(names.index(name),): value for name, value in constants.items()}
+        source = GluonASTSource(kernel, signature, values, {})
+        options = {"num_warps": 4, "maxnreg": hopper_matmul.MAX_REGISTERS}
+        compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+        ptx = compiled.asm["ptx"]
+        yield {
+            "exercise": kernel.fn.__name__,
+            "case": str(constants),
+            "shared": compiled.metadata.shared,
+            "wgmma": "wgmma.mma_async" in ptx,
+            "tma": "cp.async.bulk.tensor" in ptx,
+            "registers_moved": "setmaxnreg" in ptx,
+            "error": "spills" if "st.local" in ptx else "",
+        }
 
 
 def main() -> None:
     """Compile one form of all solutions for one target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", type=int, default=90)
-    parser.add_argument("--form", choices=("plain", "fast"), default="plain")
+    parser.add_argument("--form", choices=("plain", "gluon"), default="plain")
     parser.add_argument("--only", default="", help="exercises whose names contain this")
+    parser.add_argument("--few", action="store_true", help="one typical case per exercise")
     options = parser.parse_args()
-    launches = Launches(options.target)
-    record_launches(launches)
-    for case in cases_of(options.form, options.target):
-        if options.only in case.exercise:
-            launcher_of(case, options.form)(*case.args(torch.Generator().manual_seed(0)))
-            for fact in launches.facts:
-                print(json.dumps({"exercise": case.exercise, "case": case.name, **fact}))
-            launches.facts.clear()
+    for fact in compile_gluon() if options.form == "gluon" else compile_plain(options):
+        print(json.dumps(fact), flush=True)
 
 
 if __name__ == "__main__":
