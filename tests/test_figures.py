@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -210,33 +211,36 @@ def every(x, stride, n):
 """
 
 
-def test_measure_counts_bytes_and_sectors() -> None:
-    """1,000 fp32 elements 8 apart: 4,000 bytes each way, a sector of 32 bytes for each load."""
+@pytest.fixture(scope="module")
+def measuring() -> Iterator[InterpretingProcess]:
     with InterpretingProcess(MEASURED) as process:
-        printed = process.run(
-            "moved = explore.measure(every, torch.ones(8000), 8, 1000)\n"
-            "print(moved.loaded['x_ptr'], moved.stored['output_ptr'], moved.total)\n"
-            "print(moved.percent_used('x_ptr'), moved.percent_used('output_ptr'))\n"
-            "print(moved.loaded['no such name'], moved.percent_used('no such name'))\n"
-            "print(moved)"
-        )
+        yield process
+
+
+def test_measure_counts_bytes_and_sectors(measuring: InterpretingProcess) -> None:
+    """1,000 fp32 elements 8 apart: 4,000 bytes each way, a sector of 32 bytes for each load."""
+    printed = measuring.run(
+        "moved = explore.measure(every, torch.ones(8000), 8, 1000)\n"
+        "print(moved.loaded['x_ptr'], moved.stored['output_ptr'], moved.total)\n"
+        "print(moved.percent_used('x_ptr'), moved.percent_used('output_ptr'))\n"
+        "print(moved.loaded['no such name'], moved.percent_used('no such name'))\n"
+        "print(moved)"
+    )
     lines = printed.splitlines()
     assert lines[:3] == ["4000 4000 8000", "12.5 100.0", "0 0.0"]
     assert "4,000" in lines[-1]
 
 
-def test_measure_says_so_when_nothing_was_launched() -> None:
-    with InterpretingProcess(MEASURED) as process:
-        printed = process.run("print(explore.measure(lambda: None).total)")
+def test_measure_says_so_when_nothing_was_launched(measuring: InterpretingProcess) -> None:
+    printed = measuring.run("print(explore.measure(lambda: None).total)")
     assert "still a stub" in printed
     assert printed.rstrip().endswith("0")
 
 
-def test_measure_sums_over_launches() -> None:
-    with InterpretingProcess(MEASURED) as process:
-        printed = process.run(
-            "def twice(x):\n    every(x, 1, 100)\n    every(x, 1, 100)\n"
-            "moved = explore.measure(twice, torch.ones(100))\n"
-            "print(moved.total, len(moved.launches))"
-        )
+def test_measure_sums_over_launches(measuring: InterpretingProcess) -> None:
+    printed = measuring.run(
+        "def twice(x):\n    every(x, 1, 100)\n    every(x, 1, 100)\n"
+        "moved = explore.measure(twice, torch.ones(100))\n"
+        "print(moved.total, len(moved.launches))"
+    )
     assert printed.strip() == "1600 2"
