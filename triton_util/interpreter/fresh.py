@@ -28,7 +28,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing here is compiled; the default would import all of torch's compiler, for seconds."""
+        """Nothing here is compiled, and the default would import all of torch's compiler."""
         return False
 
     def holds(self, storage: int) -> bool:
