@@ -112,7 +112,8 @@ def test_time_limit_stops_the_judge(judge):
 def test_interrupt_ends_the_judge_and_is_passed_on(judge):
     judge.ask({"op": "exercises"})
     old = judge.pid
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         judge.ask(check_of("JUDGE_HANGS"))
