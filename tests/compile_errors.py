@@ -57,6 +57,7 @@ ERRORS: dict[str, tuple[str, str]] = {
         "Two blocks of different sizes",
         "m = tl.arange(0, BLOCK_SIZE // 2) < n\nx = tl.load(x_ptr + offsets, mask=m)  # here",
     ),
+    "number-indexed": ("has 0 dimensions", "alpha = 1.0 * pid\nx = x * alpha[:, None]  # here"),
     "too-few-arguments": ("too few arguments", "x = tl.load()  # here"),
     "helper-with-the-fault": ("undefined_thing is not defined", "x = helper(x)"),
     "one-dimension-too-many": (

@@ -236,6 +236,16 @@ def test_ptxas_that_is_gone_is_no_fault_of_the_submission(
         compiled(kernel("x = x * 11"), worker)
 
 
+def test_a_launch_of_no_programs_compiles_nothing(worker: CompileWorker) -> None:
+    source = kernel("x = x * 2").replace("BLOCK_SIZE=64", "BLOCK_SIZE=x.numel() and 64")
+    empty, one = (Case(str(size), (TensorSpec((size,)),)) for size in (0, 64))
+    some = an_exercise("run", ("x",), cases=(empty, one))
+    assert compiled(source, worker, some).findings == []
+    broken = source.replace("(triton.cdiv(x.numel(), 64),)", "(1,)")
+    finding = compiled(broken, worker, some).findings[0]
+    assert "This tl.arange is empty" in finding.message
+
+
 def test_cases_that_specialise_alike_are_compiled_once() -> None:
     sizes = (0, 1, 3, 2, 16, 17, 1000, 1001)
     cases = [Case(str(size), (TensorSpec((size,)),)) for size in (*sizes, *sizes)]

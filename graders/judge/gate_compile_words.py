@@ -137,6 +137,16 @@ ROWS = (
         "Use a smaller block and a loop.",
     ),
     Row(
+        r"too many indices for tensor of rank (?P<name>\d+)",
+        "This value has {name} dimensions, fewer than the index on it: [:, None] is for blocks.",
+        "A plain number fits every shape without an index.",
+    ),
+    Row(
+        r"arange's end argument must be greater than the start",
+        "This tl.arange is empty: its end is not beyond its start.",
+        "Look at the block size: triton.next_power_of_2(0) is 0.",
+    ),
+    Row(
         r"num_warps must be a power of 2",
         "num_warps must be a power of two.",
         "Use 1, 2, 4, 8 or 16.",

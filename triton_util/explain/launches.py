@@ -35,6 +35,7 @@ class Launch:
     options: dict[str, Any]
     tuned: bool  # one of several configurations of an autotuner
     line: int | None
+    empty: bool = False  # the grid has no programs, as for an empty tensor
     count: int = 1
 
     @property
@@ -132,7 +133,8 @@ class Recorder:
         bound, specialization, _ = binder(*args, **kw)
         if callable(grid):
             grid = grid(bound)
-        launch = Launch(kernel, specialization, bound, kw, self._tuned, self._line())
+        empty = 0 in (grid if isinstance(grid, tuple | list) else (grid,))
+        launch = Launch(kernel, specialization, bound, kw, self._tuned, self._line(), empty)
         known = self.launches.setdefault(launch.key, launch)
         if known is not launch:
             known.count += 1

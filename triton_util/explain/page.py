@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from triton_util.client.card import frame
 from triton_util.explain import words
@@ -14,11 +14,12 @@ from triton_util.explain.text import ROWS
 _STYLE = """<style>
 .tw-explain .tw-scroll { overflow-x: auto; }
 .tw-explain .tw-code td { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono",
-  monospace; font-size: .88em; white-space: pre; vertical-align: top; padding: .05em .8em 0 0; }
+  monospace; font-size: .88em; white-space: pre-wrap; vertical-align: top;
+  padding: .05em .8em 0 0; }
 .tw-explain .tw-code td:first-child { color: var(--tw-muted); text-align: right;
   user-select: none; }
 .tw-explain .tw-code td:last-child { color: var(--tw-accent); white-space: normal;
-  min-width: 16em; }
+  min-width: 14em; }
 .tw-explain .tw-code tr.tw-busy td { background: var(--tw-accent-soft); }
 .tw-explain .tw-bar { display: inline-block; width: 7em; height: .7em; margin-right: .6em;
   background: var(--tw-raised); border: 1px solid var(--tw-line); vertical-align: middle; }
@@ -101,12 +102,9 @@ def _cell(row: str, made: Made, text: str) -> str:
 
 def _source(explanation: Explanation, made: Made, opened: bool) -> str:
     lines = made.lines or {}
-    known = [number for number in lines if number]
-    if not known:
+    if not any(lines):
         return ""
-    rows = "".join(
-        _row(explanation, number, lines.get(number)) for number in range(min(known), max(known) + 1)
-    )
+    rows = "".join(_rows(explanation, lines))
     return (
         f"<details{' open' if opened else ''}><summary>By source line, for {made.target.name}"
         f'</summary><div class="tw-scroll"><table class="tw-code">{rows}</table></div></details>'
@@ -116,8 +114,18 @@ def _source(explanation: Explanation, made: Made, opened: bool) -> str:
     )
 
 
-def _row(explanation: Explanation, number: int, facts: LineFacts | None) -> str:
-    said = words.line_words(facts) if facts is not None else ""
+def _rows(explanation: Explanation, lines: Mapping[int, LineFacts]) -> Iterator[str]:
+    """The lines that became instructions; a mark stands for those that did not."""
+    last = 0
+    for number in sorted(number for number in lines if number):
+        if last and number > last + 1:
+            yield "<tr><td>⋮</td><td></td><td></td></tr>"
+        yield _row(explanation, number, lines[number])
+        last = number
+
+
+def _row(explanation: Explanation, number: int, facts: LineFacts) -> str:
+    said = words.line_words(facts)
     busy = ' class="tw-busy"' if said else ""
     return (
         f"<tr{busy}><td>{number}</td><td>{_escaped(explanation.line(number))}</td>"

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
-_INSTRUCTION = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z][a-z0-9_]*(?:[.:]+[A-Za-z0-9_]+)*)\b")
+_INSTRUCTION = re.compile(
+    r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z][a-z0-9_]*(?:[.:]+[A-Za-z0-9_]+)*)\b"
+)
 _TYPE = re.compile(r"\.(?:b|s|u|f|bf)(8|16|32|64|128)(?:x2)?(?:\b|$)")
 _COPIED = re.compile(r"\],\s*(0x[0-9a-fA-F]+|\d+)")
 _Place = tuple[int, int, int]  # file, line, column
