@@ -20,6 +20,8 @@ from typing import Any
 REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
 STDERR_LIMIT = 8_000
 WALL_FACTOR = 3.0  # a busy machine gives a process a part of its time
+TICK_SECONDS = 0.025  # how often the limits are looked at
+RESIDENT_BYTES = 3 << 30  # of memory that is really used
 MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
 
 _WARM_UP = '''
@@ -173,7 +175,7 @@ def _write(data: bytes) -> None:
 
 
 def _collect(report_end: int, error_end: int, pid: int, seconds: float) -> tuple[bytes, bytes, str]:
-    """Read both pipes to their end, or end the child at the limit of "time" or "size"."""
+    """Read both pipes to their end, or end the child at a limit: "time", "size" or "memory"."""
     kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + seconds
     ended = ""
@@ -181,9 +183,9 @@ def _collect(report_end: int, error_end: int, pid: int, seconds: float) -> tuple
         for end in kept:
             selector.register(end, selectors.EVENT_READ)
         while selector.get_map():
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready or len(kept[report_end]) > REPORT_LIMIT:
-                ended = "size" if ready else "time"
+            ready = selector.select(TICK_SECONDS)
+            ended = _over_limit(pid, len(kept[report_end]), deadline)
+            if ended:
                 os.kill(pid, signal.SIGKILL)
                 break
             for key, _ in ready:
@@ -195,6 +197,16 @@ def _collect(report_end: int, error_end: int, pid: int, seconds: float) -> tuple
     for end in kept:
         os.close(end)
     return bytes(kept[report_end]), bytes(kept[error_end]), ended
+
+
+def _over_limit(pid: int, size: int, deadline: float) -> str:
+    from graders.judge.workers.jail import resident_bytes
+
+    if time.monotonic() > deadline:
+        return "time"
+    if size > REPORT_LIMIT:
+        return "size"
+    return "memory" if resident_bytes(pid) > RESIDENT_BYTES else ""
 
 
 if __name__ == "__main__":

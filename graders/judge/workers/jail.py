@@ -114,6 +114,9 @@ class Jail:
             os._exit(1)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         if self._ruleset:
+            if self.device == "cuda":  # the driver sets what its own core dumps would hold
+                own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+                self._ruleset.allow([Path(f"/proc/{os.getpid()}")], own)
             self._ruleset.restrict()
         if self._filter:
             self._filter.apply()
@@ -181,6 +184,16 @@ def _address_space() -> int:
     """Bytes of address space of this process now."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * PAGE
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process that is neither a file's nor shared; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            resident, of_files = map(int, file.read().split()[1:3])
+    except OSError:
+        return 0
+    return (resident - of_files) * PAGE
 
 
 def _free_uid() -> int | None:

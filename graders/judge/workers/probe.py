@@ -89,7 +89,7 @@ def _attempts(jail: Jail, secret: Path, parent: int) -> dict[str, Callable[[], o
         "reading files": secret.read_bytes,
         "writing files": lambda: _write(secret.parent),
         "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
-        "local sockets": lambda: socket.socket(socket.AF_UNIX).close(),
+        "local sockets": _speak_locally,
         "signals": lambda: os.kill(parent, 0),
         "memory of other processes": lambda: Path(f"/proc/{parent}/mem").open("rb").close(),
     }
@@ -100,6 +100,14 @@ def _attempts(jail: Jail, secret: Path, parent: int) -> dict[str, Callable[[], o
             "unlimited memory": _hoard,
         }
     return attempts
+
+
+def _speak_locally() -> None:
+    """Connect to a socket of one's own: a GPU driver may listen, but nobody may connect."""
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as speaker:
+        listener.bind(b"")  # Linux chooses an abstract address
+        listener.listen()
+        speaker.connect(listener.getsockname())
 
 
 def _write(directory: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import socket
 import tempfile
 from typing import Any
 
@@ -26,7 +27,7 @@ _OPEN = "openat open"
 
 # A GPU driver needs threads, ioctl and devices, and Triton a compiler: all but these is let pass.
 _NEVER_ON_GPU = (
-    "socket socketpair connect bind listen accept accept4 sendto recvfrom sendmsg recvmsg",
+    "socketpair connect accept accept4 sendto recvfrom sendmsg recvmsg",
     "ptrace process_vm_readv process_vm_writev pidfd_open pidfd_getfd pidfd_send_signal",
     "kill tkill setsid setpgid",
     "mount umount2 move_mount open_tree fsopen fsmount pivot_root chroot unshare setns",
@@ -88,6 +89,9 @@ def driving_gpu() -> Filter:
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in " ".join(_NEVER_ON_GPU).split():
         _add(rules, pyseccomp.ERRNO(errno.EPERM), name)
+    # CUDA's start fails unless it may listen on a local socket; nobody can connect to it.
+    not_local = pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX)
+    _add(rules, pyseccomp.ERRNO(errno.EPERM), "socket", not_local)
     return Filter(_export(rules))
 
 

@@ -23,7 +23,7 @@ import torch
 
 from graders.judge.workers import child, engine, jail, probe, protocol
 from graders.judge.workers.jail import Jail
-from graders.judge.workers.protocol import PAGE, BatchPlan, Header
+from graders.judge.workers.protocol import BatchPlan, Header
 
 TICK_SECONDS = 0.025  # how often time and memory are looked at
 _DESCRIPTORS = 2  # request and shared memory
@@ -146,7 +146,7 @@ class _Watch:
         self._pid = pid
         self._control = control
         self._blocks = os.fstat(memory).st_blocks
-        self._baseline = _resident_bytes(os.getpid())  # shared with the child
+        self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
         self._batch_ends = time.monotonic() + plan.seconds
         self._job_ends = time.monotonic() + plan.jobs[0].seconds
@@ -204,17 +204,7 @@ class _Watch:
     def _bytes_used(self) -> int:
         """What the child has added to the shared memory, and its own resident memory."""
         shared = (os.fstat(self._memory).st_blocks - self._blocks) * 512
-        return shared + max(0, _resident_bytes(self._pid) - self._baseline)
-
-
-def _resident_bytes(pid: int) -> int:
-    """Memory of a process that is neither a file's nor shared; 0 when it is gone."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            resident, of_files = map(int, file.read().split()[1:3])
-    except OSError:
-        return 0
-    return (resident - of_files) * PAGE
+        return shared + max(0, jail.resident_bytes(self._pid) - self._baseline)
 
 
 def _warm_up() -> None:
