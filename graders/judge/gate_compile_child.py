@@ -132,19 +132,29 @@ def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> 
 
 
 def representatives(launches: Sequence[Launch]) -> list[Launch]:
-    """Per kernel: the widest and the narrowest dtypes; of an autotuner, the largest blocks too."""
+    """Per kernel the widest and the narrowest dtypes.
+
+    Of an autotuner the widest of the largest blocks, and the narrowest of the smallest.
+    """
     chosen: list[Launch] = []
     by_count = Counter(item.name for item in launches)
     for name, _ in by_count.most_common(KERNEL_LIMIT):
         own = [item for item in launches if item.name == name]
+        size = _block_size if any(item.tuned for item in own) else _no_matter
         picks = [
-            max(own, key=lambda item: (item.pointer_bits, item.aligned, item.count)),
-            min(own, key=lambda item: (item.pointer_bits, -item.aligned, -item.count)),
+            max(own, key=lambda item: (size(item), item.pointer_bits, item.aligned, item.count)),
+            min(own, key=lambda item: (item.pointer_bits, size(item), -item.aligned, -item.count)),
         ]
-        if any(item.tuned for item in own):
-            picks.append(max(own, key=lambda item: (item.block_size, item.aligned)))
         chosen += {id(item): item for item in picks}.values()
     return chosen
+
+
+def _block_size(launch: Launch) -> int:
+    return launch.block_size
+
+
+def _no_matter(launch: Launch) -> int:
+    return 0
 
 
 # ---------------------------------------------------------------- errors
