@@ -77,6 +77,7 @@ class Judge:
         self._compiler: CompileWorker | None = None
         self._prepared: dict[str, list[Prepared]] = {}
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-gate")
+        torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
     def __enter__(self) -> Self:
         return self

@@ -140,9 +140,10 @@ def python_files() -> Iterator[Path]:
 
 def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
     """The driver's devices, the compiler's programs and headers, and one directory to write."""
-    system = map(Path, ("/usr", "/bin", "/lib", "/lib64", "/opt", "/etc/ld.so.cache"))
+    system = map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"))
     ruleset.allow([*system, Path(sys.prefix), Path(sys.base_prefix) / "lib"], landlock.EXECUTE)
-    ruleset.allow(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")), landlock.READ)
+    ruleset.allow(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")), landlock.READ)
+    ruleset.allow(Path("/etc").glob("ld.so.*"), landlock.READ)
     ruleset.allow([Path("/proc"), Path("/sys")], landlock.READ)
     ruleset.allow([Path(sys.base_prefix) / "include"], landlock.READ)
     devices = landlock.READ_FILE | landlock.WRITE_FILE | landlock.IOCTL_DEV
@@ -170,7 +171,7 @@ def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
     else:
         limits |= {
             resource.RLIMIT_FSIZE: 1 << 30,
-            resource.RLIMIT_NPROC: 512,
+            resource.RLIMIT_NPROC: 4096,
             resource.RLIMIT_NOFILE: 1024,
         }
         del limits[resource.RLIMIT_MEMLOCK]  # pinned memory

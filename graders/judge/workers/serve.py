@@ -25,6 +25,9 @@ from graders.judge.workers import child, engine, jail, probe, protocol
 from graders.judge.workers.jail import Jail
 from graders.judge.workers.protocol import BatchPlan, Header
 
+# A GPU's context takes time and memory before the first launch, and Triton's compiler more.
+GPU_START_SECONDS = 30.0
+GPU_MEMORY_BYTES = 4 << 30
 TICK_SECONDS = 0.025  # how often time and memory are looked at
 _DESCRIPTORS = 2  # request and shared memory
 
@@ -109,7 +112,7 @@ class WarmProcess:
                 self._become_child(plan, memory, parent)
             finally:  # whatever it was, this process must not go on as a warm one
                 os._exit(1)
-        ending = _Watch(plan, memory, pid, self._control).wait()
+        ending = _Watch(plan, memory, pid, self._control, self.device).wait()
         self._clear_scratch()
         return ending
 
@@ -140,7 +143,14 @@ class WarmProcess:
 class _Watch:
     """Waits for one child, and ends it and all its descendants when it is over a limit."""
 
-    def __init__(self, plan: BatchPlan, memory: int, pid: int, control: socket.socket) -> None:
+    def __init__(
+        self,
+        plan: BatchPlan,
+        memory: int,
+        pid: int,
+        control: socket.socket,
+        device: protocol.Device,
+    ) -> None:
         self._plan = plan
         self._memory = memory
         self._pid = pid
@@ -148,8 +158,11 @@ class _Watch:
         self._blocks = os.fstat(memory).st_blocks
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
-        self._batch_ends = time.monotonic() + plan.seconds
-        self._job_ends = time.monotonic() + plan.jobs[0].seconds
+        on_gpu = device == "cuda"
+        self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
+        started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
+        self._batch_ends = started + plan.seconds
+        self._job_ends = started + plan.jobs[0].seconds
 
     def wait(self) -> Ending:
         reason = ""
@@ -186,7 +199,7 @@ class _Watch:
         self._follow(now)
         if now > self._job_ends:
             return "timeout"
-        if self._bytes_used() > self._plan.memory_bytes:
+        if self._bytes_used() > self._memory_bytes:
             return "memory"
         return ""
 
