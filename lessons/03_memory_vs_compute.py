@@ -258,8 +258,11 @@ quiz("memory_vs_compute")
 # ## For the GPU
 #
 # The knob, with a clock. **Predict** for your card: up to which number of steps will the time stay
-# flat? And how many GB/s will your ReLU reach? (Measured on an NVIDIA H200: a copy of 1 GiB in fp32
-# runs at 4,219 GB/s, of 4,800 in the data sheet.)
+# flat? And how many GB/s will your ReLU reach?
+#
+# Measured on an NVIDIA H200: 1, 4 and 16 steps all took 0.13 ms, 64 steps 0.16 ms, 256 steps 0.55 ms. The
+# ReLU ran at 4,128 GB/s, and a plain copy of 1 GiB at 4,219, of 4,800 in the data sheet. Now compare with
+# your prediction for the ridge.
 
 # %% gpu
 if ON_GPU:

@@ -281,8 +281,9 @@ quiz("tiles_2d")
 # line `0.2989 * r + 0.5870 * g + 0.1140 * b`? Count the kernels in that line, and the bytes that each
 # moves (its intermediate results are fp32).
 #
-# And the debt of lesson 04: a transpose in tiles. On an NVIDIA H200, for 16384×16384 in fp32, one moved
-# 4,125 GB/s; PyTorch's own 1,162 GB/s.
+# And the debt of lesson 04: a transpose in tiles, the kernel below. Measured on an NVIDIA H200, for 8192×8192 in
+# fp32: 4,000 GB/s in tiles, 1,093 GB/s with the model solution of lesson 04, 1,156 GB/s with PyTorch's own. And
+# the grey picture took 0.029 ms with one kernel, 0.295 ms with the PyTorch line.
 
 # %%
 @triton.jit
