@@ -197,12 +197,12 @@ def test_order_is_told():
 def test_explorer_follows_the_keyboard():
     box = explorer(small_record())
     _, program, step, page = box.children
-    assert (program.max, step.max) == (2, 2)
+    assert (program.max, step.min, step.max) == (2, 1, 3)
     assert "program 0, step 1 of 3" in page.value
-    step.value = 2
+    step.value = 3
     assert "stores 3 elements of out" in page.value
     program.value = 1
-    assert step.max == 1
+    assert step.max == 2
     assert "program 1, step 2 of 2" in page.value
     program.value = 2
     assert "no accesses" in page.value

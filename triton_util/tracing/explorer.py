@@ -41,12 +41,12 @@ def explorer(record: Record) -> Any:
     program = widgets.IntSlider(
         min=0, max=max(0, len(record.programs) - 1), description="program", layout=wide
     )
-    step = widgets.IntSlider(min=0, max=0, description="step", layout=wide)
+    step = widgets.IntSlider(min=1, max=1, description="step", layout=wide)  # as people count
     page = widgets.HTML()
 
     def show(_: Any = None) -> None:
-        step.max = max(0, len(record.programs[program.value]) - 1)
-        page.value = touch_map(record, program.value, step.value).html
+        step.max = max(1, len(record.programs[program.value]))
+        page.value = touch_map(record, program.value, step.value - 1).html
 
     program.observe(show, names="value")
     step.observe(show, names="value")

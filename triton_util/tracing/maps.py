@@ -34,6 +34,7 @@ _STYLE = """
 .tw-trace figure { margin: .3em 0; }
 .tw-trace figcaption { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em;
   color: var(--tw-muted); margin-bottom: .25em; }
+.tw-trace p:last-child { margin-bottom: 0; }
 .tw-trace .tw-say { margin: .1em 0 .5em; font-weight: 600; }
 .tw-trace code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em;
   background: var(--tw-raised); color: inherit; border-radius: 4px; padding: .1em .35em; }
