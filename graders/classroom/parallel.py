@@ -24,6 +24,7 @@ from graders.judge import discovery
 from graders.judge.model import GraderError
 
 ATTEMPTS = 3
+CONNECT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Terms:
 
     judge: str = field(default_factory=judge_version)
     unsandboxed: bool = field(default_factory=unsandboxed_allowed)
+
+
+Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
 
 
 def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
@@ -83,6 +87,7 @@ class LocalProcesses:
     """Judges with `workers` processes of this machine. Call it with the tasks."""
 
     workers: int
+    ask: Ask = judge_task
     _attempts: dict[str, int] = field(default_factory=dict)
 
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
@@ -119,14 +124,19 @@ class LocalProcesses:
         again: deque[Task],
         running: dict[Future[dict[str, Any]], Task],
     ) -> Iterator[Judged]:
-        """Keep the pool busy, and no more: a class of 500 is never in memory at once."""
+        """Keep the pool busy, and no more: a class of 500 is never in memory at once.
+
+        What was at work when a pool broke is tried again alone, so that only the task that
+        breaks it is blamed.
+        """
         while True:
-            while len(running) < self.workers + 1:
+            limit = 1 if again else self.workers + 1
+            while len(running) < limit:
                 task = again.popleft() if again else next(waiting, None)
                 if task is None:
                     break
                 try:
-                    running[pool.submit(judge_task, task.code, task.exercise, Terms())] = task
+                    running[pool.submit(self.ask, task.code, task.exercise, Terms())] = task
                 except BrokenProcessPool:
                     again.appendleft(task)
                     raise
@@ -149,12 +159,13 @@ class DaskCluster:
     """Judges on a Dask cluster; work for a GPU goes to workers that declare one."""
 
     address: str
+    ask: Ask = judge_task
 
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
         from distributed import Client, as_completed  # only where a cluster is asked for
 
         try:
-            client = Client(self.address, set_as_default=False, timeout="20s")
+            client = Client(self.address, set_as_default=False, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
             raise GraderError(f"no Dask scheduler answers at {self.address}: {error}") from error
         resources = None if MODE == "interpret" else {"GPU": 1}
@@ -166,7 +177,7 @@ class DaskCluster:
                 task = next(waiting, None)
                 if task is not None:
                     future = client.submit(
-                        judge_task,
+                        self.ask,
                         task.code,
                         task.exercise,
                         Terms(),
