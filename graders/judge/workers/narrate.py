@@ -16,7 +16,10 @@ from graders.judge.workers.protocol import JobPlan, Status
 
 MOST_ITEMS = 64
 MOST_CHARACTERS = 2_000
-_INTERPRETER_PATHS = ("triton/runtime/interpreter", "triton_util/interpreter")
+_KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
+# What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
+_GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")
+_GPU_ASSERTION = "device-side assert"
 
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
@@ -49,6 +52,8 @@ def status(error: BaseException) -> Status:
         return "out-of-memory"
     if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
         return "out-of-memory"
+    if any(words in str(error) for words in _GPU_CRASHES):
+        return "crashed"
     return "raised"
 
 
@@ -61,7 +66,7 @@ def error(error: BaseException, job: JobPlan) -> dict[str, Any]:
     kind = type(error).__name__
     text = _text(error)
     return {
-        "code": "kernel-error" if _in_kernel(error) else "exception",
+        "code": _code(error),
         "message": f"{kind}: {text}" if text else kind,
         "line": line,
         "source": linecache.getline(job.filename, line).strip() if line else "",
@@ -91,10 +96,16 @@ def _line(error: BaseException, filename: str) -> int | None:
     return found
 
 
+def _code(error: BaseException) -> str:
+    if _GPU_ASSERTION in str(error):
+        return "device-assert"
+    return "kernel-error" if _in_kernel(error) else "exception"
+
+
 def _in_kernel(error: BaseException) -> bool:
     frames = traceback.walk_tb(error.__traceback__)
     names = (frame.f_code.co_filename.replace("\\", "/") for frame, _ in frames)
-    return any(part in name for name in names for part in _INTERPRETER_PATHS)
+    return any(part in name for name in names for part in _KERNEL_PATHS)
 
 
 def _fault(fault: object) -> dict[str, Any]:

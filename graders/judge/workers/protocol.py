@@ -32,7 +32,14 @@ Status = Literal[
     "wrong-return",
     "not-run",
 ]
-CLAIMABLE: tuple[Status, ...] = ("returned", "raised", "exited", "out-of-memory", "wrong-return")
+CLAIMABLE: tuple[Status, ...] = (
+    "returned",
+    "raised",
+    "exited",
+    "out-of-memory",
+    "wrong-return",
+    "crashed",
+)
 
 # What a job's header says of its progress.
 WAITING, LOADING, RUNNING, DONE = range(4)

@@ -1,0 +1,197 @@
+"""Workers for a GPU. Their jail and their transport are tried without one; the rest with one."""
+
+from __future__ import annotations
+
+import mmap
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from graders.judge.workers.batch import Batch
+from graders.judge.workers.places_gpu import DeviceMemory
+from graders.judge.workers.pool import Job, Outcome, Workers
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(device="cuda") as running:
+        yield running
+
+
+def ask(workers: Workers, body: str) -> Outcome:
+    """Run `body`, which touches no GPU, in a worker; what it prints comes back."""
+    source = "import os, sys\ndef solve():\n" + "".join(
+        f"    {line}\n" for line in body.splitlines()
+    )
+    (outcome,) = workers.run([Job(source, "s.py", "solve", (), (1,), torch.float32)])
+    return outcome
+
+
+def test_the_gpus_jail_stops_what_is_tried(workers: Workers) -> None:
+    assert workers.tier == "A", (workers.layers, workers.open_to)
+
+
+def test_triton_is_not_interpreted(workers: Workers) -> None:
+    outcome = ask(workers, "print('TRITON_INTERPRET' in os.environ, 'triton' in sys.modules)")
+    assert outcome.stdout == "False True\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import socket\nsocket.socket()",
+        "os.setsid()",
+        "os.kill(os.getppid(), 0)",
+        "open('/etc/shadow')",
+        "open('/tmp/here', 'w')",
+        "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    ],
+)
+def test_what_no_compiler_needs_is_denied(workers: Workers, body: str) -> None:
+    outcome = ask(workers, body)
+    assert outcome.error is not None
+    assert outcome.error.message.startswith("PermissionError"), outcome.error
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+def test_a_compiler_can_work(workers: Workers) -> None:
+    compile_it = (
+        "import subprocess, ctypes\n"
+        "place = os.environ['TRITON_CACHE_DIR']\n"
+        "text = '#include <stdio.h>\\nint answer(void) { return 42; }'\n"
+        "open(place + '/a.c', 'w').write(text)\n"
+        "subprocess.run(['cc', '-shared', '-fPIC', place + '/a.c', '-o', place + '/a.so'],"
+        " check=True)\n"
+        "print(ctypes.CDLL(place + '/a.so').answer())"
+    )
+    assert ask(workers, compile_it).stdout == "42\n"
+
+
+def test_the_scratch_directory_is_empty_for_every_batch(workers: Workers) -> None:
+    ask(workers, "os.makedirs(os.environ['TMPDIR'] + '/a/b')")
+    listing = ask(workers, "print(os.listdir(os.environ['TMPDIR']))")
+    assert listing.stdout == "[]\n"
+
+
+def test_a_process_that_stays_is_killed(workers: Workers) -> None:
+    lingering = "import subprocess\nprint(subprocess.Popen(['/bin/sleep', '60']).pid)"
+    pid = int(ask(workers, lingering).stdout)
+    until_gone(pid)
+
+
+def until_gone(pid: int) -> None:
+    """Wait until the process is no more, or only waits for somebody to take note of its end."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.02)
+    pytest.fail(f"process {pid} is still there")
+
+
+class OnHost(DeviceMemory):
+    """The transport to a device, with the host in its place."""
+
+    device = "cpu"
+
+    def synchronize(self) -> None:
+        pass
+
+
+def test_views_keep_their_layout_on_the_device() -> None:
+    base = torch.arange(60.0)
+    view = base.as_strided((4, 5), (12, 2), 3)
+    other = base.as_strided((7,), (1,), 20)
+    far = torch.empty(2**31 + 300).as_strided((2, 10), (2**31 + 100, 1), 5)
+    far.copy_(torch.arange(20.0).view(2, 10))
+    job = Job("", "", "", (view, 3, other, far), (4, 5), torch.float32)
+    batch = Batch([job], 1.0)
+    try:
+        with mmap.mmap(batch.memory, batch.plan.total) as shared:
+            memory = OnHost(shared)
+            plan = batch.plan.jobs[0]
+            args = memory.arguments(plan)
+            for arg, want in zip(args, job.args, strict=True):
+                if isinstance(want, torch.Tensor):
+                    assert (arg.shape, arg.stride()) == (want.shape, want.stride())
+                    assert arg.storage_offset() == want.storage_offset()
+                    assert torch.equal(arg, want)
+            assert args[0].untyped_storage().data_ptr() == args[2].untyped_storage().data_ptr()
+            assert args[1] == 3
+            memory.store(plan, args, args[0] * 2)
+            assert batch.inputs_changed(0) == ()
+            args = memory.arguments(plan)
+            args[0].as_strided((1,), (1,), 0).fill_(-1)  # a gap, before the view
+            args[3][1, 3] = -1
+            memory.store(plan, args, args[0] * 2)
+            assert batch.inputs_changed(0) == (0, 2, 3)
+            del args, arg, memory
+    except BufferError:  # tensors may still hold the map: nothing that matters here
+        pass
+    finally:
+        batch.close()
+
+
+ADD = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n
+    total = tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, total, mask=mask)
+
+def solve(x, y):
+    out = torch.empty_like(x)
+    add_kernel[(triton.cdiv(x.numel(), 64),)](x, y, out, x.numel(), BLOCK_SIZE=64)
+    return out
+"""
+
+
+def gpu_jobs(source: str, count: int = 2) -> list[Job]:
+    x, y = torch.randn(1000), torch.randn(1000)
+    return [Job(source, "s.py", "solve", (x, y), (1000,), torch.float32)] * count
+
+
+@needs_gpu
+def test_a_kernel_runs_on_the_gpu(workers: Workers) -> None:
+    todo = gpu_jobs(ADD)
+    for job, outcome in zip(todo, workers.run(todo), strict=True):
+        assert outcome.status == "returned", outcome
+        assert outcome.output is not None
+        torch.testing.assert_close(outcome.output, job.args[0] + job.args[1])
+        assert outcome.inputs_changed == ()
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (("(out_ptr + offsets", "(out_ptr + (1 << 40) + offsets"), "crashed"),
+        (("    mask =", "    while n > 0:\n        n += 0\n    mask ="), "timeout"),
+        (("torch.empty_like(x)", "torch.empty(1 << 42, device='cuda')"), "out-of-memory"),
+        (("    return out", "    x.zero_()\n    return out"), "returned"),
+        (("    return out", "    return out.cpu()"), "wrong-return"),
+    ],
+    ids=["illegal access", "endless", "out of memory", "changed input", "on the host"],
+)
+def test_misbehaviour_on_the_gpu_is_an_outcome(
+    workers: Workers, change: tuple[str, str], status: str
+) -> None:
+    outcomes = workers.run([*gpu_jobs(ADD.replace(*change)), *gpu_jobs(ADD, 1)])
+    assert [o.status for o in outcomes] == [status, status, "returned"], outcomes
+    if status == "returned":
+        assert outcomes[0].inputs_changed == (0,)
