@@ -7,6 +7,7 @@ an empty ring.
 from __future__ import annotations
 
 import html
+import textwrap
 
 from triton_util.client.report import Picture
 from triton_util.client.words import PICTURE_LEGEND
@@ -26,7 +27,7 @@ def picture_text(picture: Picture) -> str:
     """The map in characters, a legend and the caption."""
     rows = [" ".join(_TEXT.get(cell, cell) for cell in row) for row in _cut(picture)]
     legend = "   ".join(f"{_TEXT[state]} {PICTURE_LEGEND[state]}" for state in states(picture))
-    return "\n".join([*rows, legend, picture.caption])
+    return "\n".join([*rows, legend, textwrap.fill(picture.caption, 88)])
 
 
 def picture_svg(picture: Picture) -> str:
