@@ -1,3 +1,4 @@
+# ruff: noqa: E402
 """The engine against a real GPU: every case of the zoo and of the honest values, there and here.
 
     python tests/interpreter/compare_gpu.py gpu FILE

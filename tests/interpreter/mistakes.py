@@ -320,6 +320,12 @@ def float_grid(x_ptr, n, B: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, B), 1.0)
 
 
+@mistake("grid", None, grid=(1, 70000), B=16)
+@triton.jit
+def grid_too_wide(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, B), 1.0)
+
+
 @mistake("grid", None, grid=4, B=16)
 @triton.jit
 def integer_grid(x_ptr, n, B: tl.constexpr):

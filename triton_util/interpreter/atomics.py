@@ -36,6 +36,7 @@ def read_modify_write(
     shape = (memory.batch.programs, *pointer.shape)
     memory.batch.budget(shape)
     factors = memory.active_factors(pointer, mask)
+    memory.look_for_poison(value, factors)
     found = np.zeros(shape, carrier_dtype(dtype))
     values = np.broadcast_to(value.data, shape)
     for single, lanes in _targets(memory, pointer, factors):
@@ -100,7 +101,7 @@ def _targets(
     if pointer.region is not None:
         memory.check("tl.atomic", pointer, factors)
         return [(pointer, on)]
-    targets = memory._by_region("tl.atomic", pointer, factors)
+    targets = memory.by_region("tl.atomic", pointer, factors)
     for single, extra in targets:
         memory.check("tl.atomic", single, merged(factors, [extra], np.logical_and))
     return [(single, on & extra) for single, extra in targets]

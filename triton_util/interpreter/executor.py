@@ -170,6 +170,8 @@ def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
         if size < 0:
             raise ValueError(f"grid sizes must not be negative, got {sizes!r}")
     x, y, z = (*(int(size) for size in sizes), 1, 1)[:3]
+    if x > 2**31 - 1 or max(y, z) > 65535:
+        raise ValueError(f"grid sizes are at most 2**31 - 1, 65535 and 65535, got {sizes!r}")
     return x, y, z
 
 

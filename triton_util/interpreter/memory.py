@@ -44,7 +44,7 @@ class Memory:
         """`tl.store`: nothing is written unless every active lane may be."""
         factors = self.active_factors(pointer, mask)
         if pointer.region is None:
-            for choice, extra in self._by_region("tl.store", pointer, factors):
+            for choice, extra in self.by_region("tl.store", pointer, factors):
                 self._store_region(choice, value, merged(factors, [extra], np.logical_and))
             return
         self._store_region(pointer, value, factors)
@@ -56,7 +56,7 @@ class Memory:
         shape = (self.batch.programs, *pointer.shape)
         self.batch.budget(shape)
         plan = make_plan(pointer.sum_terms(), factors, shape)
-        self._look_for_poison(value, factors)
+        self.look_for_poison(value, factors)
         raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
         parts = [(piece, raw[piece.where]) for piece in plan.pieces]
         for watcher in self.watchers:
@@ -194,7 +194,8 @@ class Memory:
         self.batch.poisoned = True
         return poison_value(dtype)
 
-    def _look_for_poison(self, value: Block, factors: tuple[Array, ...]) -> None:
+    def look_for_poison(self, value: Block, factors: tuple[Array, ...]) -> None:
+        """Note it where an active lane was computed from lanes that nobody loaded."""
         if not self.batch.poisoned or value.data.dtype.kind != "f":
             return
         missing = np.isnan(value.data)
@@ -217,13 +218,13 @@ class Memory:
             values = np.array(np.broadcast_to(other.data, shape), carrier_dtype(dtype))
         else:
             values = np.full(shape, self._missing(dtype), carrier_dtype(dtype))
-        for choice, extra in self._by_region("tl.load", pointer, factors):
+        for choice, extra in self.by_region("tl.load", pointer, factors):
             mask = Block(None, tl.int1, pointer.shape, factors=(*factors, extra))
             found = self.load(choice, mask, Block(values, dtype.scalar, pointer.shape))
             values = np.array(np.broadcast_to(found.data, shape))
         return Block(values, dtype.scalar, pointer.shape)
 
-    def _by_region(
+    def by_region(
         self, operation: str, pointer: Pointer, factors: tuple[Array, ...]
     ) -> list[tuple[Pointer, Array]]:
         """Split pointers into several arguments; a pointer into none is a fault."""

@@ -348,6 +348,13 @@ LAUNCHES: tuple[Row, ...] = (
     ),
     (
         "grid",
+        r"grid sizes are at most",
+        "The grid has too many programs along one axis.",
+        "A GPU starts up to 2**31 - 1 programs along axis 0, but only 65535 along axes 1 and 2: "
+        "put the long axis first.",
+    ),
+    (
+        "grid",
         r"grid (must|sizes)|grid must have at most 3 dimensions",
         "The grid is not a tuple of one to three whole numbers.",
         "Write kernel[(triton.cdiv(n, BLOCK_SIZE),)](...): the comma makes it a tuple, and "
