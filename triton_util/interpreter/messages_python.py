@@ -1,0 +1,199 @@
+"""Messages about the Python of a kernel, its names and its launch.  See `messages`."""
+
+from __future__ import annotations
+
+Row = tuple[str, str, str, str]
+
+PYTHON: tuple[Row, ...] = (
+    (
+        "if-on-block",
+        r"Boolean value of Tensor with more than one value is ambiguous|"
+        r"truth value of a(n array| block)|'scf.(condition|if)' op operand",
+        "`if` and `while` need one answer, and this condition is a whole block of them.",
+        "Choose lane by lane with tl.where(condition, a, b), or switch lanes off with a mask; for "
+        "one answer reduce the block first, say with tl.max(condition, axis=0).",
+    ),
+    (
+        "assignment-twice",
+        r"[Mm]ultiple assignments? (is|are) not supported",
+        "Triton does not know a = b = value.",
+        "Write two assignments.",
+    ),
+    (
+        "returns-differ",
+        r"Cannot have `return` statements inside|Return type mismatch",
+        "A kernel cannot return from inside a loop, nor return different types.",
+        "Let the loop run over what is needed, and switch lanes off with a mask.",
+    ),
+    (
+        "loop-changes-type",
+        r"Loop-carried variable (?P<name>\w+) has initial type (?P<before>.+?) "
+        r"but is re-assigned to (?P<after>.+?) in loop",
+        "The variable {name} is {before} before the loop and becomes {after} inside it.",
+        "Give it its final dtype from the start: {name} = 0.0, or "
+        "tl.zeros((BLOCK_SIZE,), dtype=tl.float32).",
+    ),
+    (
+        "branches-differ",
+        r"[Mm]ismatched type for (?P<name>\w+) between then block|inconsistent types",
+        "The two branches leave a variable with different types.",
+        "Convert both to the same dtype and shape, or use tl.where.",
+    ),
+    (
+        "global-variable",
+        r"Cannot access global variable (?P<name>\w+)",
+        "The kernel reads {name}, an ordinary global variable.",
+        "Pass it as an argument (a tl.constexpr one if it is a block size), or declare it as "
+        "{name} = tl.constexpr(...).",
+    ),
+    (
+        "jit-missing",
+        r"Did you forget to add @triton\.jit",
+        "A tl function was called outside a kernel.",
+        "Put @triton.jit above the function; in ordinary Python use triton.cdiv and "
+        "triton.next_power_of_2 instead of their tl versions.",
+    ),
+    (
+        "unsupported-python",
+        r"unsupported AST node type: (?P<node>\w+)",
+        "A kernel cannot contain this piece of Python ({node}): a GPU has nothing to run it with.",
+        "A kernel knows arithmetic on blocks, if, for over range, while, and calls of other "
+        "@triton.jit functions. No try, break, lambda, list, with, import or print of objects.",
+    ),
+    (
+        "unsupported-python",
+        r"only tuple comprehensions|iterators are currently supported|NotImplementedError\(|"
+        r"nested function|keyword arguments are not supported",
+        "A kernel cannot contain this piece of Python.",
+        "A kernel knows arithmetic on blocks, if, for over range, while, and calls of other "
+        "@triton.jit functions.",
+    ),
+    (
+        "torch-in-kernel",
+        r"must be Tensor, not tensor|must be real number, not tensor|"
+        r"Unsupported function referenced|"
+        r"loop of ufunc does not support|can't convert .* to (Tensor|numpy)|"
+        r"expected Tensor as|\bnumpy\b.*tensor",
+        "torch, numpy and math functions do not work on the blocks of a kernel.",
+        "Use their tl versions (tl.exp, tl.maximum, tl.sum, ...); torch belongs into the launcher.",
+    ),
+)
+
+NAMES: tuple[Row, ...] = (
+    (
+        "program-id-called",
+        r"\b'?(program_id|num_programs|load|store|arange|cdiv|zeros|dot|exp)'? is not defined",
+        "Triton's functions live in tl: the prefix is missing.",
+        "Write tl.program_id(0), tl.load(...), tl.store(...), tl.arange(...).",
+    ),
+    (
+        "defined-in-one-branch",
+        r"cannot access local variable '(?P<name>\w+)'|variable that is not defined on this path|"
+        r"local variable '(?P<old>\w+)' referenced before assignment",
+        "A variable is used that not every path of the kernel has set.",
+        "Set it before the `if`, or in both branches; both must give it the same dtype.",
+    ),
+    (
+        "undefined-name",
+        r"name '(?P<name>\w+)' is not defined|NameError\('(?P<other>\w+) is not defined",
+        "The kernel uses a name that does not exist: {name}.",
+        "Check the spelling, and whether it is a parameter of the kernel. A kernel sees its "
+        "parameters and global tl.constexpr values, not the variables of the launcher.",
+    ),
+    (
+        "no-such-function",
+        r"module 'triton\.language\S*' has no attribute '(?P<name>\w+)'",
+        "tl has no {name}.",
+        "Check the spelling. What torch calls one way, Triton may call another: tl.arange, "
+        "tl.maximum, tl.where, tl.sum, tl.cdiv.",
+    ),
+    (
+        "no-such-function",
+        r"'(tensor|dtype|pointer_type|block_type)' object has no attribute '(?P<name>\w+)'",
+        "A block has no attribute {name}.",
+        "Blocks are not torch tensors: use tl functions on them, such as tl.sum(x, axis=0) or "
+        "x.to(tl.float32). Sizes and strides are passed in by the launcher.",
+    ),
+    (
+        "not-imported",
+        r"'NoneType' object (has no attribute|is not (callable|subscriptable))",
+        "Something here is None.",
+        "An optional argument was left out, or a function without `return` was used as a value.",
+    ),
+)
+
+LAUNCHES: tuple[Row, ...] = (
+    (
+        "constexpr-missing",
+        r"missing a required argument: '(?P<name>\w+)'|"
+        r"missing \d+ required (keyword-only |positional )?arguments?: (?P<names>.*)",
+        "The launch leaves out a parameter of the kernel: {name}.",
+        "Pass every parameter, block sizes by name: kernel[grid](x, n, BLOCK_SIZE=1024).",
+    ),
+    (
+        "unknown-argument",
+        r"Keyword argument (?P<name>\w+) was specified but unrecognised|"
+        r"got an unexpected keyword argument '(?P<other>\w+)'",
+        "There is no parameter called {name}.",
+        "Compare the names at the launch with those in the kernel's `def` line.",
+    ),
+    (
+        "too-many-arguments",
+        r"too many positional arguments|takes \d+ positional arguments? but \d+ (was|were) given|"
+        r"multiple values for argument",
+        "The call passes more arguments than there are parameters, or one of them twice.",
+        "Compare the call with the `def` line, one by one. x.stride() gives as many numbers as x "
+        "has axes.",
+    ),
+    (
+        "grid",
+        r"grid sizes are at most",
+        "The grid has too many programs along one axis.",
+        "A GPU starts up to 2**31 - 1 programs along axis 0, but only 65535 along axes 1 and 2: "
+        "put the long axis first.",
+    ),
+    (
+        "grid",
+        r"grid (must|sizes)|grid must have at most 3 dimensions",
+        "The grid is not a tuple of one to three whole numbers.",
+        "Write kernel[(triton.cdiv(n, BLOCK_SIZE),)](...): the comma makes it a tuple, and "
+        "triton.cdiv gives a whole number where / gives a float.",
+    ),
+    (
+        "cpu-tensor",
+        r"cannot be accessed from Triton \(cpu tensor\?\)",
+        "A tensor lies in the memory of the CPU, and the kernel runs on the GPU.",
+        "Make it with device='cuda', or move it with .to('cuda').",
+    ),
+    (
+        "shared-memory",
+        r"out of resource: (?P<what>[\w ]+), Required: (?P<needed>\d+), "
+        r"Hardware limit: (?P<limit>\d+)",
+        "The kernel needs {needed} of {what}, and the GPU has {limit}.",
+        "Use smaller blocks or fewer stages: num_stages=2.",
+    ),
+    (
+        "static-assert",
+        r"CompileTimeAssertionFailure|static_assert|static assert|^AssertionError: (?P<text>.*)",
+        "A condition that the kernel insists on does not hold.",
+        "Read the line: it states which sizes the kernel is made for.",
+    ),
+    (
+        "zero-division",
+        r"ZeroDivisionError|division by zero|modulo by zero",
+        "Something is divided by zero.",
+        "A size or a stride is 0 here: look at what the launcher passes.",
+    ),
+    (
+        "recursion",
+        r"RecursionError|maximum recursion depth",
+        "A kernel cannot call itself.",
+        "Write a loop.",
+    ),
+    (
+        "invalid-ir",
+        r"error encountered during parsing|PassManager::run failed|failed to (translate|legalize)",
+        "The compiler gave up on this kernel.",
+        "Usual causes: `while` or `if` on a block, or blocks whose dtypes and shapes change.",
+    ),
+)
