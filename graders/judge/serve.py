@@ -117,7 +117,8 @@ class Server:
             }
             for exercise in discovery.exercises().values()
         ]
-        return {"exercises": listed}
+        lessons = [slug for slug in discovery.lessons() if discovery.quiz(slug)]
+        return {"exercises": listed, "quizzes": lessons}
 
 
 def _refusal(error: str) -> Answer:

@@ -56,8 +56,7 @@ def quiz(lesson: str, question: int | None = None, choice: str | None = None) ->
     """
 
     def show(display: session.Display) -> None:
-        lessons = sorted({item.lesson for item in checking.exercises(shared())})
-        _require(lesson, lessons, "lesson with a quiz")
+        _require(lesson, checking.quiz_lessons(shared()), "lesson with a quiz")
         questions = quizzes.read_questions(shared().ask({"op": "quiz", "lesson": lesson}))
         if question is not None:
             picked = quizzes.pick(lesson, questions, question, choice)

@@ -128,6 +128,12 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     ]
 
 
+def quiz_lessons(judge: JudgeProcess) -> list[str]:
+    """The lessons that have a quiz; a lesson can have one without having an exercise."""
+    answer = judge.ask({"op": "exercises"})
+    return sorted(answer.get("quizzes") or {str(item["lesson"]) for item in answer["exercises"]})
+
+
 def _wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
     """A report when `function` is nothing that can be checked."""
     if isinstance(function, str) and name not in session.namespace and name in known:
