@@ -22,6 +22,7 @@ from graders.judge.gate_compile import (
     compile_gate,
     representative,
 )
+from graders.judge.gate_compile_words import compile_finding
 from graders.judge.model import Case, GraderError, TensorSpec
 from graders.judge.submission import Submission
 from triton_util.explain.assembler import read_report
@@ -251,6 +252,19 @@ def test_cases_that_specialise_alike_are_compiled_once() -> None:
     cases = [Case(str(size), (TensorSpec((size,)),)) for size in (*sizes, *sizes)]
     kept = [layout[0]["shape"][0] for layout in representative(cases)]
     assert kept == [0, 1, 3, 16, 17, 1000]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("too many indices for tensor of rank 0", "has 0 dimensions"),
+        ("num_warps must be a power of 2", "power of two"),
+        ("Keyword argument BLOCK was specified but unrecognised", "passes BLOCK"),
+        ("Unsupported function referenced: <function f at 0x7f>", "not @triton.jit"),
+    ],
+)
+def test_words_for_what_only_some_versions_say(text: str, words: str) -> None:
+    assert words in compile_finding({"text": text, "line": 3}, "").message
 
 
 def test_the_report_of_ptxas_is_read() -> None:

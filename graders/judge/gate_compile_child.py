@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import linecache
 import signal
 import sys
 import traceback
@@ -31,6 +32,7 @@ from triton_util.explain.launches import (
     load_module,
 )
 from triton_util.explain.lowering import front_end, to_ptx
+from triton_util.interpreter.translation import translate
 
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
@@ -180,7 +182,7 @@ def describe_error(
         "type": type(cause).__name__,
         "text": text[:4000],
         "whole": str(error)[:4000],
-        "types": _types(launch),
+        "said": _translated(error),
     }
 
 
@@ -219,9 +221,9 @@ def _traceback_line(error: BaseException, filename: str) -> int | None:
     return lines[-1] if lines else None
 
 
-def _types(launch: Launch | None) -> str:
-    if launch is None:
-        return ""
-    names = [parameter.name for parameter in launch.kernel.params]
-    pairs = zip(names, launch.specialization, strict=False)
-    return ", ".join(f"{name}: {kind}" for name, (kind, _) in pairs if kind != "constexpr")
+def _translated(error: BaseException) -> list[str] | None:
+    """Message and advice of the interpreter's table, where it has a row."""
+    module = sys.modules.get(MODULE)
+    lines = linecache.getlines(str(getattr(module, "__file__", "")))
+    found = translate(error, "".join(lines))
+    return [found.message, found.advice] if found else None
