@@ -81,7 +81,7 @@ def touch_text(record: Record, touch: Touch) -> str:
     """One access: `loads 4 elements of x_ptr, [4] to [7]   (line 9: x = tl.load(...))`."""
     argument = record.arguments[touch.argument]
     off = touch.lanes - touch.offsets.size
-    masked = f", {off} lanes masked off" if off else ""
+    masked = f", {off} lane{'' if off == 1 else 's'} masked off" if off else ""
     where = f"   (line {touch.line}: {touch.code})" if touch.code else ""
     count = touch.offsets.size
     elements = f"{count} element{'' if count == 1 else 's'} of {touch.argument}"
