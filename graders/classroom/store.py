@@ -19,7 +19,12 @@ from graders.judge import discovery
 
 ROOT = Path(__file__).resolve().parents[2]
 # what can change a verdict, beside the exercise's own records
-JUDGE_CODE = ("graders/judge", "graders/classroom/marks.py", "triton_util/interpreter")
+JUDGE_CODE = (
+    "graders/judge",
+    "graders/exercises/traffic.json",
+    "graders/classroom/marks.py",
+    "triton_util/interpreter",
+)
 
 
 @cache
@@ -32,7 +37,8 @@ def judge_version() -> str:
         digest.update(f"{library} {version(library)}\n".encode())
     for place in JUDGE_CODE:
         path = ROOT / place
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in (file for file in files if file.is_file()):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

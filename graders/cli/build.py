@@ -10,6 +10,7 @@ from graders.classroom import traffic_figures
 from graders.classroom.course import build as build_course
 from graders.classroom.course import stale
 from graders.classroom.rooms import Rooms, find_root
+from graders.judge.gate_traffic import FIGURES
 from graders.judge.model import GraderError
 
 
@@ -29,7 +30,7 @@ def build(check: bool, lesson: str | None, traffic: bool) -> None:
             _check(rooms, lesson)
             return
         if traffic and traffic_figures.write(rooms):
-            click.echo(f"wrote {rooms.name(traffic_figures.FIGURES)}")
+            click.echo(f"wrote {rooms.name(FIGURES)}")
         for path in build_course(rooms, lesson):
             click.echo(f"wrote {rooms.name(path)}")
     except GraderError as error:
