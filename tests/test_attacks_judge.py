@@ -16,6 +16,7 @@ from graders.judge import discovery, gate_run
 from graders.judge.gate_compile import CompileWorker
 from graders.judge.model import Exercise, Report, Verdict
 from graders.judge.pipeline import Judge
+from graders.judge.workers.pool import Workers
 
 LONGEST_SECONDS = 60.0  # an endless loop costs its time limit in each of the running gates
 LONGEST_REPORT = 100_000
@@ -34,6 +35,9 @@ def exercise() -> Exercise:
 
 @pytest.fixture(scope="module")
 def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
+    with Workers() as workers:
+        if workers.tier != "A":
+            pytest.skip(f"no tier A here: {workers.layers}")
     with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
         patch.setattr(gate_run, "CASE_SECONDS", 2.0)
