@@ -20,5 +20,5 @@ def softmax_kernel(x_ptr, y_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_S
 def softmax(x):
     n_rows, n_cols = x.shape
     y = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
-    softmax_kernel[(n_cols,)](x, y, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=triton.next_power_of_2(n_rows))
+    softmax_kernel[(n_cols,)](x, y, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=max(16, triton.next_power_of_2(n_rows)))
     return y
