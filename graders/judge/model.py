@@ -225,7 +225,7 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The six fields of the command line's contract; the next step ends the message."""
         place = f"{self.where}, line {self.line}: " if self.where else ""
-        message = f"{place}{self.message} {self.next_step}".strip()
+        message = " ".join(f"{place}{self.message} {self.next_step}".split())
         return {
             "gate": self.gate,
             "code": self.code,
