@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .control import Control
+from .liveness import private_names
 from .state import SourceLines
 
 BUILTINS = ("min", "max", "print")
@@ -95,10 +96,12 @@ class KernelRewriter(ast.NodeTransformer):
         self._count = 0
         self._loops = 0
         self._framed = False
+        self._private: dict[int, frozenset[str]] = {}
 
     def function_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The whole body; with a frame where programs may return at different places."""
         self._framed = any(_returns(node) for node in body if isinstance(node, ast.If))
+        self._private = private_names(body)
         rewritten = self._block(body)
         if not self._framed:
             return rewritten
@@ -117,6 +120,11 @@ class KernelRewriter(ast.NodeTransformer):
                 break
         return result
 
+    def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
+        """The variables assigned in a branch or loop that are seen outside it."""
+        private = self._private.get(id(node), frozenset())
+        return [name for name in _assigned(parts) if name not in private]
+
     def _fresh(self) -> int:
         self._count += 1
         return self._count
@@ -125,7 +133,7 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         plain = _leaves_loop([*node.body, *node.orelse]) or (self._loops and _returns(node))
-        names, returns = _assigned([*node.body, *node.orelse]), _returns(node)
+        names, returns = self._shared(node, [*node.body, *node.orelse]), _returns(node)
         test = self.visit(node.test)
         body, orelse = self._block(node.body), self._block(node.orelse)
         if plain:
@@ -160,7 +168,8 @@ class KernelRewriter(ast.NodeTransformer):
         keywords.append(ast.keyword("_strict", ast.Constant(bool(strict))))
         keywords.append(ast.keyword("_static", ast.Constant(_name_of(call.func) == "static_range")))
         loop = ast.Call(_attribute("loop"), arguments, keywords)
-        names = [name for name in _assigned(node.body) if name not in _targets(node.target)]
+        shared = self._shared(node, node.body)
+        names = [name for name in shared if name not in _targets(node.target)]
         body = self._loop_body(node.body)
         n = self._fresh()
         text = f"_tw_l{n} = LOOP\nfor TARGET in _tw_l{n}.turns():\n"
@@ -176,7 +185,7 @@ class KernelRewriter(ast.NodeTransformer):
             test = _call("plain", self.visit(node.test))
             rest = self._block(node.orelse)
             return ast.copy_location(ast.While(test, self._loop_body(node.body), rest), node)
-        names = _assigned([*node.body, ast.Expr(node.test)])
+        names = self._shared(node, [*node.body, ast.Expr(node.test)])
         body = self._loop_body(node.body)
         n = self._fresh()
         text = f"_tw_l{n} = _tw.while_loop()\nwhile _tw_l{n}.goes(TEST):\n"
