@@ -20,7 +20,7 @@ from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrad
 from graders.classroom.judging import STORE, code_of, graded_exercises, stored_or_judged
 from graders.classroom.marks import CellMark
 from graders.classroom.mend import MasterCell, mend, released
-from graders.classroom.sanitise import number_output, text_output
+from graders.classroom.sanitise import clean_markdown, number_output, text_output
 
 Pair = tuple[NotebookNode, dict[str, Any]]
 
@@ -165,7 +165,10 @@ class GetMarks(GetGrades):  # type: ignore[misc]
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> Pair:
-        if utils.is_grade(cell) and not utils.is_solution(cell):
+        cell.metadata["number"] = cell_index + 1  # findings say in which cell something is
+        if cell.cell_type == "markdown":
+            cell.source = clean_markdown(cell.source)  # also what stock nbgrader autograded
+        elif utils.is_grade(cell) and not utils.is_solution(cell):
             cell.source = released(cell.source).strip()
         read: Pair = super().preprocess_cell(cell, resources, cell_index)
         return read
