@@ -40,8 +40,8 @@ def kernels(rooms: Rooms, count: int) -> list[Path]:
     return (mixed + rest)[:count]
 
 
-def make_course(rooms: Rooms, folder: Path, submissions: list[Path]) -> str:
-    """A course with its assignment generated and the submissions handed in."""
+def make_course(rooms: Rooms, folder: Path, submissions: dict[str, str]) -> str:
+    """A course with its assignment generated and the submissions, code by student, handed in."""
     _, source = built_lesson(rooms, rooms.lesson_file(LESSON))
     assert source is not None
     assignment = source.path.stem
@@ -51,13 +51,13 @@ def make_course(rooms: Rooms, folder: Path, submissions: list[Path]) -> str:
     config_file(folder).path.write_text(config_file(folder).text, encoding="utf-8")
     Nbgrader().run(folder, "generate_assignment", assignment)
     released = folder / "release" / assignment / f"{assignment}.ipynb"
-    for path in submissions:
+    for student, code in submissions.items():
         notebook = nbformat.read(released, as_version=4)
         # only what is graded: the lesson's own cells would be executed by stock nbgrader
         notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata]
         answer = next(cell for cell in notebook.cells if cell.id == EXERCISE)
-        answer.source = path.read_text(encoding="utf-8")
-        target = folder / "submitted" / path.stem / assignment / f"{assignment}.ipynb"
+        answer.source = code
+        target = folder / "submitted" / student / assignment / f"{assignment}.ipynb"
         target.parent.mkdir(parents=True)
         target.write_text(json.dumps(notebook), encoding="utf-8")
     return assignment
@@ -95,7 +95,8 @@ def main() -> None:
     rooms = Rooms(find_root(Path(__file__)))
     with tempfile.TemporaryDirectory(prefix="tilewise-bench-") as temporary:
         stock, ours = Path(temporary) / "stock", Path(temporary) / "ours"
-        submissions = kernels(rooms, options.count)
+        chosen = kernels(rooms, options.count)
+        submissions = {path.stem: path.read_text(encoding="utf-8") for path in chosen}
         assignment = make_course(rooms, ours, submissions)
         shutil.copytree(ours, stock)
         with open(stock / "nbgrader_config.py", "a", encoding="utf-8") as config:
