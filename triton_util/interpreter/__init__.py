@@ -1,6 +1,7 @@
 """The checked interpreter: Triton kernels on the CPU, many programs at once, mistakes explained."""
 
 from .faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
+from .guard import guard_launches, unguarded_launches
 from .options import EngineOptions
 from .ordering import order_dependence
 from .session import Launch, Run, interpret
@@ -15,7 +16,9 @@ __all__ = [
     "Launch",
     "Run",
     "Translated",
+    "guard_launches",
     "interpret",
     "order_dependence",
     "translate",
+    "unguarded_launches",
 ]

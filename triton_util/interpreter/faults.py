@@ -70,6 +70,10 @@ class KernelFault(Exception):  # noqa: N818
         super().__init__(str(fault))
         self.fault = fault
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the fault in words, not the engine's frames."""
+        return [f"KernelFault ({self.fault.code})", str(self.fault)]
+
     def __reduce__(self) -> tuple[type[KernelFault], tuple[Fault]]:
         return (KernelFault, (self.fault,))
 

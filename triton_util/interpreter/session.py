@@ -199,7 +199,7 @@ def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
     the launch that did something no GPU kernel may do.  Everything that the engine replaces in
     triton is put back at the end, whatever happened.
     """
-    if not _interprets():
+    if not interprets():
         raise EngineUnavailable(
             "Set TRITON_INTERPRET=1 before triton is imported: this process compiles kernels "
             "for a GPU and cannot interpret them."
@@ -210,7 +210,8 @@ def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
         yield run
 
 
-def _interprets() -> bool:
+def interprets() -> bool:
+    """Whether kernels are interpreted in this process; decided when triton was imported."""
     return isinstance(tl.standard.cdiv, stock.InterpretedFunction)
 
 
