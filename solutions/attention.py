@@ -11,36 +11,18 @@ import triton.language as tl
 
 # %% attention
 @triton.jit
+def tile_ptrs(ptr, rows, cols, stride_row, stride_col):
+    """Return the pointers of a tile: `ptr` moved by each of `rows` and each of `cols`."""
+    return ptr + rows[:, None] * stride_row + cols[None, :] * stride_col
+
+
+@triton.jit
 def attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    output_ptr,
-    M,
-    N,
-    n_heads,
-    scale,
-    stride_qb,
-    stride_qh,
-    stride_qm,
-    stride_qd,
-    stride_kb,
-    stride_kh,
-    stride_kn,
-    stride_kd,
-    stride_vb,
-    stride_vh,
-    stride_vn,
-    stride_vd,
-    stride_ob,
-    stride_oh,
-    stride_om,
-    stride_od,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
+    q_ptr, k_ptr, v_ptr, output_ptr, M, N, n_heads, scale,
+    stride_qb, stride_qh, stride_qm, stride_qd, stride_kb, stride_kh, stride_kn, stride_kd,
+    stride_vb, stride_vh, stride_vn, stride_vd, stride_ob, stride_oh, stride_om, stride_od,
+    CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):  # fmt: skip
     """Compute BLOCK_M rows of the output of one head of one batch.
 
     q and the output have shape (batches, n_heads, M, D), k and v (batches, n_heads, N, D).
@@ -54,33 +36,28 @@ def attention_kernel(
     #    c. Add the new weights to the sum, and weights @ v to the output.
     # 4. Divide the output by the sum and store it under a mask.
     ### BEGIN SOLUTION
-    n_blocks = tl.cdiv(M, BLOCK_M)
-    block = tl.program_id(axis=0) % n_blocks
+    block = tl.program_id(axis=0) % tl.cdiv(M, BLOCK_M)
     # In 64 bits, because an address can lie more than 2**31 elements away.
-    head = (tl.program_id(axis=0) // n_blocks).to(tl.int64)
-    batch, head = head // n_heads, head % n_heads
+    batch_and_head = (tl.program_id(axis=0) // tl.cdiv(M, BLOCK_M)).to(tl.int64)
+    batch, head = batch_and_head // n_heads, batch_and_head % n_heads
     q_ptr += batch * stride_qb + head * stride_qh
     k_ptr += batch * stride_kb + head * stride_kh
     v_ptr += batch * stride_vb + head * stride_vh
     output_ptr += batch * stride_ob + head * stride_oh
-
     offs_m = block.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_d = tl.arange(0, D).to(tl.int64)
     mask_m = offs_m[:, None] < M
-    q_ptrs = q_ptr + offs_m[:, None] * stride_qm + offs_d[None, :] * stride_qd
-    q = tl.load(q_ptrs, mask=mask_m, other=0.0)
+    q = tl.load(tile_ptrs(q_ptr, offs_m, offs_d, stride_qm, stride_qd), mask=mask_m, other=0.0)
     row_max = tl.full((BLOCK_M,), -float("inf"), dtype=tl.float32)
     row_sum = tl.zeros((BLOCK_M,), dtype=tl.float32)
     accumulator = tl.zeros((BLOCK_M, D), dtype=tl.float32)
-    n_visible = N
-    if CAUSAL:
-        n_visible = tl.minimum(N, (block + 1) * BLOCK_M)
+    n_visible = tl.minimum(N, (block + 1) * BLOCK_M) if CAUSAL else N
     for start in range(0, n_visible, BLOCK_N):
         offs_n = start + tl.arange(0, BLOCK_N).to(tl.int64)
-        k_ptrs = k_ptr + offs_d[:, None] * stride_kd + offs_n[None, :] * stride_kn
-        k = tl.load(k_ptrs, mask=offs_n[None, :] < N, other=0.0)
-        scores = tl.dot(q, k, input_precision="ieee") * scale
         visible = offs_n[None, :] < N
+        k_ptrs = tile_ptrs(k_ptr, offs_d, offs_n, stride_kd, stride_kn)
+        k = tl.load(k_ptrs, mask=visible, other=0.0)
+        scores = tl.dot(q, k, input_precision="ieee") * scale
         if CAUSAL:
             visible = visible & (offs_n[None, :] <= offs_m[:, None])
         scores = tl.where(visible, scores, -float("inf"))
@@ -89,14 +66,14 @@ def attention_kernel(
         weights = tl.exp(scores - new_max[:, None])
         rescale = tl.exp(row_max - new_max)
         row_sum = row_sum * rescale + tl.sum(weights, axis=1)
-        v_ptrs = v_ptr + offs_n[:, None] * stride_vn + offs_d[None, :] * stride_vd
+        v_ptrs = tile_ptrs(v_ptr, offs_n, offs_d, stride_vn, stride_vd)
         v = tl.load(v_ptrs, mask=offs_n[:, None] < N, other=0.0)
         accumulator = accumulator * rescale[:, None]
         accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee")
         row_max = new_max
     # Without a single key the sum is 0, and so is the output.
     accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]
-    output_ptrs = output_ptr + offs_m[:, None] * stride_om + offs_d[None, :] * stride_od
+    output_ptrs = tile_ptrs(output_ptr, offs_m, offs_d, stride_om, stride_od)
     tl.store(output_ptrs, accumulator.to(output_ptr.dtype.element_ty), mask=mask_m)
     ### END SOLUTION
 

@@ -112,27 +112,25 @@ def load_blocks(
 
 
 @gluon.jit
+def hide(scores, first_query, first_key, N, layout: gl.constexpr, CAUSAL: gl.constexpr):
+    """Return the scores with -inf where a key does not exist or may not be seen."""
+    rows: gl.constexpr = scores.shape[0]
+    columns: gl.constexpr = scores.shape[1]
+    keys = first_key + gl.arange(0, columns, gl.SliceLayout(0, layout))
+    keys = gl.expand_dims(keys, 0)
+    scores = gl.where(keys < N, scores, float("-inf"))
+    if CAUSAL:
+        queries = first_query + gl.arange(0, rows, gl.SliceLayout(1, layout))
+        scores = gl.where(keys <= gl.expand_dims(queries, 1), scores, float("-inf"))
+    return scores
+
+
+@gluon.jit
 def attend(
-    o_desc,
-    q_tile,
-    k_blocks,
-    v_blocks,
-    q_ready,
-    k_ready,
-    v_ready,
-    k_empty,
-    v_empty,
-    M,
-    N,
-    n_heads,
-    scale,
-    FIRST_ROW: gl.constexpr,
-    D: gl.constexpr,
-    BLOCK_M: gl.constexpr,
-    BLOCK_N: gl.constexpr,
-    STAGES: gl.constexpr,
-    CAUSAL: gl.constexpr,
-):
+    o_desc, q_tile, k_blocks, v_blocks, q_ready, k_ready, v_ready, k_empty, v_empty,
+    M, N, n_heads, scale, FIRST_ROW: gl.constexpr, D: gl.constexpr, BLOCK_M: gl.constexpr,
+    BLOCK_N: gl.constexpr, STAGES: gl.constexpr, CAUSAL: gl.constexpr,
+):  # fmt: skip
     """Compute the BLOCK_M / 2 rows of the output that begin at row FIRST_ROW of the block."""
     ROWS: gl.constexpr = BLOCK_M // 2
     dtype: gl.constexpr = o_desc.dtype
@@ -152,15 +150,9 @@ def attend(
     running = warpgroup_mma(q, k, nothing, use_acc=False, is_async=True)
     scores = warpgroup_mma_wait(0, deps=(running,))
     mbarrier.arrive(k_empty.index(0), count=1)
-    keys = (n_blocks - 1) * BLOCK_N + gl.arange(0, BLOCK_N, gl.SliceLayout(0, s_layout))
-    keys = gl.expand_dims(keys, 0)
-    scores = gl.where(keys < N, scores, float("-inf"))
-    if CAUSAL:
-        queries = first_query + gl.arange(0, ROWS, gl.SliceLayout(1, s_layout))
-        scores = gl.where(keys <= gl.expand_dims(queries, 1), scores, float("-inf"))
-    row_max = gl.max(scores, 1) * scale
+    scores = hide(scores, first_query, (n_blocks - 1) * BLOCK_N, N, s_layout, CAUSAL)
     # A row that sees nothing of this block has the maximum -inf; -inf - -inf would be NaN.
-    row_max = gl.maximum(row_max, -1e30)
+    row_max = gl.maximum(gl.max(scores, 1) * scale, -1e30)
     weights = gl.exp2(scores * scale - gl.expand_dims(row_max, 1))
     row_sum = gl.sum(weights, 1)
     accumulator = gl.zeros((ROWS, D), gl.float32, o_layout)
@@ -168,16 +160,15 @@ def attend(
 
     # All the others: the scores of block i are under way together with the values of i - 1.
     for i in range(1, n_blocks):
-        stage = i % STAGES
-        before = (i - 1) % STAGES
-        mbarrier.wait(k_ready.index(stage), (i // STAGES) & 1)
-        k = k_blocks.index(stage).reshape([BLOCK_N, D]).permute((1, 0))
+        mbarrier.wait(k_ready.index(i % STAGES), (i // STAGES) & 1)
+        k = k_blocks.index(i % STAGES).reshape([BLOCK_N, D]).permute((1, 0))
         scores_running = warpgroup_mma(q, k, nothing, use_acc=False, is_async=True)
+        before = (i - 1) % STAGES
         mbarrier.wait(v_ready.index(before), ((i - 1) // STAGES) & 1)
         v = v_blocks.index(before).reshape([BLOCK_N, D])
         output_running = warpgroup_mma(w, v, accumulator, is_async=True)
         scores = warpgroup_mma_wait(1, deps=(scores_running,))
-        mbarrier.arrive(k_empty.index(stage), count=1)
+        mbarrier.arrive(k_empty.index(i % STAGES), count=1)
         new_max = gl.maximum(row_max, gl.max(scores, 1) * scale)
         rescale = gl.exp2(row_max - new_max)
         weights = gl.exp2(scores * scale - gl.expand_dims(new_max, 1))
@@ -191,15 +182,20 @@ def attend(
     last = (n_blocks - 1) % STAGES
     mbarrier.wait(v_ready.index(last), ((n_blocks - 1) // STAGES) & 1)
     v = v_blocks.index(last).reshape([BLOCK_N, D])
-    output_running = warpgroup_mma(w, v, accumulator, is_async=True)
-    accumulator = warpgroup_mma_wait(0, deps=(output_running,))
+    accumulator = warpgroup_mma_wait(0, deps=(warpgroup_mma(w, v, accumulator, is_async=True),))
     accumulator = accumulator / gl.expand_dims(gl.convert_layout(row_sum, o_rows), 1)
-    q.store(accumulator.to(dtype))  # the queries are done with: their place takes the output
+    store_rows(o_desc, batch, head, n_heads, M, first_query, q_tile, accumulator.to(dtype))
+
+
+@gluon.jit
+def store_rows(desc, batch, head, n_heads, n_rows, row, tile, values):
+    """Store rows of one head by way of `tile`, where the queries were, which are done with."""
+    tile.reshape([values.shape[0], values.shape[1]]).store(values)
     fence_async_shared()
-    if len(o_desc.block_type.shape) == 2:
-        tma_store(o_desc, [(batch * n_heads + head) * M + first_query, 0], q_tile)
+    if len(desc.block_type.shape) == 2:
+        tma_store(desc, [(batch * n_heads + head) * n_rows + row, 0], tile)
     else:
-        tma_store(o_desc, [batch, head, first_query, 0], q_tile)
+        tma_store(desc, [batch, head, row, 0], tile)
     tma.store_wait(0)
 
 
