@@ -22,6 +22,7 @@ SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
 SAMPLE |= {"tiles_2d": (4, 7, 2, 2), "show": (figures.lake(30, 50),)}
 SAMPLE |= {"launch_order": (explore.grouped(5, 4, 3),)}
 SAMPLE |= {"touches": (5, [[0, 1], [2, 3], [4, 5]])}
+SAMPLE |= {"chain": ([("double", 1, 1), ("add", 2, 1)],)}
 NOT_FIGURES = {"Drawing", "lake"}
 FUNCTIONS = sorted(set(figures.__all__) - NOT_FIGURES)
 
@@ -147,6 +148,11 @@ def test_reveal_survives_zero_on_either_side(capsys: pytest.CaptureFixture[str])
     for predicted, actual in ((0, 0), (0, 5), (5, 0), (-1, 1)):
         reveal(predicted, actual)
     assert capsys.readouterr().out.count("It is:") == 4
+
+
+def test_a_prediction_of_nan_can_be_right(capsys: pytest.CaptureFixture[str]) -> None:
+    reveal(float("nan"), float("nan"))
+    assert "Exactly" in capsys.readouterr().out
 
 
 def test_the_closed_forms_of_the_launch_orders() -> None:

@@ -16,7 +16,7 @@ def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
     unit = f" {unit}" if unit else ""
     print(f"You predicted: {_number(predicted)}{unit}")
     print(f"It is:         {_number(actual)}{unit}")
-    if predicted == actual:
+    if predicted == actual or (math.isnan(predicted) and math.isnan(actual)):
         print("Exactly.")
     elif actual and math.isclose(predicted, actual, rel_tol=0.02):
         print("As good as exactly.")

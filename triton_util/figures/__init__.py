@@ -12,6 +12,7 @@ from triton_util.figures.blocks import (
     moving_costs,
     scalars_or_blocks,
 )
+from triton_util.figures.chain import chain
 from triton_util.figures.drawing import Drawing
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
 from triton_util.figures.orders import launch_order, launch_orders
@@ -23,6 +24,7 @@ from triton_util.figures.touches import touches
 __all__ = [
     "Drawing",
     "blocks_1d",
+    "chain",
     "fusion_trips",
     "lake",
     "launch_order",
