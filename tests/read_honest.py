@@ -600,6 +600,50 @@ def vector_add(x, y):
     add_kernel[(triton.cdiv(n, 64),)](x, y, output, n, BLOCK_SIZE=64)
     return output
 """,
+    "autograd-function": KERNEL
+    + """
+class Add(torch.autograd.Function):
+    "With a gradient."
+
+    @staticmethod
+    def forward(ctx, x, y):
+        output = torch.empty_like(x)
+        n = x.numel()
+        add_kernel[(triton.cdiv(n, 64),)](x, y, output, n, BLOCK_SIZE=64)
+        ctx.save_for_backward(x, y)
+        ctx.n = n
+        return output
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, y = ctx.saved_tensors
+        grad_x = torch.empty_like(x)
+        add_kernel[(triton.cdiv(ctx.n, 64),)](gradient, y, grad_x, ctx.n, BLOCK_SIZE=64)
+        return grad_x, gradient.clone() if ctx.needs_input_grad[1] else None
+
+def vector_add(x, y):
+    return Add.apply(x, y)
+""",
+    "autotune-for-this-machine": """
+from triton.runtime import driver
+
+def is_cuda():
+    return driver.active.get_current_target().backend == "cuda"
+
+def get_configs():
+    if is_cuda():
+        return [triton.Config({"BLOCK_SIZE": 256}, num_warps=4)]
+    return [triton.Config(dict(BLOCK_SIZE=128))]
+
+@triton.autotune(configs=get_configs(), key=["n_elements"])"""
+    + KERNEL
+    + """
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    grid = lambda META: (triton.cdiv(x.numel(), META["BLOCK_SIZE"]), )
+    add_kernel[grid](x, y, output, x.numel())
+    return output
+""",
     "if-name-main": KERNEL
     + "\ndef vector_add(x, y):"
     + LAUNCH

@@ -164,6 +164,21 @@ WRONG: dict[str, tuple[str, str]] = {
         launcher("z = plus(*[x, y])", before="def plus(a=1, b=2, c=3):\n    return a + b\n"),
     ),
     # not Triton
+    "through-autograd": (
+        "torch-computes",
+        "class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, y):\n"
+        "        return x + y\n" + launcher("z = A.apply(x, y)"),
+    ),
+    "in-a-backward": (
+        "torch-computes",
+        "class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, y):\n"
+        "        return x\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, g\n"
+        + launcher("z = A.apply(x, y)"),
+    ),
+    "autograd-with-more": (
+        "not-triton",
+        "class A(torch.autograd.Function):\n    x = open('f')\n" + launcher("z = A.apply(x, y)"),
+    ),
     "star-import": ("not-triton", launcher("z = add(x, y)", before="from torch import *\n")),
     "generator": (
         "not-triton",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from exercise_records import an_exercise
 from read_honest import HEAD, HONEST, KERNEL, LAUNCH
 from read_wrong import WRONG
 
+from graders.judge import discovery
 from graders.judge.gate_read import read_gate
 from graders.judge.model import Case, Finding, TensorSpec
-from graders.judge.submission import from_text
+from graders.judge.submission import from_text, load
 
 EXERCISE = an_exercise()
+RIGHT = Path(__file__).parent / "right_kernels"
 
 
 def findings(snippet: str, exercise=EXERCISE) -> list[Finding]:
@@ -61,6 +64,14 @@ def test_scalar_arguments_are_free_to_compute_with() -> None:
     text = f"{KERNEL}\ndef vector_add(x, y):\n    y = -y * 2 + 1\n{LAUNCH}"
     assert findings(text, exercise) == []
     assert findings(text) != []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(RIGHT.glob("*/*.py")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_right_kernels_of_the_course_pass(path: Path) -> None:
+    exercise = discovery.exercise(path.parent.name)
+    assert read_gate(load(path, exercise), exercise) == []
 
 
 def test_one_mistake_is_told_once() -> None:

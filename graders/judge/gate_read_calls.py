@@ -10,6 +10,7 @@ import torch
 from graders.judge import gate_read_names as names
 from graders.judge.gate_read_values import (
     Bag,
+    Differentiable,
     Function,
     Kind,
     Member,
@@ -125,6 +126,12 @@ class Calls:
     # ------------------------------------------------------------ methods
 
     def _method(self, node: ast.Call, method: Method, arguments: Arguments) -> Value:
+        if isinstance(method.owner, Differentiable):
+            forward = method.owner.method("forward")
+            if method.name != "apply" or forward is None:
+                self.reader.report(not_triton(node, f"`{shown(node)}` has no place here."))
+                return Kind.PLAIN
+            return self.reader.call(Function(forward), [(None, Kind.UNKNOWN), *arguments])
         if isinstance(method.owner, Bag):
             return self._of_bag(node, method.owner, method.name, arguments)
         if method.owner is Kind.TENSOR:

@@ -15,6 +15,7 @@ from graders.judge.gate_read_kernel import read_kernel
 from graders.judge.gate_read_members import refused_member
 from graders.judge.gate_read_scope import Scope, import_aliases
 from graders.judge.gate_read_values import (
+    Differentiable,
     Function,
     Kind,
     Member,
@@ -50,6 +51,7 @@ class Reader:
         self._calling: list[ast.AST] = []
         self._done: dict[tuple[int, tuple[Value, ...]], Value] = {}
         self._defined: list[Function] = []
+        self._differentiable: list[Differentiable] = []
         self._branching = 0
         for name, node in scope.functions.items():
             self._module[name] = Function(node)
@@ -65,9 +67,19 @@ class Reader:
             (None, Kind.TENSOR if isinstance(arg, TensorSpec) else Kind.PLAIN) for arg in args
         ]
         self.call(Function(function), values)
+        for differentiable in self._differentiable:
+            self._read_backward(differentiable)
         for defined in self._defined:  # handed on in ways that nobody followed
             if id(defined.node) not in {key[0] for key in self._done}:
                 self.callback(defined)
+
+    def _read_backward(self, differentiable: Differentiable) -> None:
+        """Gradients are tensors, and what computes on them is a kernel's work as well."""
+        backward = differentiable.method("backward")
+        if backward is not None:
+            gradients: list[tuple[str | None, Value]] = [(None, Kind.TENSOR)]
+            gradients *= len(backward.args.args) - 1
+            self.call(Function(backward), [(None, Kind.UNKNOWN), *gradients])
 
     def report(self, found: Finding) -> None:
         """Keep a finding, once per line and message."""
@@ -126,9 +138,10 @@ class Reader:
             elif isinstance(target.value, ast.Name) and not isinstance(owner, Kind):
                 self.bind(target.value, join([owner, bag_of(value)]))
             return
-        harmless = target.attr == "block_shape" and may_be(
-            owner, Kind.UNKNOWN
-        )  # descriptors' pre_hook
+        context = isinstance(target.value, ast.Name) and target.value.id == "ctx"
+        # A descriptor's block shape in a pre_hook; what forward keeps for backward.
+        allowed = target.attr == "block_shape" or (context and target.attr not in names.DATA)
+        harmless = allowed and may_be(owner, Kind.UNKNOWN)
         if not harmless:
             self.report(
                 not_triton(
@@ -247,6 +260,9 @@ class Reader:
                     self.expressions.value(child if isinstance(child, ast.expr) else None)
             case ast.FunctionDef():
                 self._definition(node)
+            case ast.ClassDef() if self._is_differentiable(node):
+                self._module[node.name] = Differentiable(node)
+                self._differentiable.append(Differentiable(node))
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Delete() if all(isinstance(target, ast.Name) for target in node.targets):
@@ -339,6 +355,20 @@ class Reader:
             if self._frames:
                 self._frames[-1][name] = Member(path)
 
+    def _is_differentiable(self, node: ast.ClassDef) -> bool:
+        """A class that only holds static `forward` and `backward` for autograd."""
+        bases = [self.scope.dotted(base) for base in node.bases]
+        methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+        notes = [part for part in node.body if isinstance(part, ast.Expr | ast.Pass)]
+        return (
+            bases == ["torch.autograd.Function"]
+            and not (node.decorator_list or node.keywords or self._frames)
+            and len(methods) + len(notes) == len(node.body)
+            and all(isinstance(n.value, ast.Constant) for n in notes if isinstance(n, ast.Expr))
+            and all(method.name in ("forward", "backward") for method in methods)
+            and all(_is_static(method) for method in methods)
+        )
+
     def _refuse_statement(self, node: ast.stmt) -> None:
         what = type(node).__name__.lower().removesuffix("def")
         self.report(
@@ -349,3 +379,8 @@ class Reader:
                 "Allocate, look at shapes and strides, launch, return.",
             )
         )
+
+
+def _is_static(method: ast.FunctionDef) -> bool:
+    decorators = [ast.unparse(decorator) for decorator in method.decorator_list]
+    return decorators == ["staticmethod"]

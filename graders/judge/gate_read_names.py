@@ -107,6 +107,7 @@ TENSOR_METHODS = (
     | ALLOCATION_METHODS
     | FILL_METHODS
 )
+DATA = words("data grad grad_fn requires_grad")
 VIEW_ATTRIBUTES = words("T mT H mH data")
 METADATA_ATTRIBUTES = words(
     "shape dtype device ndim is_cuda is_cpu requires_grad itemsize nbytes layout grad names "

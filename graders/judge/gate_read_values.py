@@ -46,6 +46,18 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Differentiable:
+    """A class derived from torch.autograd.Function; its `apply` calls `forward`."""
+
+    node: ast.ClassDef
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """The method of this name."""
+        found = (n for n in self.node.body if isinstance(n, ast.FunctionDef) and n.name == name)
+        return next(found, None)
+
+
+@dataclass(frozen=True)
 class Method:
     """A bound method that has not been called yet."""
 
@@ -60,7 +72,7 @@ class OneOf:
     options: tuple[Value, ...]
 
 
-Value = Kind | Bag | Member | Function | Method | OneOf
+Value = Kind | Bag | Member | Function | Differentiable | Method | OneOf
 
 
 def options(value: Value) -> tuple[Value, ...]:
