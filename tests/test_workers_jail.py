@@ -220,12 +220,13 @@ with Workers() as workers:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_nothing_outlives_the_judge(how: signal.Signals) -> None:
+def test_nothing_outlives_the_judge(how: signal.Signals, tmp_path: Path) -> None:
     judge = subprocess.Popen(
         [sys.executable, "-c", _ENDLESS],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     assert judge.stdout is not None
     warm = int(judge.stdout.readline())
@@ -235,6 +236,7 @@ def test_nothing_outlives_the_judge(how: signal.Signals) -> None:
     judge.wait(30)
     judge.stdout.close()
     until(lambda: not alive(worker) and not alive(warm), "both are gone")
+    assert list(tmp_path.iterdir()) == []
 
 
 def until(done: object, what: str) -> None:

@@ -269,6 +269,7 @@ class Workers:
             "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
             "device": self.device,
             "without": self._without,
+            "directory": str(self._directory),
             "secret": str(secret),
             "scratch": str(scratch) if self.device == "cuda" else None,
         }

@@ -60,6 +60,7 @@ class WarmProcess:
     def __init__(self, config: dict[str, Any]) -> None:
         self.device: protocol.Device = config["device"]
         self._control = socket.socket(fileno=config["socket"])
+        self._directory = Path(config["directory"])
         self._scratch = Path(config["scratch"]) if config["scratch"] else None
         self._jail = Jail(
             device=self.device,
@@ -78,7 +79,14 @@ class WarmProcess:
         self._control.send(json.dumps(message).encode())
 
     def serve(self) -> None:
-        """Answer batches until the judge is gone."""
+        """Answer batches until the judge is gone, and clean up for it: it may have been killed."""
+        try:
+            with contextlib.suppress(ConnectionError):
+                self._serve()
+        finally:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _serve(self) -> None:
         while True:
             descriptors = self._receive()
             if descriptors is None:
