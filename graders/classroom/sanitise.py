@@ -13,6 +13,9 @@ from nbformat.notebooknode import NotebookNode
 
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+NOTEBOOK_KEYS = {"cells", "metadata", "nbformat", "nbformat_minor"}
+CELL_KEYS = {"cell_type", "id", "metadata", "source"}
+EXTRA_KEYS = {"markdown": {"attachments"}, "code": {"outputs", "execution_count"}}
 KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
 MAX_SOURCE = 200_000  # characters of one cell; no kernel and no answer is longer
 # "<" before these opens a tag, a comment or an instruction; with a blank it is just a sign
@@ -28,6 +31,8 @@ _LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\]]*\]\(attachment:)")
 def clean_notebook(notebook: NotebookNode) -> list[str]:
     """Clean all cells in place; the notes name what was taken out and could matter."""
     notes: list[str] = []
+    for key in set(notebook) - NOTEBOOK_KEYS:
+        del notebook[key]
     notebook.metadata = NotebookNode(
         {key: notebook.metadata[key] for key in ("kernelspec",) if key in notebook.metadata}
     )
@@ -56,6 +61,8 @@ def _clean_cell(cell: NotebookNode, number: int) -> list[str]:
         _clean_attachments(cell)
     elif cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
+    for key in set(cell) - CELL_KEYS - EXTRA_KEYS.get(cell.cell_type, set()):
+        del cell[key]  # anything may stand there, and would be written out again
     return notes
 
 
