@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import torch
@@ -15,7 +14,6 @@ from graders.judge.model import (
     Choice,
     Evidence,
     Exercise,
-    LaunchFacts,
     Misconception,
     Question,
 )
@@ -195,13 +193,7 @@ def _tiles_lost(evidence: Evidence) -> bool:
     if footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS):
         return False
     at_the_end = footprints.stored_corner(evidence) or footprints.stored_prefix(evidence)
-    return not at_the_end or any(_enough(launch, missing) for launch in evidence.launches)
-
-
-def _enough(launch: LaunchFacts, output: torch.Tensor) -> bool:
-    """Tell whether a launch had as many programs as tiles of its two largest block sizes."""
-    sizes = sorted(value for value in launch.meta.values() if type(value) is int)[-2:]
-    return math.prod(launch.grid) * math.prod(sizes) >= output.numel()
+    return not at_the_end or footprints.enough_programs(evidence)
 
 
 TILES_LOST = Misconception(

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from graders.judge.compare import widened
-from graders.judge.model import Evidence
+from graders.judge.model import Evidence, LaunchFacts
 
 Footprint = Callable[[Evidence], bool]
 Imitation = Callable[..., torch.Tensor | None]
@@ -199,16 +199,34 @@ def stuck_on_first_tile(evidence: Evidence) -> bool:
     return corner is not None and programs(evidence) == tiles_beyond(evidence, corner) > 1
 
 
+def reaches_an_edge(evidence: Evidence, corner: tuple[int, int]) -> bool:
+    """Tell whether the stored corner has the full height or width, and is no single row."""
+    rows, columns = evidence.expected.shape
+    single = (corner[0] == 1 and rows > 1) or (corner[1] == 1 and columns > 1)
+    return not single and (corner[0] == rows or corner[1] == columns)
+
+
+def enough_programs(evidence: Evidence) -> bool:
+    """Tell whether a launch had programs for all tiles of its two largest block sizes."""
+    return any(
+        math.prod(launch.grid) * math.prod(_block_sizes(launch)[-2:]) >= evidence.expected.numel()
+        for launch in evidence.launches
+    )
+
+
+def _block_sizes(launch: LaunchFacts) -> list[int]:
+    """The meta-parameters that may be sizes of a tile; a single one makes a square."""
+    sizes = sorted(value for value in launch.meta.values() if type(value) is int)
+    return sizes * 2 if len(sizes) == 1 else sizes
+
+
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
     corner = stored_corner(evidence)
     if corner is not None:
         # With few tiles, or along one edge, this looks the same as being stuck on the first.
-        along_an_edge = min(corner) > 1 and (
-            corner[0] == evidence.expected.shape[0] or corner[1] == evidence.expected.shape[1]
-        )
-        few = tiles_beyond(evidence, corner) <= 4
-        return not stuck_on_first_tile(evidence) or few or along_an_edge
+        few = tiles_beyond(evidence, corner) <= 4 and not enough_programs(evidence)
+        return not stuck_on_first_tile(evidence) or few or reaches_an_edge(evidence, corner)
     return ran_out_of_programs(evidence)
 
 
