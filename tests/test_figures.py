@@ -250,3 +250,10 @@ def test_measure_sums_over_launches(measuring: InterpretingProcess) -> None:
         "print(moved.total, len(moved.launches))"
     )
     assert printed.strip() == "1600 2"
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 4, 8])
+def test_the_online_softmax_ends_where_the_plain_one_does(block_size: int) -> None:
+    text = explore.online_softmax_text(8, block_size)
+    last, exact = text.splitlines()[-3], text.splitlines()[-1]
+    assert last.split("sum is ")[1] == exact.split("sum ")[1]

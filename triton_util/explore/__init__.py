@@ -11,6 +11,7 @@ from triton_util.explore.conditions import conditions, conditions_text
 from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Moved, measure
+from triton_util.explore.online import online_softmax, online_softmax_text
 from triton_util.explore.orders import (
     blocks_needed,
     grouped,
@@ -37,6 +38,8 @@ __all__ = [
     "matmul_walk",
     "matmul_walk_text",
     "measure",
+    "online_softmax",
+    "online_softmax_text",
     "orders",
     "orders_text",
     "reveal",
