@@ -78,6 +78,8 @@ class Expressions:
         if path is not None:
             return self._member(node, path)
         owner = self.value(node.value)
+        if node.attr == "__name__":  # a text, for the words of an error: type(x).__name__
+            return Kind.PLAIN
         if node.attr.startswith("__"):
             self.reader.report(
                 not_triton(node, f"{shown(node)} reaches into Python itself.", "Remove it.")

@@ -22,7 +22,7 @@ TL_PREFIX = "triton.language."
 def refused_member(node: ast.expr, path: str) -> Finding | None:
     """The finding about naming `path` in a launcher; None where it is allowed."""
     root, _, rest = path.partition(".")
-    if ".__" in path and path not in names.TRITON_VALUES:
+    if ".__" in path.removesuffix(".__name__") and path not in names.TRITON_VALUES:
         return not_triton(node, f"`{shown(node)}` reaches into Python itself.", "Remove it.")
     if root == "torch":
         return _torch(node, rest)
