@@ -169,6 +169,7 @@ progress()
 # |---|---|
 # | 01, 02 | the first kernel, and how to find its bugs |
 # | 03, 04, 05 | why memory decides, where a matrix really lies, and tiles |
+# | 06, 07 | many steps in one kernel; softmax and layer norm |
 # | 08, 09, 11 | matrix multiplication: right, then in a good order, then tuned |
 #
 # Each takes 20 to 45 minutes. Go on with **01, Vector addition**.

@@ -127,10 +127,11 @@ print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 bytes_short, bytes_long = None, None
 
 # %%
-for predicted, shape in ((bytes_short, (8, 500)), (bytes_long, (2, 20_000))):
-    moved = explore.measure(softmax, torch.ones(shape))
-    if moved.total:
-        explore.reveal(predicted, moved.total / (shape[0] * shape[1]), "bytes per element")
+short = explore.measure(softmax, torch.ones(8, 500))
+long = explore.measure(softmax, torch.ones(2, 20_000))
+if short.total and long.total:
+    explore.reveal(bytes_short, short.total / (8 * 500), "bytes per element")
+    explore.reveal(bytes_long, long.total / (2 * 20_000), "bytes per element")
 
 # %% [markdown]
 # ## Mean and variance
