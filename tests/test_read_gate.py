@@ -74,6 +74,14 @@ def test_right_kernels_of_the_course_pass(path: Path) -> None:
     assert read_gate(load(path, exercise), exercise) == []
 
 
+def test_helpers_without_end_are_bounded() -> None:
+    """Each of twelve helpers calls the next one in thirty ways: 30 ** 12 calls if followed."""
+    calls = "".join(f"    f{{0}}(({'a, ' * n}))\n" for n in range(1, 31))
+    helpers = "".join(f"def f{n}(a):\n{calls.replace('{0}', str(n + 1))}" for n in range(12))
+    text = f"{KERNEL}\n{helpers}def f12(a):\n    pass\ndef vector_add(x, y):\n    f0(x)\n{LAUNCH}"
+    assert {finding.code for finding in findings(text)} == {"not-triton"}
+
+
 def test_one_mistake_is_told_once() -> None:
     text = f"{KERNEL}\ndef vector_add(x, y):\n    z = (x + y) * (x - y) + torch.exp(x)\n{LAUNCH}"
     assert len(findings(text)) == 1

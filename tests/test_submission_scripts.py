@@ -105,6 +105,8 @@ def test_line_ends_and_marks_of_other_systems(tmp_path: Path) -> None:
         (b"x = '\xe9'\n", "not-utf8"),
         ("x = 1".encode("utf-16"), "not-utf8"),
         (b"#" * 21_000_000, "too-large"),
+        (b"#" * 1_100_000, "too-large"),
+        (b"x=1\n" * 10_001, "too-large"),
         (b"def vector_add(x, y):\n  return (\n", "syntax-error"),
         (b"def vector_add(x, y):\n  return " + b"-" * 9000 + b"1", "syntax-error"),
         (b"def vector_add(x, y):\n  return " + b"(" * 400 + b")" * 400, "syntax-error"),

@@ -31,6 +31,7 @@ from graders.judge.gate_read_values import (
 from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
 from graders.judge.model import Exercise, Finding, TensorSpec
 
+CALLS = 2_000  # all in all: helpers that call helpers could take for ever
 CALL_DEPTH = 12  # deeper chains of helper functions are not followed
 ENDING = (ast.Pass, ast.Break, ast.Continue)
 
@@ -177,10 +178,11 @@ class Reader:
         key = (id(function.node), tuple(value for _, value in arguments))
         if key in self._done:
             return self._done[key]
-        if len(self._calling) >= CALL_DEPTH:
-            words = f"More than {CALL_DEPTH} functions call each other here."
+        too_deep = len(self._calling) >= CALL_DEPTH or len(self._done) >= CALLS
+        if too_deep:
+            words = "The functions here call each other too often to be read."
             self.report(not_triton(function.node, words, "Launch the kernel more directly."))
-        if function.node in self._calling or len(self._calling) >= CALL_DEPTH:
+        if function.node in self._calling or too_deep:
             return Kind.UNKNOWN
         saved = self._frames, self._branching
         self._frames = [*self._closures[function.closure], self._frame(function, arguments)]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+
+LEAVES_LIMIT = 100
 
 
 class Kind(Enum):
@@ -24,10 +26,28 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Bag:
-    """A tuple, list or dict whose elements are known one by one, or all alike (`uniform`)."""
+    """A tuple, list or dict whose elements are known one by one, or all alike (`uniform`).
+
+    One with more than LEAVES_LIMIT values in it, however nested, forgets how they are nested.
+    """
 
     items: tuple[Value, ...]
     uniform: bool = False
+    leaves: frozenset[Value] = field(init=False, compare=False, repr=False)
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        inner = [option for item in self.items for option in options(item)]
+        bags = [value for value in inner if isinstance(value, Bag)]
+        leaves = frozenset(value for value in inner if not isinstance(value, Bag))
+        leaves = leaves.union(*(bag.leaves for bag in bags))
+        size = 1 + len(inner) + sum(bag.size for bag in bags)
+        if size > LEAVES_LIMIT:
+            object.__setattr__(self, "items", tuple(sorted(leaves, key=str)))
+            object.__setattr__(self, "uniform", True)
+            size = 1 + len(leaves)
+        object.__setattr__(self, "leaves", leaves)
+        object.__setattr__(self, "size", size)
 
 
 @dataclass(frozen=True)

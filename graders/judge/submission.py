@@ -42,6 +42,10 @@ __all__ = ["Submission", "SubmissionError", "defined_functions", "from_text", "l
 _DEFINITION = re.compile(r"^\s*(?:def\s+(\w+)\s*\(|(\w+)\s*=[^=])", re.MULTILINE)
 
 
+CODE_LIMIT = 1_000_000  # characters: parsing takes a thousand times their memory
+STATEMENT_LIMIT = 10_000  # at the top level
+
+
 @dataclass(frozen=True)
 class Submission:
     """A launcher and its dependencies as Python text.
@@ -108,8 +112,21 @@ class _Program:
                 "There is no code in it.",
                 "Check that the right file was saved.",
             )
+        if sum(len(cell.text) for cell in cells) > CODE_LIMIT:
+            raise self._too_much(f"{CODE_LIMIT:,} characters of code")
         for cell in cells:
             self._add(cell)
+            if len(self.statements) > STATEMENT_LIMIT:
+                raise self._too_much(f"{STATEMENT_LIMIT:,} statements")
+
+    @staticmethod
+    def _too_much(limit: str) -> SubmissionError:
+        return refusal(
+            "too-large",
+            "There is too much code",
+            f"It holds more than {limit}, which no kernel needs.",
+            "Hand in the kernel, the launcher and what they need.",
+        )
 
     def _add(self, cell: Cell) -> None:
         first_line = self.line_count + 1
