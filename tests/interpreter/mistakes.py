@@ -212,6 +212,13 @@ def takes_one_element(x_ptr, n, B: tl.constexpr):
     tl.store(x_ptr, x[0])
 
 
+@mistake("scalar-indexed", "scalar-indexed", B=16)
+@triton.jit
+def spreads_a_number(x_ptr, n, B: tl.constexpr):
+    one = tl.program_id(0) + 1
+    tl.store(x_ptr + tl.arange(0, B)[:, None], one[:, None])
+
+
 @mistake("reshape-size", "reshape-size", B=16)
 @triton.jit
 def reshapes_wrongly(x_ptr, n, B: tl.constexpr):

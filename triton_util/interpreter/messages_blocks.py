@@ -14,8 +14,15 @@ INDEXING: tuple[Row, ...] = (
         "there: tl.load(x_ptr + offsets, mask=mask), tl.store(x_ptr + offsets, value, mask=mask).",
     ),
     (
+        "scalar-indexed",
+        r"too many indices for tensor of rank 0",
+        "A single number cannot be spread with [:, None].",
+        "It is a number, not a block: use it as it is, or make a block of it with "
+        "tl.full((BLOCK_SIZE,), value, tl.float32).",
+    ),
+    (
         "too-many-indices",
-        r"unsupported tensor index",
+        r"too many indices for tensor|unsupported tensor index",
         "A block cannot be sliced or indexed with numbers.",
         "Inside [ ] a block takes only `:` and None, as in offsets[:, None]. To use some of its "
         "elements, load those, or pick them with tl.where and tl.sum.",
