@@ -142,9 +142,13 @@ class CompileWorker:
         self.hello = hello
 
 
+# No more than this: a submission's launcher runs there, and an environment may hold passwords.
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
+
+
 def _environment(cache: str) -> dict[str, str]:
     """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON_", "MLIR_", "LLVM_"))}
+    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     kept |= {
         "TRITON_CACHE_DIR": cache,
         "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
