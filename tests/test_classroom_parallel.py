@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks, make
 
+from graders.classroom import judging
 from graders.classroom.autograde import Autograder
-from graders.classroom.marks import Marks
+from graders.classroom.marks import UNSANDBOXED, Marks
 from graders.classroom.parallel import (
     ATTEMPTS,
     DaskCluster,
@@ -48,8 +49,8 @@ def tasks(*code: str) -> list[Task]:
     return [Task(f"key-{number}", (text,), "vector_add") for number, text in enumerate(code)]
 
 
-def judged(judging: Judging, given: list[Task]) -> dict[str, Marks]:
-    results = [(task.key, marks) for task, marks in judging(given)]
+def judged(run: Judging, given: list[Task]) -> dict[str, Marks]:
+    results = [(task.key, marks) for task, marks in run(given)]
     assert sorted(key for key, _ in results) == sorted(task.key for task in given)
     return dict(results)
 
@@ -76,6 +77,21 @@ def test_a_worker_with_another_judge_refuses() -> None:
         judge_task(("right",), "vector_add", Terms(judge="another"))
 
 
+def test_the_terms_of_a_grade_travel_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWISE_MODE", "all")
+    monkeypatch.setenv(UNSANDBOXED, "1")
+    assert (Terms().mode, Terms().unsandboxed) == ("all", True)
+    keys = {judging.mark_key(["right"], "vector_add")}
+    monkeypatch.setenv("TILEWISE_MODE", "interpret")
+    keys.add(judging.mark_key(["right"], "vector_add"))
+    monkeypatch.delenv(UNSANDBOXED)
+    keys.add(judging.mark_key(["right"], "vector_add"))
+    assert len(keys) == 3
+    monkeypatch.setenv("TILEWISE_MODE", "tpu")
+    with pytest.raises(GraderError, match="use interpret, gpu or all"):
+        judging.mode()
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
     made = make(tmp_path_factory.mktemp("course"))
@@ -84,11 +100,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
     return made
 
 
-def graded(course: SmallCourse, judging: Judging) -> dict[str, dict[str, float | None]]:
+def graded(course: SmallCourse, run: Judging) -> dict[str, dict[str, float | None]]:
     from nbgrader.api import Gradebook
 
     grader = Autograder(course.folder, ASSIGNMENT)
-    results = list(grader.grade(grader.students(), judging, force=True))
+    results = list(grader.grade(grader.students(), run, force=True))
     assert sorted(result.student for result in results) == grader.students()
     with Gradebook(grader.database) as gradebook:
         return {
@@ -119,13 +135,13 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_gradebook(course: SmallCo
     ):
         victim = next(iter(client.run(os.getpid).values()))
 
-        def judging(given: Any) -> Any:
+        def run(given: Any) -> Any:
             for number, pair in enumerate(DaskCluster(cluster.scheduler_address, slow_ask)(given)):
                 if number == 1:
                     os.kill(victim, signal.SIGKILL)
                 yield pair
 
-        assert graded(course, judging) == alone
+        assert graded(course, run) == alone
 
 
 def test_no_scheduler_is_one_clear_line() -> None:

@@ -4,41 +4,53 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import tempfile
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from nbformat.notebooknode import NotebookNode
 
 from graders.classroom import store
 from graders.classroom.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.classroom.store import MarksStore
+from graders.judge.model import GraderError
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode
 
 STORE = Path(".tilewise") / "marks"  # in the course folder
-MODE: Mode = "interpret"
-_marker: Marker | None = None
+MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run
+_marker: tuple[Mode, Marker] | None = None
 _one_at_a_time = threading.Lock()  # a cluster's worker may have several threads
+
+
+def mode() -> Mode:
+    """Where kernels run, as the instructor said; a GraderError for anything unknown."""
+    named = os.environ.get(MODE, "interpret")
+    if named not in ("interpret", "gpu", "all"):
+        raise GraderError(f"{MODE}={named!r} is no mode: use interpret, gpu or all")
+    return cast("Mode", named)
 
 
 def warm_marker() -> Marker:
     """The one marker of this process; its warm processes serve all submissions."""
     global _marker
+    if _marker is not None and _marker[0] != mode():
+        close_marker()
     if _marker is None:
-        _marker = official_marker(MODE)
+        _marker = mode(), official_marker(mode())
         atexit.register(close_marker)
-    return _marker
+    return _marker[1]
 
 
 def close_marker() -> None:
     """End this process's marker and its warm processes, if there is one."""
     global _marker
     if _marker is not None:
-        _marker.close()
+        _marker[1].close()
         _marker = None
 
 
@@ -85,7 +97,8 @@ def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
 
 def mark_key(code: list[str], exercise: str) -> str:
     """What the marks of this code depend on."""
-    return store.key(code, exercise, f"{MODE} unsandboxed" if unsandboxed_allowed() else MODE)
+    terms = f"{mode()} unsandboxed" if unsandboxed_allowed() else mode()
+    return store.key(code, exercise, terms)
 
 
 # Marks that another process has just given, by key; what is here is not judged again.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from multiprocessing.util import Finalize
 from typing import Any
 
-from graders.classroom.judging import MODE, close_marker, mark_code, warm_marker
+from graders.classroom.judging import MODE, close_marker, mark_code, mode, warm_marker
 from graders.classroom.marks import UNSANDBOXED, Marks, ungraded_marks, unsandboxed_allowed
 from graders.classroom.store import judge_version
 from graders.judge import discovery
@@ -46,6 +46,7 @@ class Terms:
 
     judge: str = field(default_factory=judge_version)
     unsandboxed: bool = field(default_factory=unsandboxed_allowed)
+    mode: str = field(default_factory=mode)
 
 
 Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
@@ -59,6 +60,7 @@ def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, 
             "asks it: install the same on all machines"
         )
     os.environ[UNSANDBOXED] = "1" if terms.unsandboxed else "0"
+    os.environ[MODE] = terms.mode
     return mark_code(list(code), exercise, warm_marker()).to_json()
 
 
@@ -168,7 +170,7 @@ class DaskCluster:
             client = Client(self.address, set_as_default=False, timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
             raise GraderError(f"no Dask scheduler answers at {self.address}: {error}") from error
-        resources = None if MODE == "interpret" else {"GPU": 1}
+        resources = None if mode() == "interpret" else {"GPU": 1}
         with client:
             waiting, running = iter(tasks), {}
             completed = as_completed([])

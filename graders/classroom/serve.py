@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TextIO
 
-from graders.classroom.judging import MODE, mark_code
+from graders.classroom.judging import mark_code, mode
 from graders.classroom.marks import Marker, official_marker
 
 
@@ -28,7 +28,7 @@ def answer(line: str, marker: Marker) -> str:
 
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Answer until the requests end."""
-    with official_marker(MODE) as marker:
+    with official_marker(mode()) as marker:
         for line in requests:
             answers.write(answer(line, marker) + "\n")
             answers.flush()

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from graders.classroom.autograde import Autograder, Result
+from graders.classroom.judging import MODE
 from graders.classroom.marks import UNSANDBOXED
 from graders.classroom.nbgrader_commands import Nbgrader
 from graders.classroom.parallel import DaskCluster, Judging, LocalProcesses
@@ -30,6 +31,7 @@ from graders.judge.model import GraderError
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 @click.option("--only", multiple=True, metavar="STUDENT", help="These students only.")
 @click.option("--force", is_flag=True, help="Judge again what has not changed.")
+@click.option("--mode", type=click.Choice(["interpret", "gpu", "all"]), help="Where kernels run.")
 @click.option("--allow-unsandboxed", is_flag=True, help="Grade below sandbox tier A; stamped.")
 def autograde(
     assignment: str,
@@ -41,6 +43,7 @@ def autograde(
     db: str | None,
     only: tuple[str, ...],
     force: bool,
+    mode: str | None,
     allow_unsandboxed: bool,
 ) -> None:
     """Grade every submission of ASSIGNMENT that is new or has changed.
@@ -50,6 +53,8 @@ def autograde(
     """
     if allow_unsandboxed:
         os.environ[UNSANDBOXED] = "1"
+    if mode is not None:
+        os.environ[MODE] = mode
     try:
         place = course or Rooms(find_root()).course
         _fetch(place, assignment, source, collect)
