@@ -644,6 +644,13 @@ def vector_add(x, y):
     add_kernel[grid](x, y, output, x.numel())
     return output
 """,
+    "odd-keys": KERNEL
+    + """
+def vector_add(x, y):
+    sizes = {(1, 2): 64, "a": 128}
+    block = [sizes[(1, 2)], sizes["a"]][-1]
+"""
+    + LAUNCH,
     "if-name-main": KERNEL
     + "\ndef vector_add(x, y):"
     + LAUNCH

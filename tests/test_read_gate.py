@@ -82,6 +82,12 @@ def test_helpers_without_end_are_bounded() -> None:
     assert {finding.code for finding in findings(text)} == {"not-triton"}
 
 
+def test_code_that_python_refuses_later_does_not_stop_the_judge() -> None:
+    body = "    z = (x, y)[{[]: 1}]\n    w = (x, y)[-'a']\n"
+    text = f"{KERNEL}\ndef vector_add(x, y):\n{body}{LAUNCH}"
+    assert findings(text) == []
+
+
 def test_one_mistake_is_told_once() -> None:
     text = f"{KERNEL}\ndef vector_add(x, y):\n    z = (x + y) * (x - y) + torch.exp(x)\n{LAUNCH}"
     assert len(findings(text)) == 1

@@ -66,8 +66,9 @@ class Calls:
         for positional in node.args:
             if isinstance(positional, ast.Starred):
                 inner = self.expressions.value(positional.value)
-                known = isinstance(inner, Bag) and not inner.uniform
-                spread = inner.items if known else (element(inner),) * SPREAD
+                exact = isinstance(inner, Bag) and not inner.uniform
+                spread = inner.items if isinstance(inner, Bag) else ()
+                spread = spread if exact else (element(inner),) * SPREAD
                 found += [(None, value) for value in spread]
             else:
                 found.append((None, self.expressions.value(positional)))

@@ -213,11 +213,11 @@ class Expressions:
             return bag_of(element(owner))
         try:
             position = ast.literal_eval(index)
-        except ValueError:
+        except (ValueError, TypeError):  # no literal, or one that Python itself would refuse
             return element(owner)
-        known = not owner.uniform and isinstance(position, int)
-        if known and -len(owner.items) <= position < len(owner.items):
-            return owner.items[position]
+        if isinstance(position, int) and not owner.uniform:
+            inside = -len(owner.items) <= position < len(owner.items)
+            return owner.items[position] if inside else element(owner)
         return element(owner)
 
     def _slice(self, node: ast.Slice) -> Value:

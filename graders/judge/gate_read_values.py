@@ -39,7 +39,7 @@ class Bag:
     def __post_init__(self) -> None:
         inner = [option for item in self.items for option in options(item)]
         bags = [value for value in inner if isinstance(value, Bag)]
-        leaves = frozenset(value for value in inner if not isinstance(value, Bag))
+        leaves: frozenset[Value] = frozenset(v for v in inner if not isinstance(v, Bag))
         leaves = leaves.union(*(bag.leaves for bag in bags))
         size = 1 + len(inner) + sum(bag.size for bag in bags)
         if size > LEAVES_LIMIT:

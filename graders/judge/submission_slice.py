@@ -61,7 +61,7 @@ class Closure:
 def statements(tree: ast.Module, text: str, first_line: int, first_index: int) -> list[Statement]:
     """The top-level statements of a cell whose first line is `first_line` of the program."""
     lines = text.split("\n")
-    found = []
+    found: list[Statement] = []
     for node in tree.body:
         segment = _segment(lines, node)
         binds, eager, lazy = _names(node)
