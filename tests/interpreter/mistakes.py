@@ -212,7 +212,7 @@ def takes_one_element(x_ptr, n, B: tl.constexpr):
     tl.store(x_ptr, x[0])
 
 
-@mistake("scalar-indexed", "scalar-indexed", B=16)
+@mistake("scalar-indexed", None, B=16)
 @triton.jit
 def spreads_a_number(x_ptr, n, B: tl.constexpr):
     one = tl.program_id(0) + 1

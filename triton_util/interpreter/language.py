@@ -42,6 +42,8 @@ def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
             if self.type.scalar.is_ptr():
                 raise TypeError("cannot index a pointer")
             raise TypeError(f"unsupported tensor index: {part!r}")
+        if sum(isinstance(part, slice) for part in parts) > len(self.shape):
+            raise ValueError(f"too many indices for tensor of rank {len(self.shape)}")
         return plain(self, slices)
 
     return index
