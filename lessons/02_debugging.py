@@ -10,7 +10,7 @@
 # %% setup
 from triton_util import breakpoint_if, explore, figures, print_if
 from triton_util.environment import interpreting
-from triton_util.interpreter import KernelFault, interpret
+from triton_util.interpreter import KernelFault, interpret, unguarded_launches
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
@@ -180,7 +180,8 @@ x, output = x_memory[:5], output_memory[:5]
 sixth_element = None
 
 # %%
-copy_kernel_3[(3,)](x, output, 5, BLOCK_SIZE=2)
+with unguarded_launches():  # as Triton itself runs it
+    copy_kernel_3[(3,)](x, output, 5, BLOCK_SIZE=2)
 print("the copy:", output.tolist(), "- right!")
 explore.reveal(sixth_element, output_memory[5].item())
 
@@ -190,8 +191,8 @@ explore.reveal(sixth_element, output_memory[5].item())
 # ours. In real life it may be another tensor, or the bookkeeping of the memory allocator; then the program dies
 # later, somewhere else. (Some texts say that Triton's interpreter catches accesses out of bounds. It does not.)
 #
-# The course's checked interpreter does, and stops the program *before* the write. `check` uses it, and so can
-# you, with `interpret()`:
+# The course's checked interpreter does, and stops the program *before* the write. `check` uses it, the notebooks
+# of the course use it for every launch (but the one above), and so can you, with `interpret()`:
 
 # %%
 if interpreting():

@@ -11,6 +11,7 @@
 # %% setup
 from triton_util import explore, figures
 from triton_util.environment import interpreting
+from triton_util.interpreter import KernelFault, interpret, unguarded_launches
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
@@ -182,10 +183,11 @@ def hasty_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 long_a, long_b = torch.ones(24, device=DEVICE), torch.ones(24, device=DEVICE)
-long_a[20:] = 0.0
-explore.reveal(with_zeros_behind, hasty_dot(long_a[:20], long_b[:20]).item())
-long_a[20:] = 100.0
-explore.reveal(with_hundreds_behind, hasty_dot(long_a[:20], long_b[:20]).item())
+with unguarded_launches():  # as Triton itself runs it: this notebook stops such kernels
+    long_a[20:] = 0.0
+    explore.reveal(with_zeros_behind, hasty_dot(long_a[:20], long_b[:20]).item())
+    long_a[20:] = 100.0
+    explore.reveal(with_hundreds_behind, hasty_dot(long_a[:20], long_b[:20]).item())
 
 # %% [markdown]
 # The third step reads the elements 16 to 23. What lies behind the vector joins the sum. If it
@@ -195,8 +197,6 @@ explore.reveal(with_hundreds_behind, hasty_dot(long_a[:20], long_b[:20]).item())
 # You need not wait for such a day. The course's interpreter knows where each argument ends:
 
 # %%
-from triton_util.interpreter import KernelFault, interpret
-
 if interpreting():
     try:
         with interpret():

@@ -60,11 +60,12 @@ def test_everything_is_enforced_here(workers: Workers) -> None:
         "/etc/passwd",
         "/proc/self/mem",
         "/proc/self/environ",
-        f"/proc/{os.getpid()}/mem",
-        f"/proc/{os.getpid()}/environ",
+        "/proc/<judge>/mem",
+        "/proc/<judge>/environ",
     ],
 )
 def test_no_file_but_python_can_be_read(workers: Workers, path: str) -> None:
+    path = path.replace("<judge>", str(os.getpid()))
     outcome = ask(workers, f"open({path!r}, 'rb').read(1)")
     assert outcome.error is not None
     assert outcome.error.message.startswith("PermissionError")

@@ -25,7 +25,10 @@ if not torch.cuda.is_available() and "triton" not in sys.modules:
 import triton
 import triton.language as tl
 
-from triton_util import check, hint, progress, quiz"""
+from triton_util import check, hint, progress, quiz
+from triton_util.interpreter import guard_launches
+
+guard_launches()  # without a GPU: a kernel that leaves its tensors is an error, not a crash"""
 
 
 def setup_source(settings: Settings, extra: str = "") -> str:

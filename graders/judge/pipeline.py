@@ -33,7 +33,9 @@ from graders.judge.workers.pool import Workers
 
 Mode = Literal["interpret", "gpu", "all"]
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
-UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "too-large"})
+UNREADABLE = frozenset(
+    {"file-missing", "not-a-notebook", "broken-json", "binary", "too-large", "not-utf8"}
+)
 
 
 @dataclass

@@ -26,7 +26,7 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constex
             visible = visible & (offs_m[:, None] >= offs_n[None, :])
         s = tl.where(visible, s, -float("inf"))
         m_new = tl.maximum(m_i, tl.max(s, axis=1))
-        alpha = 1.0
+        alpha = tl.full((BLOCK_M,), 1.0, dtype=tl.float32)
         p = tl.exp(s)
         l_i = l_i * alpha + tl.sum(p, axis=1)
         acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v, input_precision="ieee")
