@@ -8,6 +8,7 @@ import pytest
 SPREAD = ("test_course", "test_attacks_judge")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a module in one process, so that its servers and classes start once."""
     for item in items:

@@ -33,9 +33,7 @@ from graders.judge.workers.pool import Workers
 
 Mode = Literal["interpret", "gpu", "all"]
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
-UNREADABLE = frozenset(
-    {"file-missing", "not-a-notebook", "broken-json", "binary", "too-large", "not-utf8"}
-)
+UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "not-utf8"})
 
 
 @dataclass
