@@ -107,6 +107,9 @@ class OnHost(DeviceMemory):
     def synchronize(self) -> None:
         pass
 
+    def limit(self, needed: int) -> None:
+        pass
+
 
 def test_views_keep_their_layout_on_the_device() -> None:
     base = torch.arange(60.0)
@@ -118,7 +121,7 @@ def test_views_keep_their_layout_on_the_device() -> None:
     batch = Batch([job], 1.0)
     try:
         with mmap.mmap(batch.memory, batch.plan.total) as shared:
-            memory = OnHost(shared)
+            memory = OnHost(shared, batch.plan.memory_bytes)
             plan = batch.plan.jobs[0]
             args = memory.arguments(plan)
             for arg, want in zip(args, job.args, strict=True):

@@ -191,6 +191,10 @@ ATTENTION = Exercise(
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
     ),
+    large=(
+        *cases(FULL, "h m n d", [(4, 1030, 900, 64)], part="edges", why="Hundreds of blocks."),
+        *cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
+    ),
     hints=(
         "It is softmax between two products. The scores of one query against all keys are one "
         "row. Which numbers must you keep if you see that row block by block?",

@@ -24,6 +24,7 @@ COPY = Exercise(
         *cases(one, "n", [900], part="types", fills=["specials"], why="NaN and infinities."),
         *cases(one, "n", [0, 1], part="types", dtypes=[torch.int64, torch.bool]),
     ),
+    large=cases(one, "n", [2**22 + 5], part="edges", why="Thousands of programs."),
     hints=(
         "Print the program id and the offsets of the first programs for a vector of 10 elements "
         "in blocks of 4. Which elements does each program touch? Which of them should it?",
@@ -34,18 +35,7 @@ COPY = Exercise(
     ),
     misconceptions=(
         mistakes.last_element_missed(),
-        Misconception(
-            code="lossy-dtype",
-            title="The copy changes values on the way",
-            message=(
-                "The elements went through float32 (or a smaller format). Large integers and "
-                "float64 numbers have more digits than it can hold. A copy must be bit for bit "
-                "the same."
-            ),
-            next_step="Store what you loaded, without any `.to(...)`, into an output of x.dtype.",
-            imitate=lambda x: x.to(torch.float32).to(x.dtype),
-            footprint=mistakes.lossy_dtype().footprint,
-        ),
+        mistakes.lossy_copy(),
         Misconception(
             code="value-added",
             title="The copy changes every value",

@@ -61,6 +61,10 @@ GELU = Exercise(
         *cases(one, "batch rows columns", [(3, 8, 14)], part="views", views=VIEWS_3D),
         *cases(one, "n", [500], part="views", views=["stepped_columns", "offset"]),
     ),
+    large=(
+        *cases(one, "n", [2**22 + 5], part="edges", why="Thousands of programs."),
+        *cases(one, "batch rows columns", [(5, 701, 1003)], part="edges"),
+    ),
     hints=(
         "Eager torch launches a kernel for each of x³, the product, the sum, tanh and so on, and "
         "each of them reads and writes all of x. How often must the data really travel?",
@@ -148,14 +152,14 @@ EXERCISES = (GELU,)
 
 QUIZ = (
     Question(
-        "Eager GELU in its tanh form launches about eight kernels. Why is the fused one faster?",
+        "Eager GELU in its tanh form launches nine kernels. Why is the fused one faster?",
         (
             Choice(
                 "It does fewer operations.",
                 "The arithmetic is the same. It hardly matters here anyway.",
             ),
             Choice(
-                "It reads and writes the data once instead of about eight times.",
+                "It reads and writes the data once instead of nine times.",
                 "Yes. Each eager step writes its result to memory, only for the next to read it.",
                 right=True,
             ),

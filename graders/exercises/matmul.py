@@ -1,7 +1,5 @@
 """What counts as solved in the lesson on matrix multiplication."""
 
-from __future__ import annotations
-
 import torch
 
 from graders.judge import footprints
@@ -144,6 +142,7 @@ MATMUL = Exercise(
     magnitude=magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=matmul_cases(),
+    large=cases(factors, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
     hints=(
         "One program computes one tile of c. Which rows of a and which columns of b does it "
         "need for that? They do not fit into a block: it has to walk along k.",
@@ -306,6 +305,7 @@ LINEAR_BIAS_RELU = Exercise(
         ),
         *cases(layer, AXES, [(33, 31, 35)], part="views", dtypes=HALVES, views=["transposed"]),
     ),
+    large=cases(layer, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
     hints=(
         "The product is the one of the last exercise. What has to happen between the last step "
         "over k and the store, and in which order?",

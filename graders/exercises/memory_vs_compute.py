@@ -40,6 +40,7 @@ RELU2D = Exercise(
         *cases(one, AXES, [(24, 31)], part="types", scale=1e30, why="Large numbers."),
         *cases(one, AXES, [(24, 31)], part="types", scale=1e-30, why="Tiny numbers."),
     ),
+    large=cases(one, AXES, [(2053, 1531), (70_001, 33)], part="edges", why="Many programs."),
     hints=(
         "A ReLU looks at each element alone, and a contiguous matrix is one long row of memory. "
         "Does the kernel need to know about rows and columns at all?",

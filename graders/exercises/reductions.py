@@ -61,6 +61,7 @@ SOFTMAX = Exercise(
         *cases(one, AXES, [(12, 70)], part="types", fills=["zeros"], why="All the same."),
         *cases(one, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
     ),
+    large=cases(one, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
         "A row is one program's work. Which two numbers about the whole row does each of its "
         "elements need?",
@@ -204,6 +205,7 @@ LAYERNORM = Exercise(
             label="parameters",
         ),
     ),
+    large=cases(USUAL, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
         "Two numbers describe a row: its mean and its variance. Lanes beyond the row are 0 when "
         "they are loaded. Are they still 0 after the mean has been subtracted?",

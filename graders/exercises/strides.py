@@ -41,6 +41,10 @@ CASES = (
     ),
     *cases(one, AXES, [(12, 30)], part="types", fills=["specials"], why="NaN and infinities."),
 )
+LARGE = (
+    *cases(one, AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
+    *cases(one, AXES, [(70_001, 33)], part="edges", views=["sliced"], why="Many rows."),
+)
 
 
 def _with_strides(x: torch.Tensor, row: int, column: int) -> torch.Tensor | None:
@@ -93,6 +97,7 @@ STRIDED_COPY = Exercise(
     reference=lambda x: x,
     exact=True,
     cases=CASES,
+    large=LARGE,
     hints=(
         "An element of a view has two addresses to think about: where it lies in the input, and "
         "where it goes in the output. Only the output is dense. What do you need in order to "
@@ -135,18 +140,7 @@ STRIDED_COPY = Exercise(
             footprint=_output_like_input,
         ),
         mistakes.contiguous_assumed(lambda x: x),
-        Misconception(
-            code="lossy-dtype",
-            title="The copy changes values on the way",
-            message=(
-                "The elements went through float32 (or a smaller format). Large integers and "
-                "float64 numbers have more digits than it can hold. A copy must be bit for bit "
-                "the same."
-            ),
-            next_step="Store what you loaded, without any `.to(...)`, into an output of x.dtype.",
-            imitate=lambda x: x.to(torch.float32).to(x.dtype),
-            footprint=mistakes.lossy_dtype().footprint,
-        ),
+        mistakes.lossy_copy(),
         mistakes.missing_mask("a view", "n_rows and n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
@@ -205,6 +199,7 @@ TRANSPOSE = Exercise(
     reference=lambda x: x.t(),
     exact=True,
     cases=CASES,
+    large=LARGE,
     hints=(
         "Take a matrix of 2 rows and 3 columns and write both memories down, the input's and "
         "the output's. Where does element (1, 2) of x go?",

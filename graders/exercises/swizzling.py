@@ -107,6 +107,7 @@ SWIZZLE_IDS = Exercise(
         *tile_cases([(1, 1, 1), (1, 10, 4), (10, 1, 4), (8, 8, 1), (5, 1, 2)], "edges"),
         *tile_cases([(0, 4, 2), (3, 0, 2)], "edges", "No tiles at all."),
     ),
+    large=tile_cases([(3001, 1009, 7)], "edges", "Millions of tiles."),
     hints=(
         "Write the ids 0 to 19 into a matrix of 5 rows and 4 columns, in the order in which "
         "groups of 3 rows are walked column by column. Where is id 12?",

@@ -79,6 +79,7 @@ RGB2GREY = Exercise(
             dtypes=BYTES,
         ),
     ),
+    large=cases(picture, PICTURE_AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
     hints=(
         "One program turns one tile of pixels grey. Which three numbers does it need for one "
         "pixel, and how far apart do they lie in memory?",
@@ -216,6 +217,7 @@ BIAS_RELU = Exercise(
             label="bias",
         ),
     ),
+    large=cases(bias_arguments, BIAS_AXES, [(2053, 1531)], part="edges", why="Many tiles."),
     hints=(
         "Every row gets the same bias: one number for each column. How many biases does a tile "
         "of 16 × 64 elements need?",

@@ -70,6 +70,7 @@ EXERCISES = (
         parameters=("x", "y"),
         reference=lambda x, y: x + y,
         cases=CASES,
+        large=cases(two, "n", [2**22 + 5], part="edges", why="Thousands of programs."),
         hints=(
             "One program adds one block. Which numbers does program 0 add, and which ones "
             "program 1? Write them down for 7 elements in blocks of 4.",

@@ -13,11 +13,21 @@ from graders.judge import generic, tensors
 from graders.judge.compare import Expectation, resembles, widened
 from graders.judge.generic import Words
 from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Misconception, Picture
+from graders.judge.workers.protocol import SILENCED
 
 MAX_FINDINGS = 3
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
 NO_ELEMENT = -1  # fills the last row of a wrapped vector
 CELLS = {NO_ELEMENT: " ", 0: ".", 1: "x", 2: "o"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A known reason why a GPU gives another result, and the line of the kernel, if any."""
+
+    code: str
+    words: Words
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,7 @@ class Failure:
     error: Fault | None = None
     returned: str = ""  # what came back instead of the result, in words
     schedule: str = "grid"
+    difference: Difference | None = None  # why a GPU disagrees with the interpreter
 
 
 def explain(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
@@ -58,6 +69,8 @@ def explain(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[
 
 
 def _misconceptions(exercise: Exercise, failure: Failure) -> list[Misconception]:
+    if failure.difference is not None or failure.status == SILENCED:
+        return []
     return [m for m in exercise.misconceptions if _matches(m, failure)]
 
 
@@ -121,6 +134,8 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
 
 
 def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
+    if failure.difference is not None:
+        return failure.difference.code, failure.difference.words
     if failure.status == "wrong-return":
         return "wrong-return", _wrong_return_words(failure)
     if failure.error is not None and failure.error.code in generic.FAULTS:
@@ -159,6 +174,8 @@ def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
 
 
 def _line(failure: Failure, fault: Fault | None) -> int | None:
+    if failure.difference is not None:
+        return failure.difference.line
     return fault.line if fault is not None else None
 
 
@@ -179,7 +196,7 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
-    if failure.schedule not in ("grid", "serial"):
+    if failure.schedule not in ("grid", "serial", SILENCED):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
         said.append(fault.message)

@@ -1,12 +1,12 @@
-"""The gates that run the submission: *interpret* on the CPU engine, *gpu* on the device.
+"""Running a submission: its cases through jailed workers, and what came back compared, here.
 
-Both run the same cases through jailed workers and compare, in the judge, what came back.
+The gate *interpret* runs them on the CPU engine; `gate_gpu` on the device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -17,8 +17,11 @@ from graders.judge.explain import Failure
 from graders.judge.model import Case, Evidence, Exercise, GraderError
 from graders.judge.submission import Submission
 from graders.judge.workers.pool import Job, Outcome, Workers
+from graders.judge.workers.protocol import SILENCED
 
 CASE_SECONDS = 10.0
+GPU_CASE_SECONDS = 20.0  # Triton compiles in that time, too
+GPU_BATCH_SECONDS = 240.0
 ORDERS = ("reversed", "shuffled")
 ENDLESS = frozenset({"timeout", "out-of-memory"})  # one of these is enough: stop the run
 
@@ -68,22 +71,34 @@ def run_cases(
     plan = [(item, "grid") for item in prepared]
     if orders:
         plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
+    return collect(plan, run_plan(submission, plan, workers))
+
+
+def run_plan(
+    submission: Submission, plan: Sequence[tuple[Prepared, str]], workers: Workers
+) -> list[Outcome]:
+    """What became of each case in its schedule. After an endless one nothing else is run."""
     jobs = [job(submission, item, schedule) for item, schedule in plan]
+    if workers.device == "cpu":
+        return workers.run(jobs, stop_on=ENDLESS)
+    patient = [replace(job, seconds=GPU_CASE_SECONDS) for job in jobs]
+    return workers.run(patient, stop_on=ENDLESS, seconds=GPU_BATCH_SECONDS)
+
+
+def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
+    """Judge what became of each case; a case that has failed once is not looked at again."""
     result = RunResult()
     failed: set[str] = set()
-    for (item, schedule), outcome in zip(plan, workers.run(jobs, stop_on=ENDLESS), strict=True):
+    for (item, schedule), outcome in zip(plan, outcomes, strict=True):
         if outcome.status == "not-run" or item.case.name in failed:
             continue
         result.outcomes.append((item, outcome))
-        failure = _judge_outcome(item, outcome, schedule)
+        failure = judge_outcome(item, outcome, schedule)
         if failure is not None:
             failed.add(item.case.name)
             result.failures.append(failure)
-    result.passed = [
-        item
-        for item in prepared
-        if item.case.name not in failed and any(item is ran for ran, _ in result.outcomes)
-    ]
+    ran = {id(item): item for item, _ in result.outcomes}
+    result.passed = [item for item in ran.values() if item.case.name not in failed]
     return result
 
 
@@ -102,8 +117,13 @@ def job(submission: Submission, item: Prepared, schedule: str, traffic: bool = F
     )
 
 
-def _judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case holds: right values, all stored, nothing else touched, no fault."""
+def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
+    """None when the case holds: right values, all stored, nothing else touched, no fault.
+
+    With silenced launches it is the other way round: a right result came without a kernel.
+    """
+    if outcome.status == "no-room":
+        raise GraderError(_no_room(item, outcome))
     status: str = outcome.status
     wrong = None
     if status == "returned":
@@ -111,12 +131,26 @@ def _judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure |
             raise GraderError("a worker said that it returned a result and sent none")
         wrong = wrong_elements(outcome.output, item.expectation)
         wrong |= _not_by_kernel(outcome, item.expectation, wrong)
+        right = not bool(wrong.any()) and not outcome.faults
+        status = "right" if right else "wrong-values"
         if outcome.inputs_changed:
             status = "inputs-changed"
-        elif not bool(wrong.any()) and not outcome.faults:
-            return None
-        else:
-            status = "wrong-values"
+    if schedule == SILENCED:
+        return _failure(item, outcome, schedule, SILENCED, None) if status == "right" else None
+    return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
+
+
+def _no_room(item: Prepared, outcome: Outcome) -> str:
+    said = outcome.error.message if outcome.error is not None else "out of memory"
+    return (
+        f"the GPU has no room for the inputs of {item.case.name!r}: {said}; free some of its "
+        "memory, or grade with fewer workers"
+    )
+
+
+def _failure(
+    item: Prepared, outcome: Outcome, schedule: str, status: str, wrong: torch.Tensor | None
+) -> Failure:
     faults = outcome.faults
     if outcome.error is not None and outcome.error not in faults:
         faults = (*faults, outcome.error)

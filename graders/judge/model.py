@@ -155,6 +155,7 @@ class Exercise:
     any_integer_dtype: bool = False  # the result may have any integer dtype
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
     forbidden_calls: frozenset[str] = frozenset()  # launcher calls that would do the job
+    large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
 
     @property
@@ -264,6 +265,12 @@ class Report:
     cases_total: int = 0
     resources: tuple[KernelResources, ...] = ()
     public_points: float | None = None  # what the public cases alone are worth
+
+    @property
+    def awaits_gpu(self) -> bool:
+        """Whether a GPU has still to judge it: right in the interpreter, run nowhere else."""
+        interpreted = self.gates["interpret"] is GateStatus.PASSED
+        return interpreted and self.gates["gpu"] is GateStatus.NOT_RUN
 
     def to_json(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`."""

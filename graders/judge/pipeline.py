@@ -15,6 +15,7 @@ import torch
 from graders.judge import discovery
 from graders.judge.explain import explain
 from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate
+from graders.judge.gate_gpu import gpu_gate
 from graders.judge.gate_read import read_gate
 from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
 from graders.judge.gate_traffic import traffic_gate
@@ -76,6 +77,7 @@ class Judge:
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
         self._prepared: dict[str, list[Prepared]] = {}
+        self._prepared_large: tuple[str, list[Prepared]] = "", []
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-gate")
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
@@ -129,6 +131,31 @@ class Judge:
             return self._refused(progress, error)
         return self._judge(progress, submission)
 
+    def complete(self, path: Path, exercise: Exercise, report: Report) -> Report:
+        """Add the verdict of the GPU to an earlier report on the same submission.
+
+        What the other gates found stays as it is, and none of them runs again. The report
+        comes back unchanged where its gates do not let the submission onto a GPU, where one
+        has judged already, and where this machine has none.
+        """
+        if not report.awaits_gpu or not torch.cuda.is_available():
+            return report
+        progress = _Progress(str(path), exercise, time.perf_counter())
+        progress.gates, progress.findings = dict(report.gates), list(report.findings)
+        progress.cases_passed, progress.cases_total = report.cases_passed, report.cases_total
+        progress.resources = report.resources
+        try:
+            submission = load(path, exercise)
+            self._gpu(progress, submission)
+        except (GraderError, SubmissionError) as error:
+            fault = error if isinstance(error, GraderError) else GraderError(error.finding.message)
+            progress.findings = [ungraded_finding(fault)]
+            return self._report(progress, Verdict.UNGRADED)
+        fresh = progress.findings[len(report.findings) :]
+        placed = [_placed(finding, submission) for finding in fresh]
+        progress.findings = [*report.findings, *placed]
+        return self._report(progress, _verdict(progress))
+
     def _refused(self, progress: _Progress, error: SubmissionError) -> Report:
         progress.findings.append(error.finding)
         if error.finding.code in UNREADABLE:
@@ -143,8 +170,7 @@ class Judge:
         except GraderError as error:
             progress.findings = [ungraded_finding(error)]
             return self._report(progress, Verdict.UNGRADED)
-        failed = any(status is GateStatus.FAILED for status in progress.gates.values())
-        return self._report(progress, Verdict.FAILED if failed else Verdict.PASSED)
+        return self._report(progress, _verdict(progress))
 
     def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
         exercise = progress.exercise
@@ -193,9 +219,10 @@ class Judge:
                     "there is no GPU here: grade with --mode interpret, or on a machine with one"
                 )
             return
-        cases = self._cases(progress.exercise)
-        run = run_cases(submission, cases, self._running("cuda"), orders=False)
-        progress.close("gpu", explain(progress.exercise, run.failures, "gpu"))
+        exercise = progress.exercise
+        cases, large = self._cases(exercise), self._large(exercise)
+        run, findings = gpu_gate(submission, exercise, cases, large, self._running("cuda"))
+        progress.close("gpu", findings)
         progress.failed_parts |= run.failed_parts()
         progress.public_failed_parts |= run.failed_parts(public_only=True)
 
@@ -222,6 +249,13 @@ class Judge:
                 prepared += prepare(exercise, secret.cases, hidden=True)
             self._prepared[exercise.name] = prepared
         return self._prepared[exercise.name]
+
+    def _large(self, exercise: Exercise) -> list[Prepared]:
+        """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
+        if self._prepared_large[0] != exercise.name:
+            large = prepare(exercise, exercise.large, hidden=False)
+            self._prepared_large = exercise.name, large
+        return self._prepared_large[1]
 
     def _running(self, device: Literal["cpu", "cuda"]) -> Workers:
         if device not in self._workers:
@@ -261,6 +295,11 @@ class Judge:
             cases_total=progress.cases_total,
             resources=progress.resources,
         )
+
+
+def _verdict(progress: _Progress) -> Verdict:
+    failed = any(status is GateStatus.FAILED for status in progress.gates.values())
+    return Verdict.FAILED if failed else Verdict.PASSED
 
 
 def _placed(finding: Finding, submission: Submission) -> Finding:

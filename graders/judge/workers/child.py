@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from graders.judge.workers import engine, narrate, protocol
+from graders.judge.workers.gpu_launches import tune_by_turns
 from graders.judge.workers.places import HostMemory, Memory
 from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.protocol import BatchPlan, Header, JobPlan, Status
@@ -73,8 +74,16 @@ class BoundedText(io.TextIOBase):
 
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
     """Run the jobs of the plan in order; the process is in its jail already."""
-    _poison_new_tensors()
-    memory = DeviceMemory(shared) if device == "cuda" else HostMemory(shared)
+    timed = plan.jobs[0].schedule == protocol.TIMED
+    if not timed:
+        _poison_new_tensors()
+    memory: Memory
+    if device == "cuda":
+        if not timed:
+            tune_by_turns()
+        memory = DeviceMemory(shared, plan.memory_bytes)
+    else:
+        memory = HostMemory(shared)
     launchers: dict[str, Callable[..., Any] | BaseException] = {}
     for job in plan.jobs:
         reporter = Reporter(shared, job)

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from graders.judge.workers.protocol import JobPlan
+from graders.judge.workers.gpu_launches import silenced
+from graders.judge.workers.protocol import SILENCED, JobPlan
 
 
 class Run(Protocol):
@@ -37,7 +38,8 @@ class _Unchecked:
 def running(job: JobPlan, device: str) -> Iterator[Run]:
     """Launches inside run as the job says; fatal faults are raised as exceptions."""
     if device == "cuda":
-        yield _Unchecked()
+        with silenced() if job.schedule == SILENCED else contextlib.nullcontext():
+            yield _Unchecked()
         return
     # Not on a GPU: there, triton is imported without TRITON_INTERPRET.
     from triton_util.interpreter import EngineOptions, interpret

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from graders.judge.workers.engine import Run
+from graders.judge.workers.places import NoRoomError
 from graders.judge.workers.protocol import JobPlan, Status
 
 MOST_ITEMS = 64
@@ -48,6 +49,8 @@ def status(error: BaseException) -> Status:
     """Which outcome an exception is."""
     if isinstance(error, SystemExit):
         return "exited"
+    if isinstance(error, NoRoomError):
+        return "no-room"
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return "out-of-memory"
     if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):

@@ -12,6 +12,10 @@ from graders.judge.workers import protocol
 from graders.judge.workers.protocol import JobPlan, Region, TensorPlace
 
 
+class NoRoomError(Exception):
+    """The judge's own tensors do not fit on the device: no fault of the submission."""
+
+
 class Memory:
     """What both devices share: the checks of what came back."""
 

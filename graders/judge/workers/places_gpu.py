@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from graders.judge.workers import protocol
-from graders.judge.workers.places import Memory
+from graders.judge.workers.places import Memory, NoRoomError
 from graders.judge.workers.protocol import JobPlan, Region, TensorPlace
 
 
@@ -17,21 +17,36 @@ class DeviceMemory(Memory):
     """Arguments are views of storages on the GPU, of the same size, strides and offset.
 
     What is done to those storages is copied back, so that the judge sees it: all of a small
-    storage, of one of gigabytes what the view touches.
+    storage, of one of gigabytes what the view touches. `memory_bytes` is what torch may take
+    for a job beyond its arguments: others may be at work on the same GPU.
     """
 
     device = "cuda"
 
-    def __init__(self, shared: mmap.mmap) -> None:
+    def __init__(self, shared: mmap.mmap, memory_bytes: int) -> None:
         super().__init__(shared)
+        self._memory_bytes = memory_bytes
         self._storages: list[tuple[Region, torch.Tensor]] = []
 
     def arguments(self, job: JobPlan) -> tuple[Any, ...]:
         self._storages = []
         placed: dict[int, torch.Tensor] = {}
-        return tuple(
-            self._tensor(arg, placed) if isinstance(arg, TensorPlace) else arg for arg in job.args
-        )
+        self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
+        try:
+            return tuple(
+                self._tensor(arg, placed) if isinstance(arg, TensorPlace) else arg
+                for arg in job.args
+            )
+        except torch.OutOfMemoryError as error:
+            raise NoRoomError(str(error)) from error
+
+    def limit(self, needed: int) -> None:
+        """Let torch take `needed` bytes and what a job may have besides, and no more."""
+        if not torch.cuda.is_available():  # then nothing can be allocated, either
+            return
+        whole = torch.cuda.get_device_properties(self.device).total_memory
+        share = min(1.0, (needed + self._memory_bytes) / whole)
+        torch.cuda.set_per_process_memory_fraction(share)
 
     def _tensor(self, place: TensorPlace, placed: dict[int, torch.Tensor]) -> torch.Tensor:
         if place.region.begin not in placed:

@@ -30,6 +30,7 @@ Status = Literal[
     "exited",
     "out-of-memory",
     "wrong-return",
+    "no-room",
     "not-run",
 ]
 CLAIMABLE: tuple[Status, ...] = (
@@ -39,7 +40,11 @@ CLAIMABLE: tuple[Status, ...] = (
     "out-of-memory",
     "wrong-return",
     "crashed",
+    "no-room",
 )
+
+SILENCED = "silenced"  # a schedule of GPUs: launches do nothing
+TIMED = "timed"  # a schedule of GPUs: Triton and torch exactly as they are
 
 # What a job's header says of its progress.
 WAITING, LOADING, RUNNING, DONE = range(4)

@@ -1,0 +1,78 @@
+"""The gate *gpu*: the interpreter's cases and large ones, on the device, with real launches.
+
+It comes after *interpret*, so what fails here is memory-safe and right on the CPU. Why the two
+differ is found out by running the case again, where that can tell: see `gpu_differences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from graders.judge.compare import widened
+from graders.judge.explain import Failure, explain
+from graders.judge.gate_run import Prepared, RunResult, collect, run_plan
+from graders.judge.gpu_differences import Seen, fill_undefined_lanes, name_difference
+from graders.judge.model import Exercise, Finding
+from graders.judge.submission import Submission
+from graders.judge.workers.pool import Workers
+from graders.judge.workers.protocol import SILENCED
+
+REPEATS = 4  # of a failing case: does its result change from run to run?
+MOST_REPEATED = 3  # failing cases
+
+
+def gpu_gate(
+    submission: Submission,
+    exercise: Exercise,
+    cases: Sequence[Prepared],
+    large: Sequence[Prepared],
+    workers: Workers,
+) -> tuple[RunResult, list[Finding]]:
+    """Run the cases on the GPU; the findings are empty where all of them hold.
+
+    `cases` are those that have passed on the interpreter, `large` are for a GPU only. Behind
+    them all, those whose result is not just zeros run once more with silenced kernels.
+    """
+    real = [*cases, *large]
+    telling = [item for item in real if bool((item.expectation.values != 0).any())]
+    # The silenced runs come last: an autotuner must not choose by them.
+    plan = [(item, "grid") for item in real] + [(item, SILENCED) for item in telling]
+    run = collect(plan, run_plan(submission, plan, workers))
+    interpreted = {item.case.name for item in cases}
+    for number, failure in enumerate(run.failures[:MOST_REPEATED]):
+        if failure.status != "wrong-values":
+            continue
+        item = next(item for item in real if item.case is failure.case)
+        seen = Seen(
+            failure,
+            repeats=_results(submission, item, workers, REPEATS),
+            filled=_filled(submission, item, workers),
+            magnitude=_magnitude(exercise, failure),
+            source=submission.source,
+            interpreted=failure.case.name in interpreted,
+        )
+        run.failures[number] = replace(failure, difference=name_difference(seen))
+    return run, explain(exercise, run.failures, "gpu")
+
+
+def _results(
+    submission: Submission, item: Prepared, workers: Workers, count: int
+) -> list[torch.Tensor]:
+    """What comes out when the case is run again."""
+    outcomes = run_plan(submission, [(item, "grid")] * count, workers)
+    return [outcome.output for outcome in outcomes if outcome.output is not None]
+
+
+def _filled(submission: Submission, item: Prepared, workers: Workers) -> torch.Tensor | None:
+    """What comes out with something absurd in the lanes that are masked off."""
+    filled = replace(submission, source=fill_undefined_lanes(submission.source))
+    return next(iter(_results(filled, item, workers, 1)), None)
+
+
+def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:
+    if exercise.magnitude is None:
+        return None
+    return exercise.magnitude(*widened(failure.evidence.args))
