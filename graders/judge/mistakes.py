@@ -231,6 +231,22 @@ def lossy_dtype(reference: Imitation | None = None) -> Misconception:
     )
 
 
+def lossy_copy() -> Misconception:
+    """Return the misconception of a copy `copy(x)` by way of a format that cannot hold it all."""
+    return Misconception(
+        code="lossy-dtype",
+        title="The copy changes values on the way",
+        message=(
+            "The elements went through float32 (or a smaller format). Large integers and "
+            "float64 numbers have more digits than it can hold. A copy must be bit for bit "
+            "the same."
+        ),
+        next_step="Store what you loaded, without any `.to(...)`, into an output of x.dtype.",
+        imitate=lambda x: x.to(torch.float32).to(x.dtype),
+        footprint=lossy_dtype().footprint,
+    )
+
+
 def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     """Return the misconception of a sum kept in float16 or bfloat16.
 
