@@ -103,7 +103,7 @@ def test_every_text_is_escaped():
     assert "<script" not in html
     assert "<script" not in waiting_html(EVIL)
     assert "<script" not in hints.hint_html(EVIL, [EVIL], 1)
-    listed = [attempts.Listed(EVIL, EVIL, EVIL)]
+    listed = [attempts.Listed(EVIL, EVIL, EVIL, EVIL)]
     assert "<script" not in attempts.progress_html(listed, {})
     question = quizzes.Question(EVIL, (quizzes.Choice(EVIL, EVIL, True),))
     assert "<script" not in quizzes.quiz_html(EVIL, (question,))
@@ -266,9 +266,9 @@ def test_progress_folder_is_found_from_below(tmp_path, monkeypatch):
 
 def test_progress_is_shown():
     listed = [
-        attempts.Listed("vector_add", "vector_add", "Add two vectors"),
-        attempts.Listed("softmax", "reductions", "Row-wise softmax"),
-        attempts.Listed("copy", "debugging", "Copy"),
+        attempts.Listed("vector_add", "vector_add", "Add two vectors", "01"),
+        attempts.Listed("softmax", "reductions", "Row-wise softmax", "07"),
+        attempts.Listed("copy", "debugging", "Copy", "02"),
     ]
     recorded = {
         "vector_add": attempts.Attempts(3, "2026-11-02T10:00:00+00:00", 25, 25),

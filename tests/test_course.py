@@ -64,6 +64,14 @@ def test_no_file_stands_alone_in_its_room() -> None:
     assert messages == [], "\n".join(messages)
 
 
+def test_the_judge_knows_the_order_of_the_lessons() -> None:
+    known = [f"{number}_{slug}" for slug, number in discovery.numbers().items()]
+    assert known == [path.stem for path in LESSONS], "run `tilewise build` and commit order.json"
+    assert [slug for slug in discovery.lessons() if slug in discovery.numbers()] == [
+        slug for slug in discovery.numbers() if slug in discovery.lessons()
+    ]
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_lesson_keeps_the_conventions(path: Path) -> None:
     messages = lint_lesson(ROOMS, path)

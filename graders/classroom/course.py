@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,6 +61,12 @@ def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
     return read_solutions(rooms.solutions / f"{lesson.slug}.py")
 
 
+def order_file(rooms: Rooms) -> Built:
+    """The order of the lessons, for the judge of a learner, who has no lessons room."""
+    stems = [path.stem for path in rooms.lesson_files()]
+    return Built(rooms.order, json.dumps(stems, indent=1) + "\n", committed=True)
+
+
 def config_file(course: Path) -> Built:
     """nbgrader's configuration of a course in that folder."""
     return Built(course / "nbgrader_config.py", _CONFIG.format(course_id=COURSE_ID))
@@ -72,6 +79,7 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     """
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
     yield config_file(rooms.course)
+    yield order_file(rooms)
     errors = []
     for path in paths:
         try:
@@ -96,7 +104,7 @@ def build(rooms: Rooms, only: str | None = None) -> Iterator[Path]:
 
 
 def stale(rooms: Rooms, only: str | None = None) -> list[Path]:
-    """The committed notebooks that are not what a build would make now."""
+    """The committed files that are not what a build would make now."""
     files = [file for file in built_course(rooms, only) if file.committed]
     orphans = []
     if only is None:

@@ -49,6 +49,11 @@ class Rooms:
         return self.root / "graders" / "exercises"
 
     @property
+    def order(self) -> Path:
+        """The order of the lessons as data (see `graders.judge.discovery.numbers`)."""
+        return self.exercises / "order.json"
+
+    @property
     def hidden(self) -> Path:
         return self.root / "graders" / "hidden"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import pkgutil
 from functools import cache
+from pathlib import Path
 
 from graders.judge.model import Exercise, GraderError, Hidden, Question
 
@@ -24,9 +26,24 @@ def exercises() -> dict[str, Exercise]:
 
 @cache
 def lessons() -> tuple[str, ...]:
-    """The slugs of the lessons that have an exercise record."""
+    """The slugs of the lessons that have an exercise record, in the order of the course.
+
+    Records without a lesson, which an author writes ahead, come last.
+    """
     package = importlib.import_module("graders.exercises")
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(package.__path__)))
+    found = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    return (*(slug for slug in numbers() if slug in found), *sorted(found - set(numbers())))
+
+
+@cache
+def numbers() -> dict[str, str]:
+    """The numbers of the lessons by their slugs, in the order of the course: {"tour": "00", …}.
+
+    From a file that `tilewise build` derives: learners have no lessons room to look into.
+    """
+    order = Path(__file__).resolve().parents[1] / "exercises" / "order.json"
+    stems = json.loads(order.read_text(encoding="utf-8"))
+    return {slug: number for number, _, slug in (stem.partition("_") for stem in stems)}
 
 
 def quiz(lesson: str) -> tuple[Question, ...]:

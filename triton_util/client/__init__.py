@@ -77,7 +77,8 @@ def progress() -> None:
     """Show which exercises of the course are passed, under way or not tried yet."""
 
     def show(display: session.Display) -> None:
-        listed, recorded = checking.exercises(shared()), attempts.load()
+        listed = [item for item in checking.exercises(shared()) if item.number]
+        recorded = attempts.load()
         display.show(
             attempts.progress_html(listed, recorded), attempts.progress_text(listed, recorded)
         )

@@ -36,11 +36,17 @@ class Attempts:
 
 @dataclass(frozen=True)
 class Listed:
-    """One exercise of the course, as the judge lists it."""
+    """One exercise of the course, as the judge lists it; `number` is its lesson's."""
 
     name: str
     lesson: str
     title: str
+    number: str
+
+    @property
+    def place(self) -> str:
+        """The lesson as its file is called: `01_vector_add`."""
+        return f"{self.number}_{self.lesson}"
 
 
 def folder() -> Path:
@@ -141,7 +147,7 @@ def progress_text(exercises: Sequence[Listed], recorded: dict[str, Attempts]) ->
     for lesson in _lessons(exercises):
         lines.append(f"  {lesson}")
         for item in exercises:
-            if item.lesson == lesson:
+            if item.place == lesson:
                 mark, state = _state(recorded.get(item.name))
                 lines.append(f"    {mark} {item.name}: {state}")
     return "\n".join(lines)
@@ -151,7 +157,7 @@ def progress_html(exercises: Sequence[Listed], recorded: dict[str, Attempts]) ->
     """The same as a card with a table."""
     rows = []
     for lesson in _lessons(exercises):
-        for item in (item for item in exercises if item.lesson == lesson):
+        for item in (item for item in exercises if item.place == lesson):
             mark, state = _state(recorded.get(item.name))
             rows.append(
                 f"<tr><td>{html.escape(lesson)}</td><td><code>{html.escape(item.name)}</code></td>"
@@ -171,7 +177,7 @@ def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
     done = [
         lesson
         for lesson in lessons
-        if all(item.name in passed for item in exercises if item.lesson == lesson)
+        if all(item.name in passed for item in exercises if item.place == lesson)
     ]
     return (
         f"{len(passed)} of {len(exercises)} exercises passed, "
@@ -180,4 +186,4 @@ def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
 
 
 def _lessons(exercises: Sequence[Listed]) -> list[str]:
-    return list(dict.fromkeys(item.lesson for item in exercises))
+    return list(dict.fromkeys(item.place for item in exercises))

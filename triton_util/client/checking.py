@@ -120,10 +120,10 @@ def _gathered(function: Any, name: str, session: Session) -> Gathered:
 
 
 def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
-    """The exercises of the course, in the order in which the judge lists them."""
+    """The exercises of the course in its order; without a number where no lesson asks for it."""
     answer = judge.ask({"op": "exercises"})
     return [
-        attempts.Listed(str(item["name"]), str(item["lesson"]), str(item["title"]))
+        attempts.Listed(*(str(item[key]) for key in ("name", "lesson", "title", "number")))
         for item in answer["exercises"]
     ]
 
@@ -131,7 +131,8 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
 def quiz_lessons(judge: JudgeProcess) -> list[str]:
     """The lessons that have a quiz; a lesson can have one without having an exercise."""
     answer = judge.ask({"op": "exercises"})
-    return sorted(answer.get("quizzes") or {str(item["lesson"]) for item in answer["exercises"]})
+    lessons = dict.fromkeys(str(item["lesson"]) for item in answer["exercises"])
+    return list(answer.get("quizzes") or lessons)
 
 
 def _wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
