@@ -3,9 +3,8 @@
     python benchmarks/solutions.py [--only TEXT] [--output FILE] [--seconds 6]
 
 times each solution (plain and fast) against torch, torch.compile and, where it is installed,
-Liger-Kernel; says for every bar of benchmarks/workloads.py whether it holds; and ends with two
-questions to the stopwatch itself: does the same solution timed twice differ by less than 3 %,
-and is a planted slow-down of 20 % told apart each time? The figures are written as JSON;
+Liger-Kernel; says for every bar of benchmarks/workloads.py whether it holds; and ends with the
+questions to the stopwatch itself of `benchmarks/timing.py`. The figures are written as JSON;
 `python benchmarks/performance_page.py` makes docs/performance.md of them.
 """
 
@@ -26,9 +25,8 @@ if __name__ == "__main__":
     # In place of this folder, whose solutions.py would hide the package of that name.
     sys.path[0] = str(Path(__file__).parents[1])
 
-from benchmarks.workloads import Bar, Workload, all_workloads, equal_to, inputs, normal, whole
-from solutions.reductions import softmax
-from solutions.vector_add import vector_add
+from benchmarks.timing import SHORT, question_the_stopwatch
+from benchmarks.workloads import Bar, Workload, all_workloads, equal_to
 from triton_util.bench import (
     Check,
     CudaClock,
@@ -39,8 +37,6 @@ from triton_util.bench import (
     floor_of,
     measure_mine,
 )
-
-REPETITIONS = 20
 
 
 def contenders_of(work: Workload) -> dict[str, Callable[..., torch.Tensor]]:
@@ -125,52 +121,6 @@ def judge_bar(bar: Bar, timings: dict[str, Timing]) -> dict[str, Any]:
     }
 
 
-def question_the_stopwatch(clock: CudaClock, plan: Plan) -> dict[str, Any]:
-    """Time one solution twice, and find a planted slow-down, again and again."""
-    work = inputs((8192, 4096))
-    check = whole(lambda x: torch.softmax(x, 1), 2e-3)
-    differences = []
-    for seed in range(REPETITIONS):
-        once, again = compare(
-            {"once": softmax, "again": lambda x: softmax(x)},
-            lambda number, seed=seed: work(number + 1000 * seed),
-            check=check,
-            plan=plan,
-            clock=clock,
-        )
-        differences.append(abs(again.median_ms / once.median_ms - 1))
-    ratios = [slow_down_seen(clock, plan, seed) for seed in range(REPETITIONS)]
-    return {
-        "repetitions": REPETITIONS,
-        "largest_difference": round(max(differences), 5),
-        "planted_slow_down": 1.2,
-        "seen_low": [round(low, 4) for low, _ in ratios],
-        "seen_middle": [round(middle, 4) for _, middle in ratios],
-        "told_apart": sum(low > 1.03 for low, _ in ratios),
-    }
-
-
-def slow_down_seen(clock: CudaClock, plan: Plan, seed: int) -> tuple[float, float]:
-    """The lower end and the middle of the interval in which a slow-down of 20 % is seen."""
-    n = 2**26
-
-    def slowed(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        vector_add(x[: n // 5], y[: n // 5])  # a fifth of the work is done once more
-        return vector_add(x, y)
-
-    honest, slow = compare(
-        {"honest": vector_add, "slowed": slowed},
-        lambda number: tuple(
-            normal(number + 1000 * seed, n, dtype=torch.float32, part=part) for part in range(2)
-        ),
-        check=equal_to(torch.add),
-        plan=plan,
-        clock=clock,
-    )
-    interval = slow.slower_than(honest)
-    return interval.low, interval.middle
-
-
 def surroundings() -> dict[str, Any]:
     """What the figures depend on."""
     versions = {"torch": torch.__version__, "cuda": torch.version.cuda}
@@ -226,8 +176,7 @@ def main() -> None:
             torch.cuda.empty_cache()
             if options.output:
                 options.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    short = Plan(min_rounds=15, max_rounds=60, max_seconds=2.0, precision=0.005)
-    report["stopwatch"] = question_the_stopwatch(clock, short)
+    report["stopwatch"] = question_the_stopwatch(clock, SHORT)
     print(report["stopwatch"])
     if options.output:
         options.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")

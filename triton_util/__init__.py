@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from triton_util.environment import prepare_notebook
 
 if TYPE_CHECKING:
-    from triton_util.client import check, hint, progress, quiz
+    from triton_util.client import check, hint, progress, quiz, speed
     from triton_util.debugging import breakpoint_if, print_if
     from triton_util.indexing import get_1d_mask, get_1d_offset, get_2d_mask, get_2d_offset
     from triton_util.launching import cdiv, check_tensors_gpu_ready
@@ -33,6 +33,7 @@ __all__ = [
     "print_if",
     "progress",
     "quiz",
+    "speed",
     "trace",
 ]
 
@@ -49,6 +50,7 @@ _HOME = {
     "print_if": "debugging",
     "progress": "client",
     "quiz": "client",
+    "speed": "client",
     "trace": "tracing",
 }
 

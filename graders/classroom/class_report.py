@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import jinja2
@@ -51,6 +52,8 @@ class ExerciseLine:
     graded: int
     solved: int
     failed_gates: Mapping[str, int]
+    timed: int = 0  # submissions whose speed was measured and believed
+    speed: float = 0.0  # their median share of the model solution's speed
 
     @property
     def share(self) -> float:
@@ -155,7 +158,15 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
         gate for report in graded for gate in GATES if report["gates"].get(gate) == "failed"
     )
     solved = sum(report["points"] == report["max_points"] for report in graded)
-    return ExerciseLine(name, len(graded), solved, {gate: failed[gate] for gate in GATES})
+    shares = [s["fraction"] for report in graded if (s := report.get("speed")) and not s["problem"]]
+    return ExerciseLine(
+        name,
+        len(graded),
+        solved,
+        {gate: failed[gate] for gate in GATES},
+        len(shares),
+        median(shares) if shares else 0.0,
+    )
 
 
 def _misconceptions(students: Iterable[Student]) -> list[Misconception]:
@@ -193,7 +204,8 @@ def write_csv(report: ClassReport, path: Path) -> None:
     exercises = [line.name for line in report.exercises]
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        columns = [f"{name} {what}" for name in exercises for what in ("points", "findings")]
+        kinds = ("points", "findings", "speed", "bonus")
+        columns = [f"{name} {what}" for name in exercises for what in kinds]
         writer.writerow(["student", "score", "max_score", "reason", *columns])
         for student in report.students:
             score = "" if student.score is None else f"{student.score:g}"
@@ -203,7 +215,16 @@ def write_csv(report: ClassReport, path: Path) -> None:
                 points = found["points"] if found else None
                 row.append("" if points is None else f"{points:g}")
                 row.append(" ".join(f["code"] for f in found["findings"]) if found else "")
+                row += _speed_columns(found)
             writer.writerow(row)
+
+
+def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
+    """Share of the model solution's speed and bonus; empty where speed was not measured."""
+    speed = report.get("speed") if report else None
+    if not speed:
+        return ["", ""]
+    return ["" if speed["problem"] else f"{speed['fraction']:g}", f"{speed['bonus']:g}"]
 
 
 def harmless(text: str) -> str:

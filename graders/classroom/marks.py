@@ -62,6 +62,12 @@ class Marks:
         """The two marks by nbgrader's id of the cell."""
         return {public_id(self.exercise): self.public, hidden_id(self.exercise): self.hidden}
 
+    @property
+    def bonus(self) -> float | None:
+        """The bonus points for speed; None where it was not measured."""
+        measured = self.report.get("speed")
+        return float(measured["bonus"]) if measured else None
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -177,6 +183,8 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
     lines = [head, *(_words(finding, exercise) for finding in shown)]
     if not shown:
         lines.append(_nothing_to_show(report, part, complete=reached == exercise.max_points))
+    if part == "hidden" and report.speed is not None:
+        lines.append(f"Speed: {report.speed.told}")
     return CellMark(points, worth, "\n".join(lines))
 
 

@@ -17,9 +17,10 @@ from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
-from graders.classroom.judging import STORE, code_of, graded_exercises, stored_or_judged
+from graders.classroom.judging import STORE, code_of, graded_exercises, mode, stored_or_judged
 from graders.classroom.marks import CellMark
 from graders.classroom.mend import MasterCell, mend, released
+from graders.classroom.notebook import hidden_id
 from graders.classroom.sanitise import clean_markdown, number_output, text_output
 
 Pair = tuple[NotebookNode, dict[str, Any]]
@@ -91,9 +92,12 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
         code = code_of(nb)
         marks: dict[str, CellMark] = {}
         reports = {}
+        bonus: dict[str, float | None] = resources.setdefault("tilewise_bonus", {})
         for exercise in graded_exercises(nb):
             judged = stored_or_judged(code, exercise, STORE.resolve())
             marks |= judged.cells()
+            if mode() != "interpret":
+                bonus[hidden_id(exercise)] = judged.bonus
             reports[exercise] = _with_examples(judged.report, code)
         nb.metadata.setdefault("tilewise", {})["reports"] = reports  # for the class report
         ungraded = resources.setdefault("tilewise_ungraded", {})
@@ -141,18 +145,25 @@ def _fill(cell: NotebookNode, mark: CellMark) -> str:
 
 
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
-    """nbgrader's own saving; but what is ungraded is left for a person, never a number."""
+    """nbgrader's own saving; but what is ungraded is left for a person, never a number.
+
+    A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
+    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone.
+    """
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         name = cell.metadata["nbgrader"]["grade_id"]
-        if name not in resources.get("tilewise_ungraded", {}):
-            super()._add_score(cell, resources)
-            return
         grade = self.gradebook.find_grade(
             name, self.notebook_id, self.assignment_id, self.student_id
         )
-        grade.auto_score = None
-        grade.needs_manual_grade = True
+        if name in resources.get("tilewise_ungraded", {}):
+            grade.auto_score = None
+            grade.needs_manual_grade = True
+        else:
+            super()._add_score(cell, resources)
+            bonus = resources.get("tilewise_bonus", {})
+            if name in bonus:
+                grade.extra_credit = bonus[name]
         self.gradebook.db.commit()
 
 

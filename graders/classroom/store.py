@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 JUDGE_CODE = (
     "graders/judge",
     "graders/exercises/traffic.json",
+    "graders/workloads.py",
     "graders/classroom/marks.py",
     "triton_util/interpreter",
 )

@@ -67,7 +67,7 @@ def grade(
 
 
 def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool) -> None:
-    wanted = None if name is None else _known_exercise(name)
+    wanted = None if name is None else known_exercise(name)
     show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
     with judge:
         worst = 0
@@ -77,7 +77,7 @@ def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool)
     sys.exit(worst)
 
 
-def _known_exercise(name: str) -> Exercise:
+def known_exercise(name: str) -> Exercise:
     try:
         return discovery.exercise(name)
     except KeyError as error:
@@ -86,14 +86,14 @@ def _known_exercise(name: str) -> Exercise:
 
 def _reports(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
     for path in files:
-        found = [wanted] if wanted is not None else _exercises_in(path)
+        found = [wanted] if wanted is not None else exercises_in(path)
         if not found:
             yield _nothing_found(path)
         for exercise in found:
             yield judge.judge(path, exercise)
 
 
-def _exercises_in(path: Path) -> list[Exercise]:
+def exercises_in(path: Path) -> list[Exercise]:
     """The exercises whose function the file defines, in the order of the course.
 
     A file that cannot be read is judged against any exercise: the report says why.

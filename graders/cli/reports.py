@@ -39,6 +39,8 @@ def panel(report: Report) -> Panel:
     parts: list[RenderableType] = [_gates(report)]
     for finding in report.findings:
         parts += [Text(""), *_finding(finding)]
+    if report.speed is not None:
+        parts += [Text(""), Text.assemble(("Speed: ", "bold"), report.speed.told)]
     parts += [Text(""), Text(_footer(report), style="dim")]
     style = VERDICT_STYLE[report.verdict]
     name = f"{report.exercise or 'no exercise'} · {report.submission}"
@@ -82,7 +84,9 @@ def _finding(finding: Finding) -> list[RenderableType]:
 def _points(report: Report) -> str:
     if report.points is None:
         return "no points given or taken"
-    return f"{report.points:g} of {report.max_points} points"
+    bonus = report.speed.bonus if report.speed is not None else 0
+    more = f" + {bonus} for speed" if bonus else ""
+    return f"{report.points:g} of {report.max_points} points{more}"
 
 
 def _footer(report: Report) -> str:

@@ -1,6 +1,7 @@
 """Hidden cases of the lesson on attention: other shapes of the public kinds."""
 
 from graders.exercises.attention import CAUSAL, FULL
+from graders.hidden import BARS
 from graders.judge.casebook import HALVES, cases
 from graders.judge.model import Hidden
 
@@ -17,6 +18,7 @@ HIDDEN = {
             *cases(CAUSAL, "m n d", [(3, 3, 16), (64, 64, 16)], part="edges", label="causal"),
             *cases(FULL, "h m n d", [(2, 35, 60, 16)], part="types", dtypes=HALVES),
             *cases(FULL, "m n d", [(25, 80, 32)], part="types", scale=7.0),
-        )
+        ),
+        speed_bars=BARS,
     )
 }

@@ -1,6 +1,7 @@
 """Hidden cases of the lesson on fusion: other shapes of the public kinds."""
 
 from graders.exercises.fusion import VIEWS_3D
+from graders.hidden import BARS
 from graders.judge.casebook import HALVES, cases, one
 from graders.judge.model import Hidden
 
@@ -18,6 +19,7 @@ HIDDEN = {
             *cases(one, "n", [1009], part="types", scale=80.0),
             *cases(one, "rows columns", [(21, 26)], part="views", views=VIEWS_3D),
             *cases(one, "batch rows columns", [(2, 9, 10)], part="views", views=VIEWS_3D),
-        )
+        ),
+        speed_bars=BARS,
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graders.exercises.matmul import factors, layer
+from graders.hidden import BARS
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, Maker, cases
 from graders.judge.model import Case, Hidden
 
@@ -26,6 +27,6 @@ def other_shapes(make: Maker) -> tuple[Case, ...]:
 
 
 HIDDEN = {
-    "matmul": Hidden(cases=other_shapes(factors)),
-    "linear_bias_relu": Hidden(cases=other_shapes(layer)),
+    "matmul": Hidden(cases=other_shapes(factors), speed_bars=BARS),
+    "linear_bias_relu": Hidden(cases=other_shapes(layer), speed_bars=BARS),
 }

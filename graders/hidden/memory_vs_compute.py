@@ -1,5 +1,6 @@
 """Hidden cases of the lesson on memory and compute: other shapes of the public kinds."""
 
+from graders.hidden import BARS
 from graders.judge.casebook import FLOATS, HALVES, cases, one
 from graders.judge.model import Hidden
 
@@ -14,6 +15,7 @@ HIDDEN = {
             *cases(one, AXES, [(13, 29)], part="types", dtypes=HALVES),
             *cases(one, AXES, [(17, 19)], part="types", fills=["specials"], dtypes=FLOATS),
             *cases(one, AXES, [(17, 19)], part="types", scale=3e30),
-        )
+        ),
+        speed_bars=BARS,
     )
 }

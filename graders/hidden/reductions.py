@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graders.exercises.reductions import LARGE_EPS, USUAL, strided_parameters
+from graders.hidden import BARS
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
 from graders.judge.model import Case, Hidden
 
@@ -28,7 +29,8 @@ HIDDEN = {
             *other_rows(one),
             *cases(one, AXES, [(9, 45)], part="types", shift=-200.0),
             *cases(one, AXES, [(9, 45), (4, 1100)], part="types", fills=["neg_inf"]),
-        )
+        ),
+        speed_bars=BARS,
     ),
     "layernorm": Hidden(
         cases=(
@@ -43,6 +45,7 @@ HIDDEN = {
                 views=["stepped_columns"],
                 label="parameters",
             ),
-        )
+        ),
+        speed_bars=BARS,
     ),
 }

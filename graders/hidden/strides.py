@@ -2,6 +2,7 @@
 
 import torch
 
+from graders.hidden import BARS
 from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
 from graders.judge.model import Hidden
 
@@ -19,4 +20,7 @@ CASES = (
     ),
 )
 
-HIDDEN = {"strided_copy": Hidden(cases=CASES), "transpose": Hidden(cases=CASES)}
+HIDDEN = {
+    "strided_copy": Hidden(cases=CASES, speed_bars=BARS),
+    "transpose": Hidden(cases=CASES, speed_bars=BARS),
+}

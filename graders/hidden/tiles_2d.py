@@ -1,6 +1,7 @@
 """Hidden cases of the lesson on 2D tiles: other shapes of the public kinds."""
 
 from graders.exercises.tiles_2d import BYTES, PICTURE_VIEWS, bias_arguments, picture, viewed_bias
+from graders.hidden import BARS
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.model import Hidden
 
@@ -35,6 +36,7 @@ HIDDEN = {
                 views=["stepped_columns"],
                 label="bias",
             ),
-        )
+        ),
+        speed_bars=BARS,
     ),
 }

@@ -9,7 +9,9 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 
-from graders.judge.model import Exercise, GraderError, Hidden, Question
+from graders.judge.model import Exercise, GraderError, Hidden, Question, Workload
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
@@ -73,6 +75,18 @@ def hidden(name: str) -> Hidden | None:
     if found is not None and not isinstance(found, Hidden):
         raise GraderError(f"graders/hidden/{lesson}.py: {name!r} is not a Hidden record")
     return found
+
+
+def workload(name: str) -> Workload | None:
+    """The size at which the speed of an exercise is measured; None where it has none."""
+    found: Workload | None = importlib.import_module("graders.workloads").WORKLOADS.get(name)
+    return found
+
+
+def model_path(exercise: Exercise) -> Path | None:
+    """The file of the model solution; None in a learner's installation, which has none."""
+    path = ROOT / "solutions" / f"{exercise.lesson}.py"
+    return path if path.is_file() else None
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:

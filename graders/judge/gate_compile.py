@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graders.judge import tensors
@@ -37,6 +37,7 @@ from triton_util.explain.assembler import (
     MissingAssemblerError,
     assemble,
 )
+from triton_util.explain.ptx import widest_load
 
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
@@ -210,6 +211,7 @@ def _resources(item: _Compiled, made: Assembled) -> KernelResources:
         registers=made.registers,
         shared_bytes=item.shared + made.shared_bytes,
         spill_bytes=made.spill_store_bytes + made.spill_load_bytes,
+        load_bits=widest_load(item.ptx),
     )
 
 
@@ -218,12 +220,13 @@ def _largest_per_target(resources: Sequence[KernelResources]) -> tuple[KernelRes
     largest: dict[tuple[str, int], KernelResources] = {}
     for item in resources:
         old = largest.setdefault((item.kernel, item.target), item)
-        if (item.spill_bytes, item.registers, item.shared_bytes) > (
+        widest = max(item.load_bits, old.load_bits)  # of the layout that allows most
+        needs_more = (item.spill_bytes, item.registers, item.shared_bytes) > (
             old.spill_bytes,
             old.registers,
             old.shared_bytes,
-        ):
-            largest[item.kernel, item.target] = item
+        )
+        largest[item.kernel, item.target] = replace(item if needs_more else old, load_bits=widest)
     return tuple(largest.values())
 
 

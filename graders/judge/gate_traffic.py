@@ -79,15 +79,31 @@ def traffic_gate(
     submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
 ) -> list[Finding] | None:
     """None where there is nothing to compare with; otherwise at most one finding."""
-    item = traffic_case(prepared)
-    model = solution_figures().get(exercise.name, {}).get(item.case.name, 0) if item else 0
-    if item is None or not model:
+    known = _model_figure(exercise, prepared)
+    if known is None:
         return None
+    item, model = known
     moved = measure(submission, item, workers)
     allowed = exercise.traffic_factor or DEFAULT_FACTOR
     if moved is None or moved.total <= allowed * model:
         return []
     return [_too_much(item, moved, model)]
+
+
+def compared(
+    submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+) -> tuple[Moved, int] | None:
+    """What a submission moves and what the model solution does; None where not both are known."""
+    known = _model_figure(exercise, prepared)
+    moved = measure(submission, known[0], workers) if known else None
+    return (moved, known[1]) if known and moved else None
+
+
+def _model_figure(exercise: Exercise, prepared: Sequence[Prepared]) -> tuple[Prepared, int] | None:
+    """The case on which bytes are counted, and those of the model solution."""
+    item = traffic_case(prepared)
+    model = solution_figures().get(exercise.name, {}).get(item.case.name, 0) if item else 0
+    return (item, model) if item and model else None
 
 
 def _too_much(item: Prepared, moved: Moved, model: int) -> Finding:

@@ -7,7 +7,7 @@ a `Report` says how one submission fared; no behaviour lives here but small deri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -164,11 +164,30 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Workload:
+    """A size at which speed is measured: what is called, and the least work that it takes.
+
+    `operations` counts floating-point operations, on tensor cores where `tensor_cores`;
+    `torch` is the strong baseline, on the arguments as they are.
+    """
+
+    name: str
+    args: tuple[Arg, ...]
+    operations: float
+    torch: Callable[..., torch.Tensor]
+    tensor_cores: bool = False
+
+
+@dataclass(frozen=True)
 class Hidden:
-    """Cases that only the official grade runs, and speed bars as fractions of the solution."""
+    """Cases that only the official grade runs, and speed bars.
+
+    A bar is (fraction, points): who reaches that fraction of the model solution's speed on the
+    same GPU gets the points, as a bonus.
+    """
 
     cases: tuple[Case, ...]
-    speed_bars: tuple[tuple[str, float, int], ...] = ()  # (case name, fraction, points)
+    speed_bars: tuple[tuple[float, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -246,6 +265,34 @@ class KernelResources:
     registers: int
     shared_bytes: int
     spill_bytes: int
+    load_bits: int = 0  # the widest load by one thread; 0: unknown, or none
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a submission was, as a share of the model solution's speed on the same GPU.
+
+    `bonus` of `max_bonus` points; both stand beside the points of the parts, never in them.
+    `problem` says why a time is not believed: then there is no bonus.
+    """
+
+    workload: str
+    gpu: str
+    ms: float
+    model_ms: float
+    fraction: float
+    bonus: int
+    max_bonus: int
+    words: str  # in a tutor's words
+    problem: str = ""
+
+    @property
+    def told(self) -> str:
+        """One paragraph: how fast, why, and what it is worth."""
+        if self.problem:
+            return f"It does not count: {self.problem}."
+        worth = f"{self.bonus} of {self.max_bonus} bonus points for speed."
+        return f"{self.ms:.4f} ms on {self.gpu} ({self.workload}). {self.words} {worth}"
 
 
 @dataclass(frozen=True)
@@ -265,6 +312,7 @@ class Report:
     cases_total: int = 0
     resources: tuple[KernelResources, ...] = ()
     public_points: float | None = None  # what the public cases alone are worth
+    speed: Speed | None = None  # None: not measured
 
     @property
     def awaits_gpu(self) -> bool:
@@ -273,7 +321,8 @@ class Report:
         return interpreted and self.gates["gpu"] is GateStatus.NOT_RUN
 
     def to_json(self) -> dict[str, Any]:
-        """One line of `tilewise grade --json`."""
+        """One line of `tilewise grade --json`; `speed` is there where it was measured."""
+        measured = {} if self.speed is None else {"speed": asdict(self.speed)}
         return {
             "submission": self.submission,
             "exercise": self.exercise,
@@ -284,6 +333,7 @@ class Report:
             "findings": [finding.to_json() for finding in self.findings],
             "sandbox": self.sandbox,
             "seconds": round(self.seconds, 3),
+            **measured,
         }
 
 

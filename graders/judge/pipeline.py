@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import torch
 
@@ -18,7 +18,8 @@ from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gat
 from graders.judge.gate_gpu import gpu_gate
 from graders.judge.gate_read import read_gate
 from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
-from graders.judge.gate_traffic import traffic_gate
+from graders.judge.gate_traffic import Moved, compared, traffic_gate
+from graders.judge.gpu_turns import turn
 from graders.judge.model import (
     GATES,
     Exercise,
@@ -27,10 +28,15 @@ from graders.judge.model import (
     GraderError,
     KernelResources,
     Report,
+    Speed,
     Verdict,
 )
 from graders.judge.submission import Submission, SubmissionError, from_text, load
 from graders.judge.workers.pool import Workers
+from graders.judge.workers.watched import WatchedWorkers
+
+if TYPE_CHECKING:
+    from graders.judge.gate_speed import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
@@ -53,6 +59,7 @@ class _Progress:
     public_failed_parts: set[str] = field(default_factory=set)
     cases_passed: int = 0
     cases_total: int = 0
+    speed: Speed | None = None
 
     def close(self, gate: str, findings: Sequence[Finding]) -> None:
         self.gates[gate] = GateStatus.FAILED if findings else GateStatus.PASSED
@@ -78,6 +85,7 @@ class Judge:
         self._compiler: CompileWorker | None = None
         self._prepared: dict[str, list[Prepared]] = {}
         self._prepared_large: tuple[str, list[Prepared]] = "", []
+        self._stopwatch: Stopwatch | None = None
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-gate")
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
@@ -221,10 +229,35 @@ class Judge:
             return
         exercise = progress.exercise
         cases, large = self._cases(exercise), self._large(exercise)
-        run, findings = gpu_gate(submission, exercise, cases, large, self._running("cuda"))
+        with turn(alone=False):
+            run, findings = gpu_gate(submission, exercise, cases, large, self._running("cuda"))
         progress.close("gpu", findings)
         progress.failed_parts |= run.failed_parts()
         progress.public_failed_parts |= run.failed_parts(public_only=True)
+        if self.official and not findings:
+            self._time(progress, submission)
+
+    def _time(self, progress: _Progress, submission: Submission) -> None:
+        """How fast a right submission is, where the exercise has bars for that."""
+        from graders.judge.gate_speed import Stopwatch  # nobody without a GPU waits for it
+
+        exercise = progress.exercise
+        secret = discovery.hidden(exercise.name)
+        workers = self._running("cuda")
+        assert isinstance(workers, WatchedWorkers)
+        if self._stopwatch is None:
+            self._stopwatch = Stopwatch(workers)
+        progress.speed = self._stopwatch.speed(
+            submission,
+            exercise,
+            secret.speed_bars if secret is not None else (),
+            progress.resources,
+            lambda: self.moved(submission, exercise),
+        )
+
+    def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
+        """Bytes that a right submission moves, and the model solution, on the same case."""
+        return compared(submission, exercise, self._cases(exercise), self._running("cpu"))
 
     def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
         progress.failed_parts |= run.failed_parts()
@@ -259,7 +292,8 @@ class Judge:
 
     def _running(self, device: Literal["cpu", "cuda"]) -> Workers:
         if device not in self._workers:
-            self._workers[device] = Workers(device=device).__enter__()
+            kind = Workers if device == "cpu" else WatchedWorkers
+            self._workers[device] = kind(device=device).__enter__()
         workers = self._workers[device]
         if self.official and workers.tier != "A" and not self.allow_unsandboxed:
             missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
@@ -294,6 +328,7 @@ class Judge:
             cases_passed=progress.cases_passed,
             cases_total=progress.cases_total,
             resources=progress.resources,
+            speed=progress.speed,
         )
 
 

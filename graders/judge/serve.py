@@ -1,8 +1,9 @@
 """The judge as a process: one JSON request per line in, one JSON answer per line out.
 
 `triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
-a process boundary. Requests: `check` (exercise, source, name), `hints` (exercise),
-`quiz` (lesson), `exercises`, `warm` (start every process now). An answer is
+a process boundary. Requests: `check` (exercise, source, name), `speed` (the same, and folder,
+seconds, compiled), `hints` (exercise), `quiz` (lesson), `exercises`, `warm` (start every process
+now). An answer is
 `{"ok": true, …}` or `{"ok": false, "error": …}`.
 """
 
@@ -12,11 +13,14 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery
+from graders.judge import discovery, speed
 from graders.judge.model import Finding, GraderError, Report
 from graders.judge.pipeline import Judge
+from graders.judge.submission import SubmissionError, from_text
 
 Answer = dict[str, Any]
 
@@ -62,6 +66,7 @@ class Server:
         self.judge = judge
         self.operations: dict[str, Callable[[Answer], Answer]] = {
             "check": self._check,
+            "speed": self._speed,
             "hints": self._hints,
             "quiz": self._quiz,
             "exercises": self._exercises,
@@ -77,6 +82,8 @@ class Server:
             return {"ok": True, **operation(request)}
         except GraderError as error:
             return _refusal(str(error))
+        except SubmissionError as error:
+            return _refusal(f"{error.finding.title}: {error.finding.message}")
         except KeyError as error:
             return _refusal(str(error.args[0]))
         except Exception as error:
@@ -86,6 +93,29 @@ class Server:
         exercise = discovery.exercise(request["exercise"])
         name = request.get("name", "<notebook>")
         return {"report": rich_report(self.judge.judge_text(request["source"], exercise, name))}
+
+    def _speed(self, request: Answer) -> Answer:
+        """Times where there is a GPU, else what is known without one; neither where it has none."""
+        exercise = discovery.exercise(request["exercise"])
+        work = discovery.workload(exercise.name)
+        if work is None:
+            return {}
+        submission = from_text(request["source"], exercise, request.get("name", "<notebook>"))
+        if not speed.has_gpu():
+            moved = speed.moved_words(self.judge.moved(submission, exercise))
+            return {"modelled": asdict(replace(speed.modelled(exercise, work), moved=moved))}
+        found = speed.stand(
+            exercise,
+            Path(request["folder"]),
+            source=submission.source,
+            name=submission.name,
+            seconds=float(request["seconds"]),
+            compiled_too=bool(request["compiled"]),
+        )
+        remarks = speed.compiler_remarks(
+            submission.source, exercise.name, work, found.gpu.capability
+        )
+        return {"standing": replace(found, remarks=remarks).to_json()}
 
     def _warm(self, _request: Answer) -> Answer:
         self.judge.warm()
@@ -112,6 +142,7 @@ class Server:
             {
                 "name": exercise.name,
                 "lesson": exercise.lesson,
+                "number": discovery.numbers().get(exercise.lesson, ""),
                 "title": exercise.title,
                 "points": exercise.max_points,
             }
@@ -142,7 +173,6 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 def main() -> None:
     """Keep the real standard output for answers: whatever else is printed goes to stderr."""
-                "number": discovery.numbers().get(exercise.lesson, ""),
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     serve(sys.stdin, answers)

@@ -1,4 +1,4 @@
-"""What a learner calls: `check`, `hint`, `quiz`, `progress`.
+"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `progress`.
 
 All of them ask the judge, a process of its own behind a pipe (`triton_util.client.judge`).
 """
@@ -9,15 +9,15 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from triton_util.client import attempts, checking, hints, quizzes, session
+from triton_util.client import attempts, checking, hints, quizzes, session, timing
 from triton_util.client.card import report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
-from triton_util.environment import in_notebook
+from triton_util.environment import gpu_nodes, in_notebook, interpreting
 
-__all__ = ["CheckResult", "check", "hint", "progress", "quiz"]
+__all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed"]
 
 
 def check(function: Callable[..., Any] | str) -> CheckResult:
@@ -28,7 +28,22 @@ def check(function: Callable[..., Any] | str) -> CheckResult:
     object whose `.passed` is True when everything held. Never raises for a mistake in the
     code, and nothing that a kernel does reaches this process.
     """
-    return checking.check(function, session.of_caller(sys._getframe(1)), shared())
+    place = session.of_caller(sys._getframe(1))
+    result = checking.check(function, place, shared())
+    if result.passed and gpu_nodes() and not interpreting():
+        timing.speed(function, place, shared(), quick=True)
+    return result
+
+
+def speed(function: Callable[..., Any] | str) -> None:
+    """Show how fast an exercise's launcher is: `speed(softmax)`.
+
+    On a GPU it is timed against torch, torch.compile and, where that is installed, the model
+    solution, and placed against the limit of the hardware. Without a GPU nothing is timed: the
+    card says what bytes and operations allow on GPUs that are known. The launcher is timed in
+    a process beside the notebook, without a sandbox.
+    """
+    timing.speed(function, session.of_caller(sys._getframe(1)), shared())
 
 
 def hint(exercise: str | Callable[..., Any], step: int | None = None) -> None:

@@ -52,7 +52,7 @@ class CheckResult:
 
 def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     """Judge `function` (or the function of that name), show the card, record the progress."""
-    name = _name(function)
+    name = name_of(function)
     display = Display()
     display.note(waiting_html(name), "")
     try:
@@ -66,7 +66,8 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     return _result(report)
 
 
-def _name(function: Any) -> str:
+def name_of(function: Any) -> str:
+    """The name of a launcher, or the one that was given."""
     if isinstance(function, str):
         return function
     inner = inner_function(function)
@@ -76,7 +77,7 @@ def _name(function: Any) -> str:
 
 def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
     """The judge's report on a function of the session; raises nothing but KeyboardInterrupt."""
-    name = _name(function)
+    name = name_of(function)
     try:
         return _ask(function, name, session, judge)
     except GatherError as error:
@@ -105,12 +106,12 @@ def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Rep
     mistake = _wrong_argument(function, name, session, known)
     if mistake is not None:
         return mistake
-    gathered = _gathered(function, name, session)
-    request = {"op": "check", "exercise": name, "source": gathered.text, "name": "<notebook>"}
-    return with_places(read_report(judge.ask(request)["report"]), gathered)
+    source = gathered(function, name, session)
+    request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
+    return with_places(read_report(judge.ask(request)["report"]), source)
 
 
-def _gathered(function: Any, name: str, session: Session) -> Gathered:
+def gathered(function: Any, name: str, session: Session) -> Gathered:
     """The source of the function, from the notebook, or from the module that it came from."""
     value = session.namespace[name] if isinstance(function, str) else function
     inner = inner_function(value)

@@ -13,6 +13,7 @@ _INSTRUCTION = re.compile(
     r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z][a-z0-9_]*(?:[.:]+[A-Za-z0-9_]+)*)\b"
 )
 _TYPE = re.compile(r"\.(?:b|s|u|f|bf)(8|16|32|64|128)(?:x2)?(?:\b|$)")
+LOADS = ("load", "async copy")
 _COPIED = re.compile(r"\],\s*(0x[0-9a-fA-F]+|\d+)")
 _Place = tuple[int, int, int]  # file, line, column
 
@@ -48,6 +49,20 @@ def facts_by_line(ptx: str, filename: str) -> dict[int, LineFacts]:
         if match:
             _count(facts.setdefault(line, LineFacts()), match[1], text.strip())
     return facts
+
+
+def widest_load(ptx: str) -> int:
+    """Bits of the widest load from global memory by one thread; 0 where there is none."""
+    widest = 0
+    for text in ptx.split("\n"):
+        if "global" not in text:  # most lines: this runs for every check
+            continue
+        match = _INSTRUCTION.match(text)
+        parts = match[1].replace("::", ".").split(".") if match else []
+        access = _access(parts, match[1], text.strip()) if match else None
+        if access is not None and access.kind in LOADS:
+            widest = max(widest, access.bits)
+    return widest
 
 
 def _placed(ptx: str, filename: str) -> Iterator[tuple[int, str]]:

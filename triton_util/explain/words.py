@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_util.explain.explanation import Explanation, Made
-from triton_util.explain.ptx import Access, LineFacts
+from triton_util.explain.ptx import LOADS, Access, LineFacts
 from triton_util.explain.targets import MOST_REGISTERS
 
 WIDEST = 128  # bits that one instruction can move for one thread
@@ -40,7 +40,7 @@ def _counted(count: int, noun: str, rest: str = "") -> str:
 
 def widest_load(made: Made) -> int:
     """The narrowest of the widest: bits of the widest access that loads; 0 without loads."""
-    loads = [a.bits for a in made.total.accesses if a.kind in ("load", "async copy")]
+    loads = [a.bits for a in made.total.accesses if a.kind in LOADS]
     return max(loads, default=0)
 
 

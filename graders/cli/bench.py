@@ -1,0 +1,217 @@
+"""`tilewise bench`: how fast kernels are on the GPU of this machine, and what limits them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from graders.cli import reports
+from graders.cli.grade import exercises_in, known_exercise
+from graders.judge import discovery, speed
+from graders.judge.model import Exercise, GraderError, Verdict, Workload
+from graders.judge.pipeline import Judge
+from graders.judge.submission import Submission, load
+from triton_util.bench import words
+from triton_util.bench.page import modelled_html, page, standing_html
+from triton_util.bench.standing import Modelled, Standing
+from triton_util.client.attempts import folder
+from triton_util.figures.drawing import Drawing
+from triton_util.figures.roofline import roofline
+from triton_util.figures.standing import standing as standing_drawing
+
+Target = tuple[Exercise, Path]
+Found = Standing | Modelled
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[EXERCISE | FILE]...")
+@click.option("--exercise", metavar="NAME", help="Of each FILE only this exercise.")
+@click.option("--output", type=click.Path(path_type=Path), help="A folder for pictures and a page.")
+@click.option("--seconds", default=6.0, show_default=True, help="Patience for each exercise.")
+@click.option("--no-compile", is_flag=True, help="Leave torch.compile out.")
+@click.option("--measure", is_flag=True, help="Measure this GPU's own limits, and keep them.")
+def bench(
+    names: tuple[str, ...],
+    exercise: str | None,
+    output: Path | None,
+    seconds: float,
+    no_compile: bool,
+    measure: bool,
+) -> None:
+    """Time kernels against torch, torch.compile and the model solution, in one run.
+
+    An EXERCISE stands for its model solution (in the instructor's clone), a FILE for the
+    launchers in it; without either, all model solutions are timed. A FILE is checked first and
+    then runs with your rights: give your own. `tilewise grade --mode gpu` times in the sandbox.
+    """
+    console = Console()
+    if measure:
+        _measure(console)
+        if not names:
+            return
+    targets = [target for name in names for target in _targets(name, exercise)]
+    found = [
+        result
+        for wanted, path in (targets if names else _all_solutions())
+        if (result := _one(console, wanted, path, seconds, not no_compile)) is not None
+    ]
+    if output is not None and found:
+        console.print(f"{_write(output, found)}: pictures and a page")
+    if len(found) < len(targets):
+        raise SystemExit(1)
+
+
+def _measure(console: Console) -> None:
+    if not speed.has_gpu():
+        raise click.ClickException(f"{words.NO_GPU} --measure needs one.")
+    try:
+        device, gpu = speed.measure_gpu(folder())
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    console.print(
+        f"{device}: {gpu.gb_per_s:,.0f} GB/s copied, {gpu.half_tflops:,.0f} TFLOP/s in fp16 and "
+        f"{gpu.fp32_tflops:,.1f} in fp32 by torch.matmul. Kept for later runs in {folder()}."
+    )
+
+
+def _targets(name: str, exercise: str | None) -> list[Target]:
+    """What a name on the command line stands for."""
+    path = Path(name)
+    if path.suffix in (".py", ".ipynb"):
+        if not path.is_file():
+            raise click.BadParameter(f"there is no file {name}")
+        found = exercises_in(path) if exercise is None else [known_exercise(exercise)]
+        if not found:
+            raise click.BadParameter(f"{name} defines no function that the course asks for")
+        return [(one, path) for one in found]
+    try:
+        wanted = discovery.exercise(name)
+    except KeyError as error:
+        raise click.BadParameter(str(error.args[0])) from None
+    model = discovery.model_path(wanted)
+    if model is None:
+        raise click.BadParameter(f"there is no model solution here: give a file with your {name}")
+    return [(wanted, model)]
+
+
+def _all_solutions() -> list[Target]:
+    known = discovery.exercises().values()
+    found = [(e, path) for e in known if (path := discovery.model_path(e)) is not None]
+    if not found:
+        raise click.UsageError("give a file: there are no model solutions here")
+    return [(e, path) for e, path in found if discovery.workload(e.name) is not None]
+
+
+def _one(
+    console: Console, exercise: Exercise, path: Path, seconds: float, compiled: bool
+) -> Found | None:
+    """Print what is found of one exercise; None where there is nothing to find."""
+    work = discovery.workload(exercise.name)
+    if work is None:
+        console.print(f"{exercise.name} is too small a thing for its speed to be measured.")
+        return None
+    model = path == discovery.model_path(exercise)
+    if not model:
+        with Judge() as judge:
+            report = judge.judge(path, exercise)
+            right = report.verdict is Verdict.PASSED
+            moved = judge.moved(load(path, exercise), exercise) if right else None
+        if not right:
+            console.print(reports.panel(report))
+            console.print("Only the speed of a right kernel means anything: mend it first.")
+            return None
+    submission = load(path, exercise)
+    if not speed.has_gpu():
+        said = "" if model else speed.moved_words(moved)
+        modelled = replace(speed.modelled(exercise, work), moved=said)
+        console.print(_modelled_table(modelled))
+        return modelled
+    return _time(console, exercise, work, submission, model, seconds, compiled)
+
+
+def _time(
+    console: Console,
+    exercise: Exercise,
+    work: Workload,
+    submission: Submission,
+    model: bool,
+    seconds: float,
+    compiled: bool,
+) -> Standing | None:
+    try:
+        with console.status(f"timing {exercise.name} …"):
+            found = speed.stand(
+                exercise,
+                folder(),
+                source=None if model else submission.source,
+                name=submission.name,
+                seconds=seconds,
+                compiled_too=compiled,
+            )
+            told = speed.compiler_remarks(
+                submission.source, exercise.name, work, found.gpu.capability
+            )
+    except GraderError as error:
+        console.print(f"{exercise.name} was not timed: {error}", markup=False)
+        return None
+    found = replace(found, remarks=told)
+    console.print(_table(found))
+    return found
+
+
+def _table(found: Standing) -> Table:
+    notes = [f"Note: {line}" for line in words.doubts(found)]
+    notes += [f"What may help: {remark}" for remark in found.remarks]
+    caption = "\n".join([*notes, words.limit(found), words.method(found)])
+    return _rich(
+        f"{found.exercise}: {words.headline(found)}", words.COLUMNS, words.rows(found), caption
+    )
+
+
+def _modelled_table(found: Modelled) -> Table:
+    title = f"{found.exercise}: {words.NO_GPU}"
+    lines = [f"{found.workload}: {words.work(found)}.", found.moved, words.MODELLED]
+    caption = "\n".join(line for line in lines if line)
+    return _rich(title, words.MODELLED_COLUMNS, words.modelled_rows(found), caption)
+
+
+def _rich(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], caption: str) -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        title_style="bold",
+    )
+    for column in columns:
+        table.add_column(column, justify="left" if column in ("", "GPU") else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _write(output: Path, found: list[Found]) -> Path:
+    """One picture for each exercise, with its words beside it, and one page of everything."""
+    output.mkdir(parents=True, exist_ok=True)
+    cards = []
+    for one in found:
+        drawing = _drawing(one)
+        stem = re.sub(r"\W", "_", one.exercise)
+        (output / f"{stem}.png").write_bytes(drawing.png())
+        (output / f"{stem}.txt").write_text(drawing.alt + "\n", encoding="utf-8")
+        cards.append(standing_html(one) if isinstance(one, Standing) else modelled_html(one))
+    place = output / "index.html"
+    place.write_text(page("How fast are these kernels?", cards), encoding="utf-8")
+    return place
+
+
+def _drawing(found: Found) -> Drawing:
+    if isinstance(found, Standing):
+        return standing_drawing(found)
+    points = {found.exercise: found.intensity} if found.operations else {}
+    return roofline(points, found.tensor_cores)

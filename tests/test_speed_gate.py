@@ -1,0 +1,287 @@
+"""The speed that counts: what is believed of a sandboxed run, and what it is worth."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from graders.judge import discovery, gate_speed, gpu_turns, timed_source
+from graders.judge.gate_speed import Stopwatch, jobs_of, prepare
+from graders.judge.gate_traffic import Moved
+from graders.judge.model import KernelResources, Speed, TensorSpec, Workload
+from graders.judge.submission import Submission
+from graders.judge.workers.pool import Job, Outcome
+from graders.judge.workers.watched import WatchedWorkers
+
+RELU = discovery.exercise("relu2d")
+WORK = Workload("64×64, fp32", (TensorSpec((64, 64)),), 64.0**2, torch.relu)
+BARS = ((0.5, 1), (0.8, 2))
+MINE = Submission("mine.py", "# mine", "relu2d")
+
+
+@dataclass
+class FakeRun:
+    """How the fake worker behaves with one source; milliseconds."""
+
+    ms: float
+    outside_ms: float | None = None
+    yard_ms: float = 0.06
+    compute: Callable[[torch.Tensor], torch.Tensor] = torch.relu
+    status: Any = "returned"
+
+
+@dataclass
+class FakeWorkers:
+    """Answers timing jobs by the word in the source, as a GPU's worker would."""
+
+    runs: dict[str, FakeRun]
+    asked: list[str] = field(default_factory=list)
+
+    def clocked(
+        self, jobs: Sequence[Job], **options: Any
+    ) -> tuple[list[Outcome], dict[int, float]]:
+        label = "mine" if "# mine" in jobs[0].source else "model"
+        self.asked.append(label)
+        run = self.runs[label]
+        if run.status != "returned":
+            return [Outcome(run.status)] * len(jobs), {}
+        first, second, rounds, _seed = jobs[0].args
+        pairs = torch.tensor([[run.ms, run.yard_ms]] * rounds, dtype=torch.float64)
+        outputs = [run.compute(x).view(-1).view(torch.uint8) for x in (first, second)]
+        report = torch.cat([pairs.view(-1).view(torch.uint8), *outputs])
+        assert report.shape == jobs[0].out_shape
+        bursts = [Outcome("returned", run.compute(job.args[0])) for job in jobs[1:]]
+        per_call = (run.ms if run.outside_ms is None else run.outside_ms) / 1e3
+        windows = {n: 0.05 + per_call * job.args[-1] for n, job in enumerate(jobs) if n}
+        return [Outcome("returned", report), *bursts], windows
+
+
+@pytest.fixture(autouse=True)
+def small_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(discovery, "workload", lambda name: WORK if name == "relu2d" else None)
+    monkeypatch.setattr(gpu_turns, "LOCK", tmp_path / "lock")
+    monkeypatch.setattr(gate_speed, "_gpu_name", lambda: "A GPU of tests")
+
+
+def measured(mine: FakeRun, model: FakeRun | None = None, **more: Any) -> Speed:
+    workers = FakeWorkers({"mine": mine, "model": model or FakeRun(0.1)})
+    found = Stopwatch(workers).speed(MINE, RELU, BARS, **more)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ms", "fraction", "bonus"),
+    [(0.1, 1.0, 3), (0.12, 0.833, 3), (0.15, 0.667, 1), (0.2, 0.5, 1), (0.4, 0.25, 0)],
+)
+def test_bars_are_shares_of_the_model_solutions_speed(
+    ms: float, fraction: float, bonus: int
+) -> None:
+    found = measured(FakeRun(ms))
+    assert (found.fraction, found.bonus, found.max_bonus, found.problem) == (fraction, bonus, 3, "")
+    assert f"{bonus} of 3 bonus points" in found.told
+
+
+@pytest.mark.parametrize(
+    ("mine", "word"),
+    [
+        (FakeRun(0.1, compute=torch.zeros_like), "the output of a timed call is wrong"),
+        (FakeRun(0.02, outside_ms=0.5), "by the judge's own clock"),
+        (FakeRun(0.1, yard_ms=0.09), "something else used the GPU"),
+        (FakeRun(float("nan")), "the times that came back are none"),
+        (FakeRun(-1.0), "the times that came back are none"),
+        (FakeRun(0.1, status="timeout"), "did not return a result (timeout)"),
+        (FakeRun(0.1, status="crashed"), "did not return a result (crashed)"),
+    ],
+)
+def test_what_is_not_believed_gives_no_bonus(mine: FakeRun, word: str) -> None:
+    found = measured(mine)
+    assert word in found.problem
+    assert found.bonus == 0
+    assert "does not count" in found.told
+
+
+def test_faster_than_the_hardware_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_speed, "_gpu_name", lambda: "Tesla T4")
+    huge = Workload("8192², fp32", (TensorSpec((8192, 8192)),), 1.0, torch.relu)
+    mine, model = gate_speed.Run(0.1, 0.1, 0.06, 0.1), gate_speed.Run(2.0, 2.0, 0.06, 2.0)
+    assert "less than" in gate_speed._contradiction(mine, model, huge)
+    slower = gate_speed.Run(1.8, 1.75, 0.06, 1.8)
+    assert gate_speed._contradiction(slower, model, huge) == ""
+
+
+def test_the_model_solutions_fault_is_not_the_learners() -> None:
+    found = measured(FakeRun(0.1), FakeRun(0.1, status="out-of-memory"))
+    assert found.problem.startswith("the model solution: ")
+
+
+def test_the_model_solution_is_timed_once_for_many_and_again_in_other_conditions() -> None:
+    workers = FakeWorkers({"mine": FakeRun(0.1), "model": FakeRun(0.1)})
+    stopwatch = Stopwatch(workers)  # type: ignore[arg-type]
+    for _ in range(3):
+        stopwatch.speed(MINE, RELU, BARS)
+    assert workers.asked == ["model", "mine", "mine", "mine"]
+    workers.runs = {"mine": FakeRun(0.15, yard_ms=0.09), "model": FakeRun(0.15, yard_ms=0.09)}
+    found = stopwatch.speed(MINE, RELU, BARS)
+    assert found is not None
+    assert workers.asked[4:] == ["mine", "model"]
+    assert found.fraction == 1.0
+
+
+def test_reasons_are_named_where_they_are_known() -> None:
+    def resources(**figures: int) -> tuple[KernelResources, ...]:
+        return (KernelResources("relu_kernel", 90, 32, 0, **figures),)
+
+    narrow = measured(FakeRun(0.2), resources=resources(spill_bytes=0, load_bits=32))
+    assert "loads are 4 bytes wide" in narrow.words
+    spilling = measured(FakeRun(0.2), resources=resources(spill_bytes=96, load_bits=128))
+    assert "spills 96 bytes" in spilling.words
+    moved = Moved(3000, {"x_ptr": 3.0})
+    wasteful = measured(FakeRun(0.2), moved=lambda: (moved, 1000))
+    assert "3.0 times the bytes" in wasteful.words
+    assert "`x_ptr` is read 3 times over" in wasteful.words
+    fast = measured(FakeRun(0.1), resources=resources(spill_bytes=0, load_bits=32))
+    assert "bytes wide" not in fast.words
+
+
+def test_nothing_is_measured_without_a_bar_or_a_model_solution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stopwatch = Stopwatch(FakeWorkers({}))  # type: ignore[arg-type]
+    assert stopwatch.speed(MINE, RELU, ()) is None
+    assert stopwatch.speed(MINE, discovery.exercise("copy"), BARS) is None
+    monkeypatch.setattr(discovery, "model_path", lambda exercise: None)
+    assert stopwatch.speed(MINE, RELU, BARS) is None
+
+
+def test_inputs_are_new_each_time_and_of_two_kinds() -> None:
+    first, second = prepare(RELU, WORK), prepare(RELU, WORK)
+    tensors = [args[0] for inputs in (first, second) for args in inputs.sets]
+    assert len({float(x.double().sum()) for x in tensors}) == 4
+
+
+class FakeEvent:
+    """Time in this test passes only where `spend` says so."""
+
+    now = 0.0
+
+    def __init__(self, enable_timing: bool) -> None:
+        self.at = 0.0
+
+    def record(self) -> None:
+        self.at = FakeEvent.now
+
+    def elapsed_time(self, other: FakeEvent) -> float:
+        return other.at - self.at
+
+
+SUBMITTED = """from __future__ import annotations
+import torch
+from fake_gpu import spend
+
+def relu2d(x):
+    spend(2.5)
+    return torch.relu(x)
+"""
+
+
+@pytest.fixture
+def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("fake_gpu")
+    module.spend = lambda ms: setattr(FakeEvent, "now", FakeEvent.now + ms)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "fake_gpu", module)
+    monkeypatch.setattr(timed_source, "_event", FakeEvent)
+    monkeypatch.setattr(timed_source, "_synchronize", lambda: None)
+    monkeypatch.setattr(timed_source, "_sleep", lambda cycles: None)
+    monkeypatch.setattr(timed_source, "DEVICE", "cpu")
+    monkeypatch.setattr(timed_source, "FLUSH_BYTES", 64)
+    monkeypatch.setattr(timed_source, "YARD_BYTES", 64)
+
+
+@pytest.mark.usefixtures("fake_gpu")
+def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> None:
+    inputs = prepare(RELU, WORK)
+    submission = Submission("mine.py", SUBMITTED, "relu2d")
+    timed, short, _long = jobs_of(submission, inputs, WORK)
+    rounds, burst = timed_source.serve(submission.source, "<submission>", "relu2d")
+    outcomes = [Outcome("returned", rounds(*timed.args))]
+    outcomes += [Outcome("returned", burst(*short.args))] * 2
+    assert outcomes[0].output is not None
+    assert tuple(outcomes[0].output.shape) == timed.out_shape
+    # the fake yardstick takes no time at all, which is none: give it some
+    figures = outcomes[0].output[: 16 * gate_speed.ROUNDS].view(torch.float64).reshape(-1, 2)
+    assert figures[:, 0].tolist() == pytest.approx([2.5] * gate_speed.ROUNDS)
+    figures[:, 1] = 1.0
+    run = gate_speed.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+    assert run.problem == ""
+    assert run.ms == pytest.approx(2.5)
+    assert run.outside_ms == pytest.approx(3.0)
+
+
+@pytest.mark.usefixtures("fake_gpu")
+def test_a_result_that_is_remembered_by_its_place_is_caught() -> None:
+    caching = SUBMITTED.replace("    spend(2.5)", "    if known: return known[0]").replace(
+        "    return torch.relu(x)", "    known.append(torch.relu(x))\n    return known[0]"
+    )
+    inputs = prepare(RELU, WORK)
+    submission = Submission("mine.py", f"{caching}\nknown = []\n", "relu2d")
+    timed, short, _long = jobs_of(submission, inputs, WORK)
+    rounds, burst = timed_source.serve(submission.source, "<submission>", "relu2d")
+    report = rounds(*timed.args)
+    report[: 16 * gate_speed.ROUNDS].view(torch.float64).fill_(1.0)
+    outcomes = [Outcome("returned", report)]
+    outcomes += [Outcome("returned", burst(*short.args))] * 2
+    run = gate_speed.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+    assert run.problem == "the output of a timed call is wrong"
+
+
+def test_the_text_for_the_worker_stands_alone() -> None:
+    text = gate_speed.SOURCE.read_text()
+    assert "graders" not in text.replace("`gate_speed`", "")
+    assert "import triton_util" not in text
+
+
+NAPPING = """
+import time, torch
+def nap(x):
+    time.sleep(0.3)
+    return torch.zeros(3)
+"""
+
+
+def test_the_judge_clocks_a_job_from_outside() -> None:
+    job = Job(NAPPING, "<nap>", "nap", (torch.ones(2),), (3,), torch.float32)
+    with WatchedWorkers(device="cpu") as workers:
+        outcomes, windows = workers.clocked([job, job])
+        plain = workers.run([job])
+    assert [outcome.status for outcome in (*outcomes, *plain)] == ["returned"] * 3
+    assert set(windows) == {0, 1}
+    assert all(0.29 < seconds < 10 for seconds in windows.values())
+
+
+def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
+    def free_for(kind: int) -> bool:
+        descriptor = os.open(gpu_turns.LOCK, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
+    with gpu_turns.turn(alone=False):
+        assert free_for(fcntl.LOCK_SH)
+        assert not free_for(fcntl.LOCK_EX)
+    with gpu_turns.turn(alone=True):
+        assert not free_for(fcntl.LOCK_SH)
+    assert free_for(fcntl.LOCK_EX)

@@ -1,0 +1,172 @@
+"""Where kernels stand: times of one run, beside the limit of the GPU. Plain data, as JSON too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from triton_util.bench.comparing import Timing
+from triton_util.bench.roofline import Gpu, Limit, limit_of
+
+MINE, MODEL, TORCH, COMPILED = "yours", "model solution", "torch", "torch.compile"
+KEPT = "gpus.json"
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One contender of a run; milliseconds. `ms` is None where it could not be timed.
+
+    `low` and `high` enclose the median with 95 % confidence, `spread` is that of the middle
+    half. `problems` says why the time is not to be believed.
+    """
+
+    label: str
+    ms: float | None
+    low: float = 0.0
+    high: float = 0.0
+    spread: float = 0.0
+    rounds: int = 0
+    problems: tuple[str, ...] = ()
+
+    @property
+    def believed(self) -> bool:
+        """Whether there is a time, and nothing speaks against it."""
+        return self.ms is not None and not self.problems
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The contenders of one run at one size, on one GPU.
+
+    n_bytes: the least that must be moved, each input read once and the output written once.
+    measured: whether the rates of `gpu` were measured (`tilewise bench --measure`) or are
+    those of its data sheet. remarks: what the compiler's output tells about the first runner.
+    """
+
+    exercise: str
+    workload: str
+    gpu: Gpu
+    measured: bool
+    n_bytes: float
+    operations: float
+    tensor_cores: bool
+    runners: tuple[Runner, ...]
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    clocks: str = ""
+    versions: str = ""
+
+    @property
+    def limit(self) -> Limit:
+        """The least time that the GPU's rates allow, and what sets it."""
+        return limit_of(self.n_bytes, self.operations, self.gpu, tensor_cores=self.tensor_cores)
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte."""
+        return self.operations / self.n_bytes
+
+    def runner(self, label: str) -> Runner | None:
+        """The contender of that name, where it took part and its time is believed."""
+        return next((r for r in self.runners if r.label == label and r.believed), None)
+
+    def percent(self, ms: float) -> float:
+        """How much of what the GPU can do a time makes use of."""
+        return 100 * self.limit.ms / ms
+
+    def rate(self, ms: float) -> str:
+        """What a time means: TFLOP/s where arithmetic is the limit, else GB/s."""
+        if self.limit.bound == "compute":
+            return f"{self.operations / ms / 1e9:,.1f} TFLOP/s"
+        return f"{self.n_bytes / ms / 1e6:,.0f} GB/s"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The same standing again."""
+        runners = tuple(
+            Runner(**{**item, "problems": tuple(item["problems"])}) for item in data["runners"]
+        )
+        texts = {name: tuple(data[name]) for name in ("notes", "remarks")}
+        return cls(**{**data, "gpu": Gpu(**data["gpu"]), "runners": runners, **texts})
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """The least work that an exercise takes, for a machine on which nothing can be timed.
+
+    moved: what is known of the bytes that a kernel really moves, in words.
+    """
+
+    exercise: str
+    workload: str
+    n_bytes: float
+    operations: float
+    tensor_cores: bool
+    moved: str = ""
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte."""
+        return self.operations / self.n_bytes
+
+    def limit_on(self, gpu: Gpu) -> Limit:
+        """The least time on a GPU, and what sets it."""
+        return limit_of(self.n_bytes, self.operations, gpu, tensor_cores=self.tensor_cores)
+
+
+def runner_of(timing: Timing) -> Runner:
+    """What is kept of a contender's timed calls."""
+    if not timing.samples:
+        return Runner(timing.label, None, problems=timing.problems)
+    interval = timing.interval
+    return Runner(
+        timing.label,
+        interval.middle,
+        interval.low,
+        interval.high,
+        timing.spread_ms,
+        len(timing.samples),
+        timing.problems,
+    )
+
+
+def clocks_of(timings: Iterable[Timing]) -> str:
+    """Clock and temperature over the run, in words; "" where the driver does not tell."""
+    states = next((timing.states for timing in timings if timing.states), ())
+    if not states:
+        return ""
+    mhz = sorted(state.sm_mhz for state in states)
+    hottest = max(state.celsius for state in states)
+    return f"{mhz[0]:,} to {mhz[-1]:,} MHz, at most {hottest} °C"
+
+
+def keep_gpu(folder: Path, device: str, gpu: Gpu) -> Path:
+    """Keep what was measured of a device under its name, for later plots."""
+    path = folder / KEPT
+    known = _kept(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**known, device: asdict(gpu)}, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def kept_gpu(folder: Path, device: str) -> Gpu | None:
+    """What was measured of a device earlier; None where nothing was."""
+    try:
+        return Gpu(**_kept(folder / KEPT)[device])
+    except (KeyError, TypeError):
+        return None
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

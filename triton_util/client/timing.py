@@ -1,0 +1,60 @@
+"""`speed`: where a kernel stands on this machine's GPU, or what is known without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triton_util.client import attempts
+from triton_util.client.card import frame, prose, report_html
+from triton_util.client.checking import gathered, name_of
+from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.report import Report, could_not_check, learners_mistake
+from triton_util.client.session import Display, Session
+from triton_util.client.source import GatherError
+from triton_util.client.text import report_text
+
+# After a check: long enough for a figure, short enough to wait for.
+QUICK_SECONDS, PATIENT_SECONDS = 2.0, 6.0
+
+
+def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = False) -> None:
+    """Show how fast a launcher is; `quick` leaves torch.compile out. Raises no learner's error."""
+    name = name_of(function)
+    display = Display()
+    try:
+        request = {
+            "op": "speed",
+            "exercise": name,
+            "source": gathered(function, name, session).text,
+            "name": "<notebook>",
+            "folder": str(attempts.folder()),
+            "seconds": QUICK_SECONDS if quick else PATIENT_SECONDS,
+            "compiled": not quick,
+        }
+        waiting = f"<code>{name}</code> is being timed …"
+        display.note(frame("plain", "…", waiting, "", "", f"Timing {name}"), "")
+        display.show(*_shown(name, judge.ask(request)))
+    except GatherError as error:
+        told = learners_mistake(name, "no-source", error.title, error.message, error.next_step)
+        _show_report(display, told)
+    except JudgeUnavailable as error:
+        _show_report(display, could_not_check(name, error.message, error.mend, error.detail))
+
+
+def _show_report(display: Display, report: Report) -> None:
+    display.show(report_html(report), report_text(report))
+
+
+def _shown(name: str, answer: dict[str, Any]) -> tuple[str, str]:
+    """HTML and text of the judge's answer."""
+    from triton_util.bench import page, words  # torch and matplotlib: only where something is shown
+    from triton_util.bench.standing import Modelled, Standing
+
+    if "standing" in answer:
+        found = Standing.from_json(answer["standing"])
+        return page.standing_html(found), words.standing_text(found)
+    if "modelled" in answer:
+        modelled = Modelled(**answer["modelled"])
+        return page.modelled_html(modelled), words.modelled_text(modelled)
+    told = f"`{name}` is too small a thing for its speed to be measured."
+    return frame("plain", "▸", "No speed", "", prose(told), "No speed"), told
