@@ -12,12 +12,13 @@ TORCH_cpu := torch==2.13.0+cpu
 TORCH_cuda := torch==2.15.0
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
+COLAB := .venv-colab
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest lint build demo bench doctor clean browser
+.PHONY: help lab test test-oldest colab lint build demo bench doctor clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +33,9 @@ test: $(READY) browser ## run every test
 
 test-oldest: $(OLDEST)/.ready ## run the engine's and the course's tests on the oldest supported triton
 	$(OLDEST)/bin/python -m pytest -n 2 --dist loadgroup -m "not browser" -k "not wrong_kernel and not right_kernel" tests/test_interpreter_*.py tests/test_solutions_*.py tests/test_compile_gate.py tests/test_course.py $(PYTEST_FLAGS)
+
+colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has (its Python is 3.12)
+	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest tests/test_colab.py $(PYTEST_FLAGS)
 
 lint: $(READY) ## format, lint and check types
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/mypy
@@ -49,7 +53,7 @@ doctor: $(READY) ## say what works on this machine
 	$(BIN)/tilewise doctor
 
 clean: ## remove what was built, keep my_lessons
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(COLAB)
 
 browser: ## install Chromium for the browser test where apt can
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || echo "no Chromium here: the browser test will be skipped"
@@ -66,4 +70,10 @@ $(OLDEST)/.ready: pyproject.toml constraints.txt
 	@$(OLDEST)/bin/python -m pip install -q $(INDEX) $(TORCH_cpu) || $(OLDEST)/bin/python -m pip install -q torch==2.11.0
 	sed -e '/^triton==/d' -e 's/^numpy==.*/numpy==2.3.5/' constraints.txt > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install -q -c $(OLDEST)/constraints.txt triton==3.6.0 -e '.[dev]'
+	@touch $@
+
+$(COLAB)/.ready: tests/colab_packages.txt
+	@test -x $(COLAB)/bin/python || $(PYTHON) -m venv $(COLAB)
+	$(COLAB)/bin/python -m pip install -q -r tests/colab_packages.txt
+	$(COLAB)/bin/python -m pip install -q torch==2.11.0 triton==3.6.0
 	@touch $@

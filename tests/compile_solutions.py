@@ -2,8 +2,8 @@
 
 `python tests/compile_solutions.py --target 75` prints one JSON line per kernel of the plain
 solutions: how much shared memory it takes, and the error if it does not compile. With
-`--few` it takes one half-precision case per exercise, without it every case there is. `--form
-gluon` compiles the kernels written in Gluon, which are for Hopper only.
+`--few` it takes one fp16 case per exercise (with `--half bf16` a bf16 case instead), without it
+every case there is. `--form gluon` compiles the kernels written in Gluon, for Hopper only.
 The launchers run on CPU tensors; instead of starting a kernel, each launch is compiled with
 exactly the argument types, constants and divisibilities that it would have had.
 TRITON_INTERPRET must not be set.
@@ -31,7 +31,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from solutions.fast import attention, hopper_matmul
-from tests.run_solution_cases import launcher_of, uses_bf16
+from tests.run_solution_cases import launcher_of
 from tests.solution_cases import SolvedCase, all_cases
 
 POINTERS = {
@@ -46,6 +46,7 @@ POINTERS = {
 }
 # The shared memory that one program may have, in bytes, by compute capability.
 SHARED_MEMORY = {75: 64 * 1024, 80: 163 * 1024, 86: 99 * 1024, 89: 99 * 1024, 90: 227 * 1024}
+HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Launches:
@@ -125,32 +126,32 @@ def record_launches(launches: Launches) -> None:
     Autotuner.run = run_all
 
 
-def cases_of(form: str, capability: int, few: bool) -> Iterator[SolvedCase]:
-    """The cases that apply; a T4 has no bfloat16."""
+def cases_of(form: str, few: bool, half: torch.dtype) -> Iterator[SolvedCase]:
+    """The cases that apply. A T4 has no bf16 arithmetic, but Triton computes it by fp32 there."""
     seen = set()
     for case in all_cases():
         args = case.args(torch.Generator().manual_seed(0))
-        if launcher_of(case, form) is None or (capability < 80 and uses_bf16(args)):
+        if launcher_of(case, form) is None:
             continue
-        if few and (case.exercise in seen or not is_typical(case, args)):
+        if few and (case.exercise in seen or not is_typical(case, args, half)):
             continue
         seen.add(case.exercise)
         yield case
 
 
-def is_typical(case: SolvedCase, args: tuple[Any, ...]) -> bool:
+def is_typical(case: SolvedCase, args: tuple[Any, ...], half: torch.dtype) -> bool:
     """Whether a case stands for its exercise: half precision where it has that, not empty."""
     x = args[0]
     if not isinstance(x, torch.Tensor):
         return x > 1
-    return x.numel() > 1 and (x.dtype == torch.float16 or case.exercise == "copy")
+    return x.numel() > 1 and (x.dtype == half or case.exercise == "copy")
 
 
 def compile_plain(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Every kernel that the launchers of the plain solutions would start."""
     launches = Launches(options.target)
     record_launches(launches)
-    for case in cases_of("plain", options.target, options.few):
+    for case in cases_of("plain", options.few, HALVES[options.half]):
         if options.only in case.exercise:
             launcher_of(case, "plain")(*case.args(torch.Generator().manual_seed(0)))
             for fact in launches.facts:
@@ -212,6 +213,7 @@ def main() -> None:
     parser.add_argument("--form", choices=("plain", "gluon"), default="plain")
     parser.add_argument("--only", default="", help="exercises whose names contain this")
     parser.add_argument("--few", action="store_true", help="one typical case per exercise")
+    parser.add_argument("--half", choices=sorted(HALVES), default="fp16", help="of those few")
     options = parser.parse_args()
     for fact in compile_gluon() if options.form == "gluon" else compile_plain(options):
         print(json.dumps(fact), flush=True)

@@ -41,6 +41,17 @@ def test_plain_solutions_compile(target: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("exercise", ["gelu", "linear_bias_relu", "attention"])
+def test_bfloat16_compiles_for_a_t4_which_has_none(exercise: str) -> None:
+    """So that a learner with a T4 sees these cases pass and not be skipped."""
+    facts = compiled("--target", "75", "--few", "--half", "bf16", "--only", exercise)
+    assert facts
+    for fact in facts:
+        assert "*bf16" in fact["signature"], fact
+        assert not fact["error"], fact
+
+
+@pytest.mark.slow
 def test_fast_kernels_for_hopper_use_what_makes_them_fast() -> None:
     facts = compiled("--form", "gluon")
     assert len(facts) == 5

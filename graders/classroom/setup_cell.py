@@ -5,17 +5,22 @@ from __future__ import annotations
 from graders.classroom.rooms import Settings
 
 _SETUP = """\
-# Run this cell first. It prepares the notebook and changes nothing else on the machine.
+# Run this cell first. It prepares the notebook; in Colab it also installs the course.
 import importlib.util
 import os
 import subprocess
 import sys
 
 if importlib.util.find_spec("triton_util") is None:
-    if importlib.util.find_spec("google.colab") is None:
+    if "google.colab" not in sys.modules:
         raise ModuleNotFoundError("the course is missing here: start JupyterLab by `make lab`")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}"]
-    subprocess.run(install, check=True)
+    from importlib.metadata import version
+
+    kept = "torch==" + version("torch")  # the build that fits this machine
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}", kept]
+    if subprocess.run(install).returncode != 0:
+        raise RuntimeError("the course could not be installed: pip says above what is missing")
+    importlib.invalidate_caches()
 
 import torch
 
@@ -35,8 +40,10 @@ def setup_source(settings: Settings, extra: str = "") -> str:
     """The set-up cell: imports that work on a laptop, on a cluster and in Colab.
 
     TRITON_INTERPRET has to be set before triton is imported, and only where there is no
-    GPU. The course is installed only in Colab and only when it is missing; elsewhere a
-    missing course is said in one line. `extra` is what the lesson's own set-up adds.
+    GPU. The course is installed only in Colab, whose kernel has imported `google.colab`, and
+    only when it is missing; elsewhere a missing course is said in one line. Colab's torch
+    stays, which its driver and its other packages count on: where it is too old, pip refuses.
+    `extra` is what the lesson's own set-up adds.
     """
     source = _SETUP.format(address=settings.address, branch=settings.branch)
     return f"{source}\n\n{extra.strip()}" if extra.strip() else source
