@@ -1,7 +1,7 @@
 """Reductions and scans, for all programs of a batch at once.
 
-Known combine functions use numpy's; any other one is applied slice by slice along the axis, to
-blocks of all the other lanes.
+Known combine functions use numpy's. Any other one reduces in a tree, as a GPU does, half of the
+lanes with the other half at a time; a scan applies it slice by slice along the axis.
 """
 
 from __future__ import annotations
@@ -166,14 +166,32 @@ def _combined(combine: Callable[..., Any], left: list[Tensor], right: list[Tenso
 
 
 def _fold(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Result]:
-    current = _slice(arrays, input, axis, 0)
-    for at in range(1, arrays[0].shape[axis]):
-        current = _combined(combine, current, _slice(arrays, input, axis, at))
-    shape = arrays[0].shape[:axis] + arrays[0].shape[axis + 1 :]
-    return [
-        (np.broadcast_to(part.handle.data, shape).astype(carrier_dtype(tensor.dtype)), tensor, None)
-        for part, tensor in zip(current, input, strict=True)
-    ]
+    """Combine neighbours until one lane is left: associative is all that `combine` must be."""
+    types = [tensor.dtype for tensor in input]
+    while (length := arrays[0].shape[axis]) > 1:
+        left, right = _every_second(arrays, axis, 0), _every_second(arrays, axis, 1)
+        shape = left[0].shape
+        parts = _combined(combine, _tensors(left, types), _tensors(right, types))
+        joined = [
+            np.broadcast_to(part.handle.data, shape).astype(carrier_dtype(dtype), copy=False)
+            for part, dtype in zip(parts, types, strict=True)
+        ]
+        arrays = [
+            np.concatenate([values, np.take(rest, [-1], axis)], axis) if length % 2 else values
+            for values, rest in zip(joined, arrays, strict=True)
+        ]
+    return [(arr.take(0, axis), tensor, None) for arr, tensor in zip(arrays, input, strict=True)]
+
+
+def _every_second(arrays: Sequence[Array], axis: int, start: int) -> list[Array]:
+    """The lanes start, start + 2, … that have a neighbour."""
+    last = arrays[0].shape[axis] // 2 * 2
+    index = (slice(None),) * axis + (slice(start, last, 2),)
+    return [values[index] for values in arrays]
+
+
+def _tensors(arrays: Sequence[Array], types: Sequence[tl.dtype]) -> list[Tensor]:
+    return [make_tensor(values, dtype) for values, dtype in zip(arrays, types, strict=True)]
 
 
 def _scan(combine: Any, input: Sequence[Tensor], arrays: list[Array], axis: int) -> list[Array]:
