@@ -644,6 +644,21 @@ def vector_add(x, y):
     add_kernel[grid](x, y, output, x.numel())
     return output
 """,
+    "class-of-constants": KERNEL
+    + '''
+class Tile:
+    """Names for the sizes."""
+
+    SIZES = (128, 256)
+    SMALL: int = 64
+
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n = x.numel()
+    add_kernel[(triton.cdiv(n, Tile.SMALL * 2),)](x, y, output, n, BLOCK_SIZE=Tile.SIZES[0])
+    return output
+''',
     "odd-keys": KERNEL
     + """
 def vector_add(x, y):

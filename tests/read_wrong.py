@@ -249,6 +249,18 @@ WRONG: dict[str, tuple[str, str]] = {
         "not-triton",
         "class Sneaky:\n    def __init__(self):\n        self.x = 1\n" + launcher("s = Sneaky()"),
     ),
+    "class-that-computes": (
+        "not-triton",
+        "class Tile:\n    SIZE = len(open('f').read())\n" + launcher("s = Tile.SIZE"),
+    ),
+    "class-with-hooks": (
+        "not-triton",
+        "class Tile(dict):\n    SIZE = 1\n" + launcher("s = Tile.SIZE"),
+    ),
+    "class-reached-into": (
+        "not-triton",
+        "class Tile:\n    SIZE = 1\n" + launcher("s = Tile.__subclasses__()"),
+    ),
     "global-statement": ("not-triton", launcher("global cache", "cache = x")),
     "data-ptr-through-ctypes": (
         "not-triton",

@@ -23,6 +23,7 @@ from graders.judge.gate_read_values import (
     Value,
     bag_of,
     element,
+    holds_constants,
     join,
     may_be,
     options,
@@ -265,6 +266,8 @@ class Reader:
             case ast.ClassDef() if self._is_differentiable(node):
                 self._module[node.name] = Differentiable(node)
                 self._differentiable.append(Differentiable(node))
+            case ast.ClassDef() if holds_constants(node):
+                self.bind(ast.Name(node.name, ast.Store()), Kind.PLAIN)
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Delete() if all(isinstance(target, ast.Name) for target in node.targets):
