@@ -8,7 +8,7 @@
 # It takes about 35 minutes. Lesson 01 comes first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, speed
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -278,6 +278,14 @@ if ON_GPU:
     print(f"your ReLU:   {ms:7.3f} ms, {2 * x.nbytes / ms * 1e-6:6,.0f} GB/s{note}")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# And where does your ReLU stand under the roofline? `speed` times it against PyTorch in one run, with cold caches
+# and new inputs each time, and checks every result. On a machine without a GPU it times nothing: it says what the
+# bytes and the operations allow on GPUs that are known. **Predict** the least time for one of them first.
+
+# %%
+speed(relu2d)
 
 # %% [markdown]
 # ## What you take with you

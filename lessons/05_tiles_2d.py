@@ -8,7 +8,7 @@
 # It takes about 40 minutes. Lesson 04 (strides) comes first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, speed
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -326,6 +326,13 @@ if ON_GPU:
         print(f"{name} transpose: {2 * x.nbytes / ms * 1e-6:,.0f} GB/s")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# `speed` puts the other exercise, `bias_relu`, under the roofline. On a GPU it times your kernel against PyTorch's two;
+# without one it times nothing, and says what the bytes allow. **Predict:** how many bytes per element are the least?
+
+# %%
+speed(bias_relu)
 
 # %% [markdown]
 # ## What you take with you

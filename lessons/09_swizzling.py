@@ -8,7 +8,7 @@
 # It takes about 35 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, speed
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -306,6 +306,14 @@ if ON_GPU:
             print(f"{n:5d} {name:15s} {2 * n**3 / ms * 1e-9:6,.0f} TFLOP/s{note if name == 'yours' else ''}")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# `speed` does the same with more care: cold caches, new inputs, every result checked, and the roofline beside it. On
+# a machine without a GPU it times nothing, and says what the bytes and the operations allow. **Predict:** which of
+# the two is the limit at 4096?
+
+# %%
+speed(grouped_matmul)
 
 # %% [markdown]
 # ## What you take with you

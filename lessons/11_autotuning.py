@@ -9,7 +9,7 @@
 # It takes about 40 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, speed
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -356,6 +356,14 @@ if ON_GPU:
             print(f"      {name:15s} {2 * n**3 / ms * 1e-9:6,.0f} TFLOP/s")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# `speed` shows your tuned kernel against cuBLAS and the limit of the card, with cold caches and new inputs. On a
+# machine without a GPU it times nothing, and says what the bytes and the operations allow. **Predict:** what share
+# of the limit does cuBLAS itself reach?
+
+# %%
+speed(autotuned_matmul)
 
 # %% [markdown]
 # ## What you take with you

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton_util.bench import roofline as bench_roofline
+from triton_util.explain.targets import TARGETS
 from triton_util.explore.controls import choice, follow, slider
 
 ELEMENTS = 2**28
@@ -39,12 +41,21 @@ class Gpu:
         return min(memory_limit, self.peak_tflops(tensor_cores))
 
 
-GPUS: Mapping[str, Gpu] = {
-    "T4": Gpu("T4", 320, 8.1, 65, 64, 1024),
-    "A100": Gpu("A100 80 GB SXM", 2_039, 19.5, 312, 163, 2048),
-    "H100": Gpu("H100 SXM", 3_350, 67, 989, 227, 2048),
-    "H200": Gpu("H200", 4_800, 67, 989, 227, 2048),
-}
+def _card(name: str, title: str) -> Gpu:
+    """A card of the tables that the benchmarks and the compiler's explanations use."""
+    card = next(card for card in bench_roofline.GPUS if card.name == name)
+    return Gpu(
+        title,
+        card.gb_per_s,
+        card.fp32_tflops,
+        card.half_tflops,
+        card.shared_memory // 1024,
+        TARGETS[card.capability].threads,
+    )
+
+
+_TITLES = {"T4": "T4", "A100": "A100 80 GB SXM", "H100": "H100 SXM", "H200": "H200"}
+GPUS: Mapping[str, Gpu] = {name: _card(name, title) for name, title in _TITLES.items()}
 
 
 def roofline_text(gpu: str, operations: int, bytes_moved: int) -> str:
