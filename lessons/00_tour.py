@@ -127,8 +127,8 @@ check(copy)
 
 # %% [markdown]
 # Read the card from the top: the gates, the first case that failed, what happened, the next step.
-# The launcher divides and rounds *down*. For 1,500 elements that makes one program, and what comes
-# after the first 1,024 is never written. The mend is to round up:
+# The launcher divides and rounds *down*. For 1,000 elements that makes no program at all, and for
+# 1,500 only one: what comes after the first 1,024 is never written. The mend is to round up:
 
 # %%
 def copy(x):

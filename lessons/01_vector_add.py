@@ -182,7 +182,7 @@ def count_to_three_kernel(output_ptr):
 try:
     count_to_three_kernel[(1,)](torch.zeros(3, dtype=torch.int32, device=DEVICE))
 except Exception as error:
-    print(str(error).strip().splitlines()[-1])
+    print(error)
 
 # %% [markdown]
 # Triton refuses: the length of `tl.arange` must be a **power of two**. The compiler deals a

@@ -186,6 +186,14 @@ print("the copy:", output.tolist(), "- right!")
 explore.reveal(sixth_element, output_memory[5].item())
 
 # %% [markdown]
+# Here is the table of this bug, where there is no mask to print:
+#
+# | pid | offsets | stored |
+# |---|---|---|
+# | 0 | 0 1 | 1 2 |
+# | 1 | 2 3 | 3 4 |
+# | 2 | 4 **5** | 5 **600** |
+#
 # The copy is right, a test would pass, and somebody else's number is gone. This was Triton's own way of running
 # the kernel, on a GPU as well as in its interpreter: **neither notices**. Here we arranged for the neighbour to be
 # ours. In real life it may be another tensor, or the bookkeeping of the memory allocator; then the program dies

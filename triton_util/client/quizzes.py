@@ -12,6 +12,12 @@ from typing import Any
 from triton_util.client.card import frame, inline, prose
 
 LETTERS = "abcdefgh"
+# ipywidgets makes every choice one line high: a longer one would lie over the next.
+_STYLE = """<style>
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: flex; align-items: flex-start;
+  height: auto; line-height: 1.45; padding: .15em 0; white-space: normal; }
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { float: none; flex: none; height: 1.45em; }
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -98,15 +104,17 @@ def quiz_widget(questions: tuple[Question, ...]) -> Any:
     """
     import ipywidgets as widgets
 
-    return widgets.VBox(
+    box = widgets.VBox(
         [_question_widget(number, question) for number, question in enumerate(questions, start=1)]
     )
+    return box.add_class("tw-quiz")
 
 
 def _question_widget(number: int, question: Question) -> Any:
     import ipywidgets as widgets
 
-    prompt = widgets.HTML(frame("plain", str(number), inline(question.prompt), "", "", "Question"))
+    asked = frame("plain", str(number), inline(question.prompt), "", "", "Question")
+    prompt = widgets.HTML(_STYLE + asked)
     buttons = widgets.RadioButtons(
         # The text carries the letter, so that two choices of equal text stay two choices.
         options=[
