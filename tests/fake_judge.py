@@ -78,6 +78,8 @@ def answer(request: dict) -> dict:
             return {"ok": True, "questions": QUESTIONS}
         case "check":
             return answer_check(request)
+        case "speed":
+            return {"ok": True}
     return {"ok": False, "error": f"unknown request {request['op']!r}"}
 
 

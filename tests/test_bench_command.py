@@ -159,6 +159,9 @@ class FakeJudge:
         self.asked: list[dict[str, Any]] = []
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["op"] == "exercises":
+            listed = {"name": "softmax", "lesson": "reductions", "title": "Softmax", "number": "07"}
+            return {"ok": True, "exercises": [listed]}
         self.asked.append(request)
         return self.answer
 
@@ -183,6 +186,16 @@ def test_speed_without_a_gpu_is_labelled_as_modelled(capsys: pytest.CaptureFixtu
     told = capsys.readouterr().out
     assert "speed cannot be measured" in told
     assert "nothing about how fast" in told
+
+
+@pytest.mark.parametrize("given", ["no_such_thing", 5, softmax_standing])
+def test_speed_of_what_is_no_exercise_is_a_finding(
+    given: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = FakeJudge({"ok": True})
+    timing.speed(given, Session(globals(), ()), judge)  # type: ignore[arg-type]
+    assert judge.asked == []
+    assert "✗" in capsys.readouterr().out
 
 
 def test_a_report_tells_speed_and_bonus_beside_the_points() -> None:

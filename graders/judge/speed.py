@@ -57,6 +57,8 @@ def moved_words(moved: tuple[Moved, int] | None) -> str:
     if moved is None:
         return ""
     mine, model = moved
+    if not mine.total:
+        return "In the interpreter your kernel moves nothing yet."
     return (
         f"In the interpreter your kernel moves {mine.total / model:.2f} times the bytes of the "
         f"model solution. {mine.worst()}"

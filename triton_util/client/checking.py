@@ -103,7 +103,7 @@ def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
 def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
     """Gather the source and have it judged."""
     known = [item.name for item in exercises(judge)]
-    mistake = _wrong_argument(function, name, session, known)
+    mistake = wrong_argument(function, name, session, known)
     if mistake is not None:
         return mistake
     source = gathered(function, name, session)
@@ -136,7 +136,7 @@ def quiz_lessons(judge: JudgeProcess) -> list[str]:
     return list(answer.get("quizzes") or lessons)
 
 
-def _wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
+def wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
     """A report when `function` is nothing that can be checked."""
     if isinstance(function, str) and name not in session.namespace and name in known:
         return learners_mistake(

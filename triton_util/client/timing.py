@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 from triton_util.client import attempts
 from triton_util.client.card import frame, prose, report_html
-from triton_util.client.checking import gathered, name_of
+from triton_util.client.checking import exercises, gathered, name_of, wrong_argument
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import Report, could_not_check, learners_mistake
 from triton_util.client.session import Display, Session
@@ -22,6 +23,10 @@ def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = Fa
     name = name_of(function)
     display = Display()
     try:
+        mistake = wrong_argument(function, name, session, [item.name for item in exercises(judge)])
+        if mistake is not None:
+            _show_report(display, mistake)
+            return
         request = {
             "op": "speed",
             "exercise": name,
@@ -31,7 +36,7 @@ def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = Fa
             "seconds": QUICK_SECONDS if quick else PATIENT_SECONDS,
             "compiled": not quick,
         }
-        waiting = f"<code>{name}</code> is being timed …"
+        waiting = f"<code>{html.escape(name)}</code> is being timed …"
         display.note(frame("plain", "…", waiting, "", "", f"Timing {name}"), "")
         display.show(*_shown(name, judge.ask(request)))
     except GatherError as error:
