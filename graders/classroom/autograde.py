@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from graders.classroom.marks import Marks
 from graders.classroom.mend import MasterCell, mend
 from graders.classroom.parallel import Judging, Task
 from graders.classroom.preprocess import master_cells
-from graders.classroom.store import MarksStore, exercise_version, judge_version
+from graders.classroom.store import Finished, MarksStore, exercise_version, judge_version
 from graders.judge.model import GraderError
 from graders.judge.submission_files import without_outputs
 
@@ -67,7 +66,7 @@ class Autograder:
         self.course, self.assignment = course.resolve(), assignment
         self._config = load_config(self.course, database)
         self._store = MarksStore(self.course / judging.STORE)
-        self._states = self.course / ".tilewise" / "graded" / assignment
+        self._finished = Finished(self.course, assignment)
         self._masters = self._find_masters()
 
     @property
@@ -166,10 +165,7 @@ class Autograder:
         return digest.hexdigest()
 
     def _unchanged(self, submission: _Submission) -> bool:
-        try:
-            state = json.loads(self._state(submission.student).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
+        state = self._finished.get(submission.student)
         return (
             state.get("digest") == submission.digest
             and not state.get("reason")
@@ -190,11 +186,7 @@ class Autograder:
 
     def _finish(self, submission: _Submission, reason: str) -> Result:
         state = {"digest": submission.digest, "reason": reason}
-        path = self._state(submission.student)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".fresh")
-        fresh.write_text(json.dumps(state), encoding="utf-8")
-        os.replace(fresh, path)
+        self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
         return Result(submission.student, status, reason, self._tampered(submission.student))
 
@@ -253,14 +245,11 @@ class Autograder:
     def _submitted(self) -> Path:
         return self.course / "submitted"
 
-    def _state(self, student: str) -> Path:
-        return self._states / f"{student}.json"
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One run at a time; the lock of a run that was killed is free."""
-        self._states.mkdir(parents=True, exist_ok=True)
-        with open(self._states.parent / "lock", "w", encoding="utf-8") as file:
+        self._finished.folder.mkdir(parents=True, exist_ok=True)
+        with open(self._finished.folder.parent / "lock", "w", encoding="utf-8") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:

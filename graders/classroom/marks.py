@@ -25,6 +25,8 @@ class JudgeLike(Protocol):
 
     def judge(self, path: Path, exercise: Exercise) -> Report: ...
 
+    def warm(self) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -93,6 +95,10 @@ class Marker:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def warm(self) -> None:
+        """Start the judge's warm processes, if they do not run."""
+        self._judge.warm()
 
     def close(self) -> None:
         """End the judge's warm processes."""

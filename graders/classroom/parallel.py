@@ -9,14 +9,23 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from multiprocessing import connection
 from multiprocessing.util import Finalize
 from typing import Any
 
+from graders.classroom import fork_server
 from graders.classroom.judging import MODE, close_marker, mark_code, mode, warm_marker
 from graders.classroom.marks import UNSANDBOXED, Marks, ungraded_marks, unsandboxed_allowed
 from graders.classroom.store import judge_version
@@ -54,6 +63,17 @@ Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
 
 def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
     """What a worker does: ask its own warm judge. Returns marks as JSON data."""
+    _agree(terms)
+    return mark_code(list(code), exercise, warm_marker()).to_json()
+
+
+def warm_up(terms: Terms) -> None:
+    """Start a worker's judge before there is anything to ask."""
+    _agree(terms)
+    warm_marker().warm()
+
+
+def _agree(terms: Terms) -> None:
     if judge_version() != terms.judge:
         raise GraderError(
             "this worker has other versions of the judge, torch or triton than the command that "
@@ -61,7 +81,6 @@ def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, 
         )
     os.environ[UNSANDBOXED] = "1" if terms.unsandboxed else "0"
     os.environ[MODE] = terms.mode
-    return mark_code(list(code), exercise, warm_marker()).to_json()
 
 
 def died(task: Task) -> Marks:
@@ -82,6 +101,15 @@ def _prepare_worker(threads: int) -> None:
     torch.set_num_threads(threads)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
     Finalize(None, close_marker, exitpriority=100)  # such processes know no atexit
+    threading.Thread(target=_end_with_the_command, daemon=True).start()
+
+
+def _end_with_the_command() -> None:
+    """A command that was killed can end nobody: its workers see it themselves."""
+    command = multiprocessing.parent_process()
+    if command is not None:
+        connection.wait([command.sentinel])
+        os._exit(1)
 
 
 @dataclass
@@ -91,11 +119,26 @@ class LocalProcesses:
     workers: int
     ask: Ask = judge_task
     _attempts: dict[str, int] = field(default_factory=dict)
+    _early: Future[ProcessPoolExecutor] | None = None
+
+    def start(self, tasks: int) -> None:
+        """Get processes for so many tasks ready in the background; a call finds them warm."""
+        if tasks:
+            thread = ThreadPoolExecutor(1)
+            self._early = thread.submit(self._warm_pool, min(tasks, self.workers))
+            thread.shutdown(wait=False)
+
+    def _warm_pool(self, processes: int) -> ProcessPoolExecutor:
+        pool = self._pool()
+        for _ in range(processes):
+            pool.submit(warm_up, Terms())
+        return pool
 
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
         waiting, again = iter(tasks), deque[Task]()
         while True:
-            pool = self._pool()
+            early, self._early = self._early, None
+            pool = early.result() if early is not None else self._pool()
             running: dict[Future[dict[str, Any]], Task] = {}
             try:
                 yield from self._run(pool, waiting, again, running)
@@ -114,7 +157,7 @@ class LocalProcesses:
         threads = max(1, (os.cpu_count() or 1) // self.workers)
         return ProcessPoolExecutor(
             self.workers,
-            mp_context=multiprocessing.get_context("spawn"),
+            mp_context=fork_server.context(),
             initializer=_prepare_worker,
             initargs=(threads,),
         )
@@ -132,7 +175,7 @@ class LocalProcesses:
         breaks it is blamed.
         """
         while True:
-            limit = 1 if again else self.workers + 1
+            limit = 1 if again else 2 * self.workers
             while len(running) < limit:
                 task = again.popleft() if again else next(waiting, None)
                 if task is None:

@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from graders.classroom.marks import Marks
 from graders.judge import discovery
@@ -78,12 +79,42 @@ class MarksStore:
         """Keep a mark. What could not be graded is never kept: the next run tries again."""
         if marks.reason:
             return
-        path = self._path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".mark-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(marks.to_json(), file)
-        os.replace(temporary, path)
+        write_whole(self._path(name), marks.to_json())
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / f"{name}.json"
+
+
+class Finished:
+    """The students of an assignment whose grades nbgrader has written, in `folder`."""
+
+    def __init__(self, course: Path, assignment: str) -> None:
+        self.folder = course / ".tilewise" / "graded" / assignment
+
+    def get(self, student: str) -> dict[str, Any]:
+        """What was kept by `put`; {} when there is nothing or its file is damaged."""
+        try:
+            state = json.loads(self._path(student).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return state if isinstance(state, dict) else {}
+
+    def put(self, student: str, state: Mapping[str, Any]) -> None:
+        """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""
+        write_whole(self._path(student), state)
+
+    def _path(self, student: str) -> Path:
+        return self.folder / f"{student}.json"
+
+
+def write_whole(path: Path, data: Mapping[str, Any]) -> None:
+    """Write JSON beside the file and rename it: there is the old one or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fresh-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(data, file)
+        os.replace(temporary, path)
+    except BaseException:  # a full disk, say: nothing is left behind
+        os.unlink(temporary)
+        raise

@@ -6,19 +6,17 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from graders.classroom.autograde import Autograder, Result
-from graders.classroom.judging import MODE
-from graders.classroom.marks import UNSANDBOXED
-from graders.classroom.nbgrader_commands import Nbgrader
-from graders.classroom.parallel import DaskCluster, Judging, LocalProcesses
-from graders.classroom.rooms import Rooms, find_root
-from graders.classroom.submissions import take
-from graders.judge.model import GraderError
+from graders.classroom import fork_server
+
+if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
+    from graders.classroom.autograde import Autograder, Result
+    from graders.classroom.parallel import Judging
 
 
 @click.command()
@@ -51,6 +49,13 @@ def autograde(
     Stop it whenever you like: a second run goes on where the first one was. Exit code 0 when
     all are graded, 2 when some could not be: they are named, and none of them is a zero.
     """
+    if scheduler is None:
+        fork_server.start()  # it imports torch while this process imports nbgrader
+    from graders.classroom.judging import MODE
+    from graders.classroom.marks import UNSANDBOXED
+    from graders.classroom.rooms import Rooms, find_root
+    from graders.judge.model import GraderError
+
     if allow_unsandboxed:
         os.environ[UNSANDBOXED] = "1"
     if mode is not None:
@@ -58,16 +63,21 @@ def autograde(
     try:
         place = course or Rooms(find_root()).course
         _fetch(place, assignment, source, collect)
+        new = _without_grade(place, assignment, only, force)
+        judging = _judging(scheduler, workers, new)
+        from graders.classroom.autograde import Autograder
+
         grader = Autograder(place, assignment, db)
-        students = grader.students(only)
-        judging = _judging(scheduler, workers, len(students))
-        results = _grade(grader, students, judging, force)
+        results = _grade(grader, grader.students(only), judging, force)
     except GraderError as error:
         raise click.ClickException(str(error)) from error
     sys.exit(_summary(results))
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, collect: bool) -> None:
+    from graders.classroom.nbgrader_commands import Nbgrader
+    from graders.classroom.submissions import take
+
     if collect:
         click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
     if source is not None:
@@ -77,11 +87,24 @@ def _fetch(course: Path, assignment: str, source: Path | None, collect: bool) ->
             click.echo(f"  left out, because its name tells no student: {path}")
 
 
-def _judging(scheduler: str | None, workers: int | None, students: int) -> Judging:
+def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
+    """How many submissions will surely be judged."""
+    from graders.classroom.store import Finished
+
+    finished = Finished(course, assignment)
+    students = only or [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]
+    return sum(force or not finished.get(student) for student in students)
+
+
+def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
+    from graders.classroom.parallel import DaskCluster, LocalProcesses
+
     if scheduler is not None:
         return DaskCluster(scheduler)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return LocalProcesses(workers or max(1, min(cores or 1, students)))
+    processes = LocalProcesses(workers or cores or 1)
+    processes.start(new)
+    return processes
 
 
 def _grade(grader: Autograder, students: list[str], judging: Judging, force: bool) -> list[Result]:

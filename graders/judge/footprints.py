@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.compare import widened
+from graders.judge.compare import every, sparse, widened
 from graders.judge.model import Evidence, LaunchFacts
 
 Footprint = Callable[[Evidence], bool]
@@ -33,14 +33,17 @@ BLOCK_SIZES = tuple(2**power for power in range(13))
 """The block sizes that are tried where a mistake depends on one."""
 
 
-def close(actual: torch.Tensor, candidate: torch.Tensor) -> torch.Tensor:
-    """Return where two results agree up to the rounding of `actual`'s dtype."""
+def close(actual: torch.Tensor, candidate: torch.Tensor, step: int = 1) -> torch.Tensor:
+    """Return where two results agree up to the rounding of `actual`'s dtype.
+
+    With `step`, for every step-th element only, flattened.
+    """
     if not actual.is_floating_point():
-        return actual == candidate
+        return every(actual, step) == every(candidate, step)
     tolerance = max(2 * torch.finfo(actual.dtype).eps, 1e-5)
-    ours, theirs = actual.double(), candidate.to(actual.dtype).double()
-    finite = theirs[theirs.isfinite()]
-    scale = float(finite.abs().max()) if finite.numel() else 0.0
+    rounded = candidate.to(actual.dtype)
+    scale = float(rounded.double().abs().nan_to_num_(0.0, 0.0).amax()) if rounded.numel() else 0.0
+    ours, theirs = every(actual, step).double(), every(rounded, step).double()
     return torch.isclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, equal_nan=False)
 
 
@@ -53,6 +56,9 @@ def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
     if actual is None or candidate is None or candidate.shape != actual.shape:
         return False
     known = ~candidate.isnan() if candidate.is_floating_point() else torch.ones_like(actual).bool()
+    step = sparse(actual)  # most candidates are nothing like it, and a few elements show it
+    if step > 1 and not close(actual, candidate, step)[every(known, step)].all():
+        return False
     if not known.any():
         return False
     rounded = candidate.to(actual.dtype)

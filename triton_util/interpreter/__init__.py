@@ -5,7 +5,7 @@ from .faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
 from .guard import guard_launches, unguarded_launches
 from .options import EngineOptions
 from .ordering import order_dependence
-from .session import Launch, Run, interpret, interprets
+from .session import Launch, Run, interpret, interprets, patched_language
 from .translation import Translated, translate
 
 if interprets():
@@ -23,6 +23,7 @@ __all__ = [
     "guard_launches",
     "interpret",
     "order_dependence",
+    "patched_language",
     "translate",
     "unguarded_launches",
 ]

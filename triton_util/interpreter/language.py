@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from .control import Control
 
 
-def patched_tensor(control: Control) -> Callable[[Any, Any], None]:
-    """The replacement for triton's `_patch_lang_tensor`."""
+def patched_tensor(control: Callable[[], Control]) -> Callable[[Any, Any], None]:
+    """The replacement for triton's `_patch_lang_tensor`; `control` gives that of the launch."""
 
     def patch(tensor: Any, scope: Any) -> None:
-        scope.set_attr(tensor, "__index__", lambda self: int(control.agreed(self)))
-        scope.set_attr(tensor, "__bool__", lambda self: _truth(control, self))
-        scope.set_attr(tensor, "__repr__", lambda self: repr(_shown(control, self)))
-        scope.set_attr(tensor, "__str__", lambda self: str(_shown(control, self)))
+        scope.set_attr(tensor, "__index__", lambda self: int(control().agreed(self)))
+        scope.set_attr(tensor, "__bool__", lambda self: _truth(control(), self))
+        scope.set_attr(tensor, "__repr__", lambda self: repr(_shown(control(), self)))
+        scope.set_attr(tensor, "__str__", lambda self: str(_shown(control(), self)))
         scope.set_attr(tensor, "T", property(_transposed))
         scope.set_attr(tensor, "__getitem__", _checked_index(tensor.__getitem__))
 

@@ -210,6 +210,29 @@ def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
         yield run
 
 
+_runs: list[Run] = []  # at work, the innermost last
+_language: list[str] = []  # not empty while triton's language is patched
+
+
+@contextlib.contextmanager
+def patched_language() -> Iterator[None]:
+    """Give the functions of `tl` the meaning that `interpret` needs.
+
+    Each `interpret` does that by itself. Around many short ones it is done once for all of them.
+    """
+    if _language:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        _swap(stack, stock, "_patch_lang_tensor", patched_tensor(lambda: _runs[-1].control))
+        scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
+        if scope is not None:
+            stack.callback(scope.restore)
+        stack.callback(_language.clear)
+        _language.append("patched")
+        yield
+
+
 def interprets() -> bool:
     """Whether kernels are interpreted in this process; decided when triton was imported."""
     return isinstance(tl.standard.cdiv, stock.InterpretedFunction)
@@ -221,12 +244,11 @@ def _install(run: Run, stack: contextlib.ExitStack) -> None:
     _swap(stack, builder, "options", _engine_options(builder.options))
     _swap(stack, stock, "ReduceOps", BatchReduce)
     _swap(stack, stock, "ScanOps", BatchScan)
-    _swap(stack, stock, "_patch_lang_tensor", patched_tensor(run.control))
     _swap(stack, stock.InterpretedFunction, "run", _runner(run))
     _swap(stack, stock.InterpretedFunction, "__call__", _caller(run))
-    scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
-    if scope is not None:
-        stack.callback(scope.restore)
+    stack.callback(_runs.remove, run)
+    _runs.append(run)
+    stack.enter_context(patched_language())
     stack.enter_context(tuning(run))
     if run.shadow is not None:
         stack.enter_context(run.shadow.fresh_memory())

@@ -5,6 +5,7 @@ Whatever the submission does to this process, all that leaves it is bytes in the
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import io
 import linecache
@@ -85,18 +86,21 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
     else:
         memory = HostMemory(shared)
     launchers: dict[str, Callable[..., Any] | BaseException] = {}
-    for job in plan.jobs:
-        reporter = Reporter(shared, job)
-        stdout = BoundedText(STDOUT_CHARACTERS)
-        sys.stdout = sys.stderr = stdout
-        reporter.state(protocol.LOADING)
-        if job.launcher not in launchers:
-            launchers[job.launcher] = _load(plan.source, job)
-        reporter.started = time.monotonic()
-        reporter.state(protocol.RUNNING)
-        usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
-        if not usable:
-            return
+    with contextlib.ExitStack() as between:
+        for job in plan.jobs:
+            reporter = Reporter(shared, job)
+            stdout = BoundedText(STDOUT_CHARACTERS)
+            sys.stdout = sys.stderr = stdout
+            reporter.state(protocol.LOADING)
+            if job.launcher not in launchers:
+                between.close()  # a module finds triton as it is
+                launchers[job.launcher] = _load(plan.source, job)
+                between.enter_context(engine.ready(device))
+            reporter.started = time.monotonic()
+            reporter.state(protocol.RUNNING)
+            usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
+            if not usable:
+                return
 
 
 def guard(plan: BatchPlan, shared: mmap.mmap) -> None:

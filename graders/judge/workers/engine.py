@@ -35,6 +35,18 @@ class _Unchecked:
 
 
 @contextlib.contextmanager
+def ready(device: str) -> Iterator[None]:
+    """Around many `running` blocks: what is the same for all of them is done once."""
+    if device == "cuda":
+        yield
+        return
+    from triton_util.interpreter import patched_language
+
+    with patched_language():
+        yield
+
+
+@contextlib.contextmanager
 def running(job: JobPlan, device: str) -> Iterator[Run]:
     """Launches inside run as the job says; fatal faults are raised as exceptions."""
     if device == "cuda":
