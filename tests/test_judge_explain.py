@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,7 +105,10 @@ RESULTS = [
     ("input-returned", (40,), lambda x, y: y.clone()),
     ("shifted-by-one", (40,), lambda x, y: torch.roll(x + y, 1)),
     ("transposed-result", (6, 6), lambda x, y: (x + y).T.contiguous()),
-    ("nan-result", (40,), lambda x, y: (x + y) * float("nan")),
+    ("nan-result", (40,), lambda x, y: torch.sqrt(x + y)),
+    ("nothing-written", (40,), lambda x, y: torch.full_like(x, float("nan"))),
+    ("offsets-stored", (40,), lambda x, y: torch.arange(40.0)),
+    ("nearly-right", (40,), lambda x, y: (x + y).to(torch.float16).float()),
     ("wrong-values", (40,), lambda x, y: x + 2 * y),
 ]
 
@@ -118,6 +122,32 @@ def test_the_misconception_behind_most_failures_is_named_first() -> None:
     odd = fail(lambda x, y: torch.zeros_like(x))
     usual = [fail(lambda x, y: x - y, (size,)) for size in (40, 41, 42)]
     assert codes(odd, *usual) == ["subtracts", "all-zeros"]
+
+
+def test_a_case_of_an_element_or_two_tells_no_mistake_that_the_others_do_not() -> None:
+    tiny = fail(lambda x, y: x - y, (1,))
+    usual = fail(lambda x, y: x + 2 * y)
+    assert codes(tiny, usual) == ["wrong-values"]
+    assert codes(tiny) == ["subtracts"]
+
+
+def test_a_mistake_of_few_cases_stands_behind_what_most_of_them_show() -> None:
+    named = fail(lambda x, y: x - y)
+    usual = [fail(lambda x, y: torch.zeros_like(x), (size,)) for size in (40, 41, 42, 43)]
+    assert codes(named, *usual) == ["all-zeros", "subtracts"]
+
+
+def test_a_mistake_that_would_have_failed_elsewhere_stands_back() -> None:
+    """Both explain the fault; the first would not have passed the case that has passed."""
+    fault = Fault("out-of-bounds-load", "8 of 16 lanes are outside.", line=7)
+    failure = fail(None, faults=(fault,), status="raised")
+    first = replace(ADD.misconceptions[0], faults=frozenset({fault.code}))
+    second = replace(first, code="load-outside", imitate=None)
+    exercise = replace(ADD, misconceptions=(first, second))
+    args = (torch.randn(40), torch.randn(40))
+    held = [(args, expect(ADD, args))]
+    assert [f.code for f in explain(exercise, [failure], "interpret")] == ["subtracts"]
+    assert [f.code for f in explain(exercise, [failure], "interpret", held)] == ["load-outside"]
 
 
 def test_the_first_difference_is_said_in_numbers_and_drawn() -> None:

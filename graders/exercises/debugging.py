@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import mistakes
+from graders.judge import elementwise_mistakes, mistakes
 from graders.judge.casebook import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -44,8 +44,9 @@ COPY = Exercise(
                 "a trial value from debugging was left in the store."
             ),
             next_step="Store the loaded block itself.",
-            imitate=lambda x: x + 1,
+            imitate=lambda x: None if x.dtype == torch.bool else x + 1,
         ),
+        elementwise_mistakes.load_ignores_pid(lambda x: x),
         mistakes.missing_mask("a vector"),
         mistakes.grid_too_small(),
         mistakes.offset_ignores_pid(),

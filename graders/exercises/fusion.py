@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from graders.judge import footprints, mistakes
+from graders.judge import elementwise_mistakes, footprints, mistakes, view_mistakes
 from graders.judge.casebook import HALVES, cases, one
 from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question, View
 
@@ -26,6 +26,29 @@ def gelu(x: torch.Tensor) -> torch.Tensor:
     return 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**3)))
 
 
+def _other_constants(evidence: Evidence) -> bool:
+    """Whether the output is x sigmoid(2 (a x + b x³)) with an a or a b of its own."""
+    (x,) = evidence.args
+    if evidence.actual is None:
+        return False
+    x, y = x.double().flatten(), evidence.actual.double().flatten()
+    bent = (x.abs() > 0.2) & (x.abs() < 2) & (y / x > 0.01) & (y / x < 0.99)
+    if int(bent.sum()) < 8:
+        return False
+    doubled = torch.logit(y[bent] / x[bent])[:, None]
+    powers = torch.stack((x[bent], x[bent] ** 3), dim=1)
+    a, b = torch.linalg.lstsq(powers, doubled / 2).solution.flatten().tolist()
+    if abs(a - ROOT) < 1e-5 and abs(b - 0.044715 * ROOT) < 1e-5:
+        return False
+    fitted = x * torch.sigmoid(2 * (a * x + b * x**3))
+    room = 1e-3 * (1 + x.abs())  # the exponent magnifies what the fit leaves
+    return bool(((fitted - y).abs() <= room)[x.abs() < 2].all())
+
+
+def _argument(x: torch.Tensor) -> torch.Tensor:
+    return ROOT * (x + 0.044715 * x**3)
+
+
 def _overflowed(evidence: Evidence) -> bool:
     """NaN (or inf) exactly where exp of the argument is too large for float32."""
     (x,) = evidence.args
@@ -43,6 +66,7 @@ GELU = Exercise(
     parameters=("x",),
     reference=gelu,
     magnitude=lambda x: x.abs(),
+    traffic_factor=2.0,  # the lesson's point: no second kernel, nothing stored in between
     cases=(
         *cases(one, "n", [1000, 4096, 5000], why="One block or several, the last one not full."),
         *cases(one, "n", [100_003], why="Many blocks, whatever their size."),
@@ -111,15 +135,17 @@ GELU = Exercise(
         ),
         Misconception(
             code="half-missing",
-            title="The factor 0.5 is missing (or the sigmoid's 2)",
+            title="A factor 0.5 too few or too many (or the sigmoid's 2)",
             message=(
-                "The output is twice the right one, or uses sigmoid(z) where sigmoid(2z) "
-                "stands for 0.5 (1 + tanh(z))."
+                "The output is twice the right one or half of it, or uses sigmoid(z) where "
+                "sigmoid(2z) stands for 0.5 (1 + tanh(z)), the 0.5 included."
             ),
             next_step="0.5 x (1 + tanh(z)) equals x · sigmoid(2z): take one of the two, whole.",
             imitate=lambda x: 2 * gelu(x),
             footprint=footprints.computes(
-                lambda x: x * torch.sigmoid(ROOT * (x + 0.044715 * x**3))
+                lambda x: x * torch.sigmoid(_argument(x)),
+                lambda x: 0.5 * gelu(x),
+                lambda x: 0.5 * x * torch.sigmoid(_argument(x)),
             ),
         ),
         Misconception(
@@ -130,15 +156,50 @@ GELU = Exercise(
             imitate=lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3))),
         ),
         Misconception(
+            code="constants-wrong",
+            title="A constant of the formula is not right",
+            message=(
+                "The shape is that of GELU, but what goes into tanh is not √(2/π) (x + 0.044715 "
+                "x³): a digit is wrong, a constant was rounded, its sign changed, or the root "
+                "does not multiply the cubic term."
+            ),
+            next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x): compare digit by digit.",
+            footprint=_other_constants,
+        ),
+        Misconception(
+            code="formula-part-missing",
+            title="A part of the formula is missing",
+            message=(
+                "Of 0.5 · x · (1 + tanh(z)) the 1, the x in front or the negative half is "
+                "missing, or a sigmoid stands where tanh belongs."
+            ),
+            next_step="x · sigmoid(2z) is the whole of it: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
+            footprint=footprints.computes(
+                lambda x: 0.5 * x * torch.tanh(_argument(x)),
+                lambda x: x * torch.tanh(_argument(x)),
+                lambda x: 0.5 * (1 + torch.tanh(_argument(x))),
+                lambda x: 0.5 * x * (1 + torch.sigmoid(2 * _argument(x))),
+                lambda x: 0.5 * x * (1 + torch.sigmoid(_argument(x))),
+                lambda x: torch.where(x > 0, gelu(x), 0.0),
+            ),
+        ),
+        elementwise_mistakes.another_activation("the tanh form of GELU", lambda x: x),
+        Misconception(
             code="tanh-overflows",
             title="Large numbers become NaN",
             message=(
-                "tanh was written as (exp(2z) - 1) / (exp(2z) + 1). For large z exp overflows "
-                "to infinity, and inf / inf is NaN. The result should simply be x."
+                "tanh was written as (exp(2z) - 1) / (exp(2z) + 1), or with another exp that "
+                "grows. For large |z| it overflows to infinity, and inf / inf is NaN. The result "
+                "should simply be x (or 0, on the negative side)."
             ),
             next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
             footprint=_overflowed,
         ),
+        view_mistakes.column_stride_ignored(gelu),
+        view_mistakes.output_strides_of_input(),
+        view_mistakes.allocated_like_view(),
+        elementwise_mistakes.load_ignores_pid(gelu),
+        elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(gelu),
         mistakes.lossy_dtype(gelu),
         mistakes.missing_mask("a tensor"),

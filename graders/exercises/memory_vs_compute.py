@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import footprints, mistakes
+from graders.judge import elementwise_mistakes, mistakes, view_mistakes
 from graders.judge.casebook import FLOATS, HALVES, cases, one
-from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
+from graders.judge.model import Choice, Exercise, Misconception, Question
 
 AXES = "rows columns"
-
-
-def _rows_too_short(evidence: Evidence) -> bool:
-    """Rows taken to be n_rows long: wide matrices lose their end, tall ones are left."""
-    (x,) = evidence.args
-    rows, columns = x.shape
-    if columns < rows:
-        return footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS)
-    reached = int((rows - 1) * rows + columns)
-    return bool(rows < columns and footprints.stored_prefix(evidence) == reached)
 
 
 RELU2D = Exercise(
@@ -85,18 +75,12 @@ RELU2D = Exercise(
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
             imitate=lambda x: (x > 0).double(),
         ),
+        elementwise_mistakes.another_activation("max(x, 0)", lambda x: x),
+        elementwise_mistakes.block_reduced(),
+        elementwise_mistakes.load_ignores_pid(torch.relu),
+        elementwise_mistakes.through_integers(),
         mistakes.lossy_dtype(),
-        Misconception(
-            code="row-stride-is-height",
-            title="The rows are taken to be as long as a column",
-            message=(
-                "The next row is looked for `n_rows` elements further on, but a row holds "
-                "`n_cols` of them. Square matrices hide it; wide ones stay unfinished, and tall "
-                "ones are left at their end."
-            ),
-            next_step="Address element (i, j) as `i * n_cols + j`, or by `x.stride(0)`.",
-            footprint=_rows_too_short,
-        ),
+        view_mistakes.row_stride_is_height(),
         mistakes.missing_mask("a matrix"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),

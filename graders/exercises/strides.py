@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import footprints, mistakes
+from graders.judge import footprints, mistakes, view_mistakes
 from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
-from graders.judge.footprints import OUT_OF_BOUNDS, has_fault, looks_like, read_as
+from graders.judge.footprints import has_fault, looks_like
 from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
 
 AXES = "rows columns"
@@ -47,48 +47,6 @@ LARGE = (
 )
 
 
-def _with_strides(x: torch.Tensor, row: int, column: int) -> torch.Tensor | None:
-    return read_as(x, tuple(x.shape), (row, column))
-
-
-def _swapped(evidence: Evidence) -> bool:
-    (x,) = evidence.args
-    if looks_like(evidence, _with_strides(x, x.stride(1), x.stride(0))):
-        return True
-    return x.shape[0] != x.shape[1] and has_fault(evidence, OUT_OF_BOUNDS)
-
-
-def _column_stride_ignored(evidence: Evidence) -> bool:
-    (x,) = evidence.args
-    if x.stride(1) == 1:
-        return False
-    read = _with_strides(x, x.stride(0), 1)
-    return looks_like(evidence, read) or has_fault(evidence, footprints.READS_OUTSIDE)
-
-
-def _output_like_input(evidence: Evidence) -> bool:
-    (x,) = evidence.args
-    if x.is_contiguous():
-        return False
-    if has_fault(evidence, WRITES_OUTSIDE):
-        return True
-    if x.stride() == (1, x.shape[0]):
-        return looks_like(evidence, x.t().reshape(x.shape))
-    return evidence.never_stored is not None and bool(evidence.never_stored.any())
-
-
-COLUMN_STRIDE_IGNORED = Misconception(
-    code="column-stride-ignored",
-    title="The columns are taken to be neighbours",
-    message=(
-        "The rows are found by their stride, but within a row the kernel steps by 1. In a "
-        "transposed or stepped view two neighbours of a row lie `stride(1)` elements apart, and "
-        "in an expanded one they are the same element. Slices of rows do not show this."
-    ),
-    next_step="Multiply the column by `stride_col` as well: both strides, always.",
-    footprint=_column_stride_ignored,
-)
-
 STRIDED_COPY = Exercise(
     name="strided_copy",
     lesson="strides",
@@ -96,6 +54,7 @@ STRIDED_COPY = Exercise(
     parameters=("x",),
     reference=lambda x: x,
     exact=True,
+    dense=True,
     cases=CASES,
     large=LARGE,
     hints=(
@@ -111,35 +70,13 @@ STRIDED_COPY = Exercise(
     ),
     misconceptions=(
         mistakes.offset_in_32_bits(),
-        Misconception(
-            code="strides-swapped",
-            title="The strides of rows and columns are exchanged",
-            message=(
-                "The kernel moves to the next *row* by the stride of the columns, and the other "
-                "way round. A square matrix then comes out transposed; any other shape reads "
-                "from wrong places or outside the tensor."
-            ),
-            next_step=(
-                "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
-                "Check the order of the arguments at the launch too."
-            ),
-            footprint=_swapped,
-        ),
-        COLUMN_STRIDE_IGNORED,
-        Misconception(
-            code="output-strides-of-input",
-            title="The output is written with the strides of the input",
-            message=(
-                "Reading is right, but the store uses the strides of x. The output is a new, "
-                "dense tensor: its rows are `n_cols` elements apart, whatever the view was."
-            ),
-            next_step=(
-                "Compute two offsets: `row * stride_row + col * stride_col` to load, and "
-                "`row * n_cols + col` to store."
-            ),
-            footprint=_output_like_input,
-        ),
+        view_mistakes.stored_transposed(),
+        view_mistakes.divided_by_wrong_size(),
+        view_mistakes.strides_swapped(lambda x: x),
+        view_mistakes.column_stride_ignored(lambda x: x),
+        view_mistakes.output_strides_of_input(),
         mistakes.contiguous_assumed(lambda x: x),
+        view_mistakes.flat_mask(),
         mistakes.lossy_copy(),
         mistakes.missing_mask("a view", "n_rows and n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),
@@ -198,6 +135,7 @@ TRANSPOSE = Exercise(
     parameters=("x",),
     reference=lambda x: x.t(),
     exact=True,
+    dense=True,
     cases=CASES,
     large=LARGE,
     hints=(
@@ -249,8 +187,12 @@ TRANSPOSE = Exercise(
             ),
             footprint=_half_transposed,
         ),
-        COLUMN_STRIDE_IGNORED,
+        view_mistakes.divided_by_wrong_size(turned=True),
+        view_mistakes.strides_swapped(lambda x: x.t()),
+        view_mistakes.column_stride_ignored(lambda x: x.t()),
         mistakes.contiguous_assumed(lambda x: x.t()),
+        view_mistakes.flat_mask(),
+        mistakes.lossy_copy(),
         mistakes.missing_mask("a matrix", "n_rows and n_cols"),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import footprints, mistakes
+from graders.judge import elementwise_mistakes, footprints, mistakes, view_mistakes
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.grey_mistakes import GREY_MISTAKES, grey
 from graders.judge.model import (
     Arg,
     Choice,
@@ -33,22 +34,6 @@ PICTURE_VIEWS: tuple[View, ...] = (
 def picture(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     """Return a picture of three channels, (3, height, width)."""
     return (TensorSpec((3, *shape), **spec),)  # type: ignore[arg-type]
-
-
-def grey(img: torch.Tensor) -> torch.Tensor:
-    """Return the picture in grey, in float64 whatever the dtype of img."""
-    red, green, blue = img.double().unbind(0)
-    return 0.2989 * red + 0.5870 * green + 0.1140 * blue
-
-
-def _interleaved(img: torch.Tensor) -> torch.Tensor:
-    height, width = img.shape[1:]
-    return grey(img.reshape(height, width, 3).permute(2, 0, 1))
-
-
-def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
-    weights = torch.tensor((0.2989, 0.5870, 0.1140), dtype=torch.float64)
-    return (img.double() * weights[:, None, None]).floor().sum(dim=0)
 
 
 RGB2GREY = Exercise(
@@ -90,62 +75,13 @@ RGB2GREY = Exercise(
         "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store.",
     ),
     misconceptions=(
-        Misconception(
-            code="channels-swapped",
-            title="Red and blue have changed places",
-            message=(
-                "The weights are applied in the order blue, green, red. Some libraries store "
-                "pictures that way; here channel 0 is red."
-            ),
-            next_step="0.2989 belongs to channel 0, 0.5870 to channel 1, 0.1140 to channel 2.",
-            imitate=lambda img: grey(img.flip(0)),
-        ),
-        Misconception(
-            code="plain-average",
-            title="The three channels count equally",
-            message=(
-                "The output is the mean of red, green and blue. The eye is far more sensitive "
-                "to green than to blue, hence the weights."
-            ),
-            next_step="Use 0.2989 red + 0.5870 green + 0.1140 blue.",
-            imitate=lambda img: img.double().mean(dim=0),
-            footprint=footprints.computes(lambda img: img.double().sum(dim=0)),
-        ),
-        Misconception(
-            code="one-channel-only",
-            title="Only one channel is used",
-            message=(
-                "All three values come from the same channel, or only one of them is stored: the "
-                "pointers never move by the channel stride."
-            ),
-            next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
-            imitate=lambda img: grey(img[:1].expand_as(img)),
-            footprint=footprints.computes(
-                lambda img: img.double()[0],
-                lambda img: img.double()[1],
-                lambda img: img.double()[2],
-            ),
-        ),
-        Misconception(
-            code="interleaved-assumed",
-            title="The channels are taken to be interleaved",
-            message=(
-                "The kernel looks for red, green and blue of a pixel side by side, as in a file "
-                "of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
-            ),
-            next_step="Use the three strides of the tensor: channel, row, column.",
-            imitate=_interleaved,
-        ),
-        Misconception(
-            code="rounded-too-early",
-            title="Each channel is rounded before the sum",
-            message=(
-                "The weighted channels were cut to whole numbers one by one and then added, so "
-                "up to three fractions are lost and the picture gets darker."
-            ),
-            next_step="Convert to float32 first, add the three, and convert once, at the store.",
-            imitate=lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None,
-        ),
+        *GREY_MISTAKES,
+        view_mistakes.stored_transposed(),
+        view_mistakes.strides_swapped(grey),
+        view_mistakes.column_stride_ignored(grey),
+        view_mistakes.output_strides_of_input(),
+        view_mistakes.row_stride_is_height("height", "width"),
+        elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(grey),
         mistakes.lossy_dtype(grey),
         mistakes.missing_mask("a picture", "height and width"),
@@ -173,21 +109,33 @@ def _biased(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
 
 
 def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
-    return torch.relu(x + bias[:, None]) if x.shape[0] == x.shape[1] else None
+    """A bias for each row, as long as there are some; the rows below them are left open."""
+    if bias.numel() < 2:
+        return None
+    below = x.new_full((max(x.shape[0] - bias.numel(), 0),), float("nan"))
+    return torch.relu(x + torch.cat((bias, below))[: x.shape[0], None])
+
+
+def _bias_left_for_rows(evidence: Evidence) -> bool:
+    """Whether there are more rows than biases, and a load left its tensor."""
+    x, bias = evidence.args
+    too_few = x.shape[0] > bias.numel() > 1
+    return too_few and footprints.has_fault(evidence, footprints.READS_OUTSIDE)
 
 
 def _first_biases(block: int, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     return torch.relu(x + bias[torch.arange(bias.numel()) % block])
 
 
-def _strides_swapped(evidence: Evidence) -> bool:
-    x, bias = evidence.args
-    if x.shape[0] != x.shape[1] and footprints.has_fault(evidence, footprints.READS_OUTSIDE):
-        return True
-    read = footprints.read_as(x, tuple(x.shape), (x.stride(1), x.stride(0)))
-    if read is None:
-        return False
-    return footprints.looks_like(evidence, _biased(read.double(), bias.double()))
+def _of_first_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    first = torch.arange(x.shape[0])[:, None] == 0
+    return torch.relu(torch.where(first, x + bias, x))
+
+
+def _read_elsewhere(
+    values: torch.Tensor, columns: torch.Tensor, bias: torch.Tensor
+) -> torch.Tensor:
+    return torch.relu(values.double() + bias.double()[columns])
 
 
 BIAS_AXES = "m n"
@@ -245,11 +193,43 @@ BIAS_RELU = Exercise(
             code="relu-before-bias",
             title="The ReLU comes before the bias",
             message=(
-                "The output is relu(x) + bias. A negative x that its bias would have lifted "
-                "above zero was cut off first, and a negative bias makes the output negative."
+                "The sign of x alone decides what is cut off, as in relu(x) + bias. A negative x "
+                "that its bias would have lifted above zero is lost, and a positive one that "
+                "its bias pulls below zero stays."
             ),
             next_step="Add first, cut off last.",
             imitate=lambda x, bias: torch.relu(x) + bias,
+            footprint=footprints.computes(
+                lambda x, bias: torch.relu(x) + torch.relu(bias),
+                lambda x, bias: torch.where(x > 0, x + bias, 0.0),
+            ),
+        ),
+        Misconception(
+            code="wrong-operation",
+            title="The bias is combined with x, but not added once",
+            message=(
+                "The right bias meets the right element, but it is subtracted, multiplied, "
+                "compared or added twice."
+            ),
+            next_step="Store `tl.maximum(x + bias[None, :], 0.0)`.",
+            footprint=footprints.computes(
+                lambda x, bias: torch.relu(x - bias),
+                lambda x, bias: torch.relu(bias - x),
+                lambda x, bias: torch.relu(x * bias),
+                lambda x, bias: torch.relu(x + 2 * bias),
+                lambda x, bias: torch.maximum(x, bias.expand_as(x)),
+            ),
+        ),
+        Misconception(
+            code="bias-by-flat-offset",
+            title="Only the first row gets the bias",
+            message=(
+                "The bias was loaded with the number of the element in the whole matrix. From "
+                "the second row on that number is past the end of the bias, and the mask makes "
+                "it 0."
+            ),
+            next_step="The bias hangs on the column: load it with `offsets % n_cols`.",
+            footprint=footprints.computes(_of_first_row),
         ),
         Misconception(
             code="bias-by-row",
@@ -259,7 +239,7 @@ BIAS_RELU = Exercise(
                 "the same for all rows."
             ),
             next_step="Load it with the column offsets and use `bias[None, :]`.",
-            imitate=_bias_by_row,
+            footprint=footprints.either(footprints.computes(_bias_by_row), _bias_left_for_rows),
         ),
         Misconception(
             code="bias-of-first-tile",
@@ -271,17 +251,17 @@ BIAS_RELU = Exercise(
             next_step="Load the bias with the same `cols` that address the columns of x.",
             footprint=footprints.computes_with_block(_first_biases),
         ),
-        Misconception(
-            code="strides-swapped",
-            title="The strides of rows and columns are exchanged",
-            message=(
-                "The kernel moves to the next row by the stride of the columns, and the other "
-                "way round: a square matrix is read transposed, others are left."
-            ),
-            next_step="`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index.",
-            footprint=_strides_swapped,
-        ),
+        elementwise_mistakes.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
+        view_mistakes.stored_transposed(),
+        view_mistakes.divided_by_wrong_size(combine=_read_elsewhere),
+        view_mistakes.strides_swapped(_biased),
+        view_mistakes.column_stride_ignored(_biased),
+        view_mistakes.output_strides_of_input(),
+        view_mistakes.allocated_like_view(),
+        view_mistakes.row_stride_is_height("m", "n"),
+        elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(_biased),
+        view_mistakes.flat_mask("m", "n"),
         mistakes.lossy_dtype(_biased),
         mistakes.missing_mask("a matrix", "m and n"),
         mistakes.tiles_missing(),

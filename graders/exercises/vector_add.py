@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graders.judge import footprints, mistakes
+from graders.judge import elementwise_mistakes, footprints, mistakes
 from graders.judge.casebook import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -42,6 +42,8 @@ MISCONCEPTIONS = (
         imitate=lambda x, y: x - y,
         footprint=footprints.computes(lambda x, y: x * y, lambda x, y: y - x),
     ),
+    elementwise_mistakes.load_ignores_pid(lambda x, y: x + y),
+    elementwise_mistakes.through_integers(),
     mistakes.lossy_dtype(),
     mistakes.missing_mask("a vector"),
     mistakes.offset_ignores_pid(),

@@ -36,6 +36,7 @@ class Expectation:
     exact: bool
     any_integer: bool
     nan_may_be: tuple[float, ...]
+    dense: bool = False  # the contract asks for a contiguous result
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -55,7 +56,13 @@ def expect(exercise: Exercise, args: tuple[Any, ...]) -> Expectation:
         slack = bound.rel * values.abs() + bound.acc * terms + bound.abs
         slack = slack.nan_to_num(nan=0.0, posinf=0.0)
     return Expectation(
-        values, slack, dtype, exercise.exact, exercise.any_integer_dtype, exercise.nan_may_be
+        values,
+        slack,
+        dtype,
+        exercise.exact,
+        exercise.any_integer_dtype,
+        exercise.nan_may_be,
+        exercise.dense,
     )
 
 

@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -16,6 +17,9 @@ from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Miscon
 from graders.judge.workers.protocol import SILENCED
 
 MAX_FINDINGS = 3
+MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
+TINY = 4  # elements: fewer cannot tell one mistake from another
+FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
 NO_ELEMENT = -1  # fills the last row of a wrapped vector
 CELLS = {NO_ELEMENT: " ", 0: ".", 1: "x", 2: "o"}
@@ -46,26 +50,83 @@ class Failure:
     difference: Difference | None = None  # why a GPU disagrees with the interpreter
 
 
-def explain(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
+def explain(
+    exercise: Exercise,
+    failures: Sequence[Failure],
+    gate: str,
+    passed: Sequence[tuple[tuple[Any, ...], Expectation]] = (),
+) -> list[Finding]:
     """At most three findings for the failing cases of one gate, the likeliest cause first.
 
     The misconception that accounts for the most failing cases is named first; cases that
-    it does not account for are explained by what remains.
+    it does not account for are explained by what remains. Among equals the one stands back
+    that would have failed in a case that has passed (`passed`: arguments and expectation).
     """
-    named = [(failure, _misconceptions(exercise, failure)) for failure in failures]
+    named = _candidates(exercise, failures)
     votes = Counter(m.code for _, found in named for m in found)
     order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
-    findings: dict[str, Finding] = {}
-    for failure, found in sorted(
-        named, key=lambda pair: -max((votes[m.code] for m in pair[1]), default=0)
-    ):
+    refuted = _refuted(exercise, votes, passed)
+    causes: list[tuple[Failure, Misconception | None, str]] = []
+    for failure, found in named:
         if found:
-            best = max(found, key=lambda m: (votes[m.code], order[m.code]))
-            finding = _misconception_finding(exercise, best, failure, gate)
+            best = max(found, key=lambda m: (votes[m.code], m.code not in refuted, order[m.code]))
+            causes.append((failure, best, best.code))
         else:
-            finding = _generic_finding(exercise, failure, gate)
-        findings.setdefault(finding.code, finding)
+            causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
+    weight = Counter(code for _, cause, code in causes if cause is None)
+    weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
+    findings: dict[str, Finding] = {}
+    for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
+        if code in findings:
+            continue
+        if cause is None:
+            findings[code] = _generic_finding(exercise, failure, gate)
+        else:
+            findings[code] = _misconception_finding(exercise, cause, failure, gate)
     return list(findings.values())[:MAX_FINDINGS]
+
+
+def _candidates(
+    exercise: Exercise, failures: Sequence[Failure]
+) -> list[tuple[Failure, list[Misconception]]]:
+    """The misconceptions that each failing case admits.
+
+    In a case of an element or two nearly every mistake looks alike. What only such cases admit
+    is no candidate, unless there are no others or the engine itself saw the fault.
+    """
+    named = [(failure, _misconceptions(exercise, failure)) for failure in failures]
+    large = [found for failure, found in named if not _tiny(failure)]
+    seen = {m.code for found in large for m in found}
+    if not large:
+        return named
+    return [
+        (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
+        for failure, found in named
+    ]
+
+
+def _tiny(failure: Failure) -> bool:
+    return failure.evidence.expected.numel() <= TINY
+
+
+def _refuted(
+    exercise: Exercise,
+    votes: Counter[str],
+    passed: Sequence[tuple[tuple[Any, ...], Expectation]],
+) -> set[str]:
+    """The candidates that foretell a wrong result where the submission had a right one."""
+    small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
+    candidates = [m for m in exercise.misconceptions if votes[m.code] and m.imitate is not None]
+    return {m.code for m in candidates if any(_foretells(m, args, want) for args, want in small)}
+
+
+def _foretells(misconception: Misconception, args: tuple[Any, ...], want: Expectation) -> bool:
+    assert misconception.imitate is not None
+    with contextlib.suppress(Exception):
+        imitation = misconception.imitate(*(args if want.exact else widened(args)))
+        right = want.values.to(want.dtype)
+        return imitation is not None and not resembles(right, imitation, want)
+    return False
 
 
 def _misconceptions(exercise: Exercise, failure: Failure) -> list[Misconception]:
@@ -118,7 +179,7 @@ def _misconception_finding(
 
 
 def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding:
-    fault = _telling_fault(failure, frozenset())
+    fault = _generic_fault(failure)
     code, words = _generic_words(failure, fault)
     return Finding(
         gate=gate,
@@ -131,6 +192,10 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         picture=_picture(failure),
         original=_original(failure, fault),
     )
+
+
+def _generic_fault(failure: Failure) -> Fault | None:
+    return _telling_fault(failure, frozenset())
 
 
 def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:

@@ -23,12 +23,13 @@ from graders.judge.model import Evidence, LaunchFacts
 
 Footprint = Callable[[Evidence], bool]
 Imitation = Callable[..., torch.Tensor | None]
+Imitations = Callable[..., list[torch.Tensor]]
 
 OUT_OF_BOUNDS = frozenset(
     {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
 )
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
-RACES = frozenset({"write-race", "read-write-race", "order-dependent"})
+RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 BLOCK_SIZES = tuple(2**power for power in range(13))
 """The block sizes that are tried where a mistake depends on one."""
 
@@ -68,22 +69,28 @@ def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
     return bool(differs.any()) and bool(close(actual, candidate)[known].all())
 
 
-def computes(*candidates: Imitation) -> Footprint:
+def computes(*candidates: Imitation | Imitations) -> Footprint:
     """Return the footprint of an output that one of the candidates would have computed."""
 
     def footprint(evidence: Evidence) -> bool:
         args = widened(evidence.args)
-        return any(looks_like(evidence, candidate(*args)) for candidate in candidates)
+        return any(_one_looks_like(evidence, candidate(*args)) for candidate in candidates)
 
     return footprint
 
 
-def computes_with_block(candidate: Imitation) -> Footprint:
-    """Return the footprint of `candidate(block, *args)` for some power of two."""
+def _one_looks_like(evidence: Evidence, found: torch.Tensor | list[torch.Tensor] | None) -> bool:
+    results = found if isinstance(found, list) else [found]
+    return any(looks_like(evidence, result) for result in results)
+
+
+def computes_with_block(candidate: Imitation | Imitations) -> Footprint:
+    """Return the footprint of `candidate(block, *args)`, or of one of its results, for some
+    power of two."""
 
     def footprint(evidence: Evidence) -> bool:
         args = widened(evidence.args)
-        return any(looks_like(evidence, candidate(block, *args)) for block in BLOCK_SIZES)
+        return any(_one_looks_like(evidence, candidate(block, *args)) for block in BLOCK_SIZES)
 
     return footprint
 
@@ -162,11 +169,26 @@ def stored_prefix(evidence: Evidence) -> int | None:
 
 
 def stuck_on_first_block(evidence: Evidence) -> bool:
-    """Tell whether there were just programs enough, and yet only one block was stored."""
+    """Tell whether there were just programs enough, and yet only one block was stored.
+
+    Or hardly more: programs that start at `pid` add one element each to the first block.
+    """
     stored, count = stored_prefix(evidence), programs(evidence)
-    if not stored or count < 2:
+    if not stored or count < 2 or _all_blocks_stored(evidence, stored):
         return False
+    block = stored - (count - 1)
+    if block in _block_sizes(evidence.launches[-1]) and block > 1:
+        return True
     return stored * (count - 1) < evidence.expected.numel() <= stored * count
+
+
+def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
+    """Whether `stored` elements are one block for each program, so that none was stuck."""
+    return any(
+        stored == math.prod(launch.grid) * math.prod(set(_block_sizes(launch)))
+        for launch in evidence.launches
+        if launch.meta
+    )
 
 
 def ran_out_of_programs(evidence: Evidence) -> bool:
@@ -258,20 +280,21 @@ def read_as(
     return tensor.as_strided(shape, strides)
 
 
-def inputs_as_if_contiguous(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the arguments as a kernel reads them that takes every row to be dense.
+def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments as a kernel reads them that takes rows to be dense.
 
-    None where that would leave the storage, or where all of them are contiguous.
+    First those of all tensors, then those of one of them. What would leave the storage, or
+    changes nothing, is left out.
     """
-    read = []
-    for arg in args:
-        if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
-            read.append(arg)
-            continue
-        dense = torch.empty(arg.shape, device="meta").stride()
-        ghost = read_as(arg, tuple(arg.shape), dense)
-        if ghost is None:
-            return None
-        read.append(ghost)
-    changed = any(new is not old for new, old in zip(read, args, strict=True))
-    return tuple(read) if changed else None
+    ghosts = [_as_if_contiguous(arg) for arg in args]
+    known = [place for place, ghost in enumerate(ghosts) if ghost is not None]
+    choices = [known] if len(known) < 2 else [known, *([place] for place in known)]
+    for chosen in choices:
+        if chosen:
+            yield tuple(ghosts[i] if i in chosen else arg for i, arg in enumerate(args))
+
+
+def _as_if_contiguous(arg: Any) -> torch.Tensor | None:
+    if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
+        return None
+    return read_as(arg, tuple(arg.shape), torch.empty(arg.shape, device="meta").stride())

@@ -114,6 +114,7 @@ def job(submission: Submission, item: Prepared, schedule: str, traffic: bool = F
         schedule=schedule,
         traffic=traffic,
         seconds=CASE_SECONDS,
+        dense=item.expectation.dense,
     )
 
 
@@ -177,9 +178,10 @@ def _failure(
 def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
     """Elements that hold the right value although no kernel stored them.
 
-    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros, or a
-    product over an empty dimension, is honest work.
+    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
+    NaNs that may become 0), or a product over an empty dimension, is honest work.
     """
-    if outcome.never_stored is None:
+    if outcome.never_stored is None or outcome.output is None:
         return torch.zeros_like(wrong)
-    return outcome.never_stored & (expectation.values != 0)
+    zero = (expectation.values == 0) | (expectation.values.isnan() & (outcome.output == 0))
+    return outcome.never_stored & ~zero

@@ -113,11 +113,12 @@ def _too_much(item: Prepared, moved: Moved, model: int) -> Finding:
         title="The kernel moves far more bytes than it needs to",
         message=(
             f"The result is right. To compute it the kernel loads and stores {_bytes(moved.total)} "
-            f"where the model solution moves {_bytes(model)}, {moved.total / model:.0f} times as "
+            f"where the model solution moves {_bytes(model)}, {moved.total / model:.2g} times as "
             f"much. {moved.worst()}Moving bytes is what a GPU spends most of its time on."
         ),
         case=item.case.name,
-        next_step="Let each program load only the block that its own part of the output needs.",
+        next_step="Let each program load only the block that its own part of the output needs, "
+        "and keep what one step hands to the next in registers, not in a tensor.",
     )
 
 

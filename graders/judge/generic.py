@@ -54,6 +54,11 @@ FAULTS = {
         "Programs run in no particular order on a GPU: whichever comes last wins.",
         "Give each output element to exactly one program, or combine with tl.atomic_add.",
     ),
+    "lane-race": Words(
+        "Two lanes of one store hit the same element with different values",
+        "All lanes of a block store at the same time: which value stays is chance on a GPU.",
+        "Print the offsets of one block: each lane must have an element of its own.",
+    ),
     "read-write-race": Words(
         "A program reads what another program writes",
         "Nothing says which of the two comes first, so the result changes from run to run.",
@@ -95,8 +100,10 @@ FAULTS = {
 OUTCOMES = {
     "timeout": Words(
         "The kernel does not come to an end",
-        "The judge stopped it at the time limit. A loop whose end never comes is the usual cause.",
-        "Look at the loop's bounds and step: does the counter change, does it reach the end?",
+        "The judge stopped it at the time limit. A loop whose end never comes is the usual "
+        "cause; very few programs that go through a large input in small blocks are another.",
+        "Look at the loop's bounds and step: does the counter change, does it reach the end, and "
+        "how often does it run for a million elements?",
     ),
     "crashed": Words(
         "The process that ran the submission crashed",
@@ -123,7 +130,8 @@ OUTCOMES = {
     "inputs-changed": Words(
         "An input was changed",
         "The launcher must leave its arguments as they were: somebody still needs them.",
-        "Allocate the output with torch.empty and store only to it.",
+        "Allocate the output with torch.empty and store only to it. (Are the arguments of the "
+        "launch in the order of the kernel's parameters?)",
     ),
 }
 
@@ -176,9 +184,12 @@ def _never_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 def _same(actual: torch.Tensor, other: torch.Tensor) -> bool:
-    if actual.shape != other.shape or not actual.numel():
+    if actual.shape != other.shape or actual.numel() < 3:
         return False
-    return torch.allclose(actual.double(), other.double(), rtol=1e-2, atol=1e-6, equal_nan=True)
+    got, want = actual.double(), other.double()
+    finite = want[want.isfinite()]
+    scale = float(finite.abs().max()) if finite.numel() else 0.0
+    return torch.allclose(got, want, rtol=1e-2, atol=1e-6 * scale, equal_nan=True)
 
 
 def _all_zeros(evidence: Evidence, wrong: torch.Tensor) -> bool:
@@ -208,6 +219,37 @@ def _shifted(evidence: Evidence, wrong: torch.Tensor) -> bool:
     return _same(flat[1:], expected[:-1]) or _same(flat[:-1], expected[1:])
 
 
+def _offsets_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    actual = evidence.actual
+    if actual is None or actual.numel() < 3:
+        return False
+    counted = torch.arange(actual.numel(), dtype=torch.float64).to(actual.dtype)
+    return torch.equal(actual.reshape(-1), counted)
+
+
+def _not_written(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Nothing but the judge's poison, in memory that no kernel was given."""
+    actual = evidence.actual
+    if actual is None or evidence.never_stored is not None or not actual.numel():
+        return False
+    if actual.is_floating_point():
+        return bool(actual.isnan().all()) and not bool(evidence.expected.isnan().all())
+    return actual.dtype != torch.bool and bool((actual == torch.iinfo(actual.dtype).max).all())
+
+
+def _nearly_right(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    actual, expected = evidence.actual, evidence.expected
+    if actual is None or not actual.is_floating_point() or actual.numel() < 3:
+        return False
+    got, want = actual.double(), expected.double()
+    if not bool((got.isfinite() == want.isfinite()).all()):
+        return False
+    known = want.isfinite()
+    got, want = got[known], want[known]
+    scale = float(want.abs().max()) if want.numel() else 0.0
+    return bool(((got - want).abs() <= 0.01 * (want.abs() + 0.1 * scale)).all())
+
+
 def _nan_result(evidence: Evidence, wrong: torch.Tensor) -> bool:
     actual = evidence.actual
     if actual is None or not actual.is_floating_point():
@@ -216,6 +258,16 @@ def _nan_result(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 
 PATTERNS = (
+    Pattern(
+        "nothing-written",
+        Words(
+            "No kernel got the tensor that is returned",
+            "The launcher returns memory as torch.empty left it: for this input no kernel was "
+            "launched, or the one that ran stored into another tensor, whose contents are lost.",
+            "Hand the tensor that you return to the launch, and launch for every size.",
+        ),
+        _not_written,
+    ),
     Pattern(
         "nothing-stored",
         Words(
@@ -273,6 +325,15 @@ PATTERNS = (
         _all_zeros,
     ),
     Pattern(
+        "offsets-stored",
+        Words(
+            "The offsets were stored, not the values",
+            "The output is 0, 1, 2, 3 and so on: the numbers of its own elements.",
+            "Hand the block of values to tl.store; the offsets belong into its pointers.",
+        ),
+        _offsets_stored,
+    ),
+    Pattern(
         "input-returned",
         Words(
             "The result is one of the inputs, unchanged",
@@ -304,10 +365,21 @@ PATTERNS = (
         Words(
             "The result holds NaN where it should not",
             "A NaN came in through a lane that was masked off, through memory that nobody wrote, "
-            "or through arithmetic such as inf - inf.",
+            "or through arithmetic such as inf - inf or 0 * inf.",
             "Check the `other` of each masked load and the memory that you start from.",
         ),
         _nan_result,
+    ),
+    Pattern(
+        "nearly-right",
+        Words(
+            "The values are nearly right, and not quite",
+            "All results lie within a percent or so of the reference, and yet further from it "
+            "than rounding in float32 explains. A constant with a wrong digit, an approximate "
+            "formula or a step in half precision does that.",
+            "Compare each constant with the contract, and convert to float32 right after the load.",
+        ),
+        _nearly_right,
     ),
 )
 

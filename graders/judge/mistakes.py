@@ -15,6 +15,7 @@ from graders.judge.footprints import (
     Footprint,
     Imitation,
     all_contiguous,
+    either,
     has_fault,
     inputs_as_if_contiguous,
     looks_like,
@@ -37,7 +38,8 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
             "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is too wide (`<=` for `<`, or the bound of the other axis) does the same."
+            "that is too wide does the same: `<=` for `<`, the bound of the other axis, a mask "
+            "of the columns alone, or the number of the lane in place of its offset."
         ),
         next_step=(
             f"Build the mask by comparing the offsets with `{bound}` (strictly smaller), and "
@@ -53,14 +55,15 @@ def offset_ignores_pid() -> Misconception:
         code="offset-ignores-pid",
         title="Only the first block was computed",
         message=(
-            "The launch had programs enough for all elements, but only one block arrived. "
-            "Either every program works on the first block, because its offsets do not depend "
-            "on `tl.program_id`, or the programs start too far apart, for instance at "
+            "The launch had programs enough for all elements, but hardly more than one block "
+            "arrived. Either every program works on the first block, because its offsets do not "
+            "depend on `tl.program_id` (or its mask compares them with `BLOCK_SIZE`), or the "
+            "programs start at the wrong distance: at `pid`, one *element* apart, or at "
             "`pid * n_elements`, where the mask rightly silences them."
         ),
         next_step=(
             "Program number `pid` starts where `pid` blocks have gone before it: at "
-            "`pid * BLOCK_SIZE`. Write down the offsets of program 1 for a block of 4."
+            "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
         ),
         footprint=stuck_on_first_tile,
     )
@@ -72,11 +75,16 @@ def grid_too_small(size: str = "n_elements") -> Misconception:
         code="grid-too-small",
         title="There was no program for the last elements",
         message=(
-            "The end of the output was never stored: the grid has fewer programs than it takes. "
-            f"`{size} // BLOCK_SIZE` rounds down and forgets the block that is not full, and "
-            "a fixed number of programs suits only one size."
+            "The end of the output was never stored: the programs of the grid do not reach it. "
+            f"`{size} // BLOCK_SIZE` rounds down and forgets the block that is not full; a grid "
+            "that was counted with another block size than the kernel has is too small; and a "
+            "fixed number of programs suits only one size, unless each of them loops over its "
+            "share of the blocks, to the very last one."
         ),
-        next_step=f"Round up: `grid = (triton.cdiv({size}, BLOCK_SIZE),)`.",
+        next_step=(
+            f"Round up, `grid = (triton.cdiv({size}, BLOCK_SIZE),)`, with the BLOCK_SIZE that the "
+            "kernel gets. A program that loops goes on by `tl.num_programs(0)` blocks."
+        ),
         footprint=ran_out_of_programs,
     )
 
@@ -87,15 +95,15 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
         code="grid-too-small",
         title="There was no program for the last rows or columns",
         message=(
-            "Whole rows or columns at the end of the output were never stored: the grid has "
-            "too few programs along one axis. `//` rounds down and forgets the tile that is "
-            "not full; a fixed block covers only so many columns; and a grid whose two axes "
-            "are exchanged fits square matrices only."
+            "Whole rows or columns at the end of the output were never stored: no program gets "
+            "that far. `//` rounds down and forgets the tile that is not full, in the grid and "
+            "in the bounds of a loop; a fixed block covers only so many columns; and a grid, or "
+            "a mask, whose two axes are exchanged fits square matrices only."
         ),
         next_step=(
             f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and "
-            f"`triton.cdiv({columns}, BLOCK_N)`, and check that the axis of `tl.program_id` "
-            "matches the place in the grid."
+            f"`triton.cdiv({columns}, BLOCK_N)`, check that the axis of `tl.program_id` matches "
+            "the place in the grid, and that each mask compares with the size of its own axis."
         ),
         footprint=ran_out_of_tiles,
     )
@@ -147,8 +155,10 @@ def contiguous_assumed(reference: Imitation, width: str = "the width") -> Miscon
             return False
         if has_fault(evidence, READS_OUTSIDE):
             return True
-        read = inputs_as_if_contiguous(evidence.args)
-        return read is not None and looks_like(evidence, reference(*widened(read)))
+        return any(
+            looks_like(evidence, reference(*widened(read)))
+            for read in inputs_as_if_contiguous(evidence.args)
+        )
 
     return Misconception(
         code="contiguous-assumed",
@@ -195,11 +205,8 @@ def rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
     )
 
 
-def lossy_dtype(reference: Imitation | None = None) -> Misconception:
-    """Return the misconception of values that went through a half-precision format.
-
-    With a reference it is also recognised where only the inputs were rounded.
-    """
+def _went_through_half(reference: Imitation | None = None) -> Footprint:
+    """The footprint of values (or of the inputs of `reference`) rounded to 16 bits."""
 
     def footprint(evidence: Evidence) -> bool:
         actual = evidence.actual
@@ -209,11 +216,19 @@ def lossy_dtype(reference: Imitation | None = None) -> Misconception:
             return False
         finite = actual[actual.isfinite()]
         return finite.numel() > 1 and any(
-            (torch.equal(finite, finite.to(half).to(actual.dtype)) and bool(finite.any()))
+            (_is_rounded(finite, half) and _nearly(actual, evidence.expected))
             or (reference is not None and looks_like(evidence, reference(*rounded(half, evidence))))
             for half in (torch.float16, torch.bfloat16)
         )
 
+    return footprint
+
+
+def lossy_dtype(reference: Imitation | None = None) -> Misconception:
+    """Return the misconception of values that went through a half-precision format.
+
+    With a reference it is also recognised where only the inputs were rounded.
+    """
     return Misconception(
         code="lossy-dtype",
         title="The values went through half precision",
@@ -227,23 +242,51 @@ def lossy_dtype(reference: Imitation | None = None) -> Misconception:
             "that you allocate. Compute in float32, convert once, at the store, to the dtype "
             "of the output."
         ),
-        footprint=footprint,
+        footprint=_went_through_half(reference),
     )
 
 
+def _is_rounded(values: torch.Tensor, half: torch.dtype) -> bool:
+    """Whether all values are numbers of a 16-bit format, and not all of them zero."""
+    return torch.equal(values, values.to(half).to(values.dtype)) and bool(values.any())
+
+
+def _nearly(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Whether the output is the right one but for rounding: whole numbers fit any format."""
+    known = actual.isfinite() & expected.isfinite()
+    got, want = actual[known].double(), expected[known].double()
+    scale = float(want.abs().max()) if want.numel() else 0.0
+    return bool(((got - want).abs() <= 2.0**-5 * (want.abs() + 0.125 * scale)).all())
+
+
 def lossy_copy() -> Misconception:
-    """Return the misconception of a copy `copy(x)` by way of a format that cannot hold it all."""
+    """Return the misconception of a copy by way of a format that cannot hold it all."""
+    formats = (torch.float32, torch.float16, torch.bfloat16, torch.int32)
+
+    def footprint(evidence: Evidence) -> bool:
+        actual, want = evidence.actual, evidence.expected
+        if actual is None or actual.dtype != want.dtype:
+            return False
+        on_the_way = (want.to(format_).to(want.dtype) for format_ in formats)
+        return any(
+            torch.equal(actual.double(), lost.double())
+            and not torch.equal(lost.double(), want.double())
+            for lost in on_the_way
+        )
+
     return Misconception(
         code="lossy-dtype",
         title="The copy changes values on the way",
         message=(
-            "The elements went through float32 (or a smaller format). Large integers and "
-            "float64 numbers have more digits than it can hold. A copy must be bit for bit "
-            "the same."
+            "The elements went through another format, float32 or one with fewer digits. Large "
+            "integers and float64 numbers have more digits than it can hold, and integers hold "
+            "no fractions. A copy must be bit for bit the same."
         ),
-        next_step="Store what you loaded, without any `.to(...)`, into an output of x.dtype.",
-        imitate=lambda x: x.to(torch.float32).to(x.dtype),
-        footprint=lossy_dtype().footprint,
+        next_step=(
+            "Store what you loaded, without any `.to(...)` or arithmetic, into an output of "
+            "x.dtype."
+        ),
+        footprint=either(footprint, _went_through_half()),
     )
 
 
@@ -254,12 +297,7 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
     """
 
     def footprint(evidence: Evidence) -> bool:
-        actual = evidence.actual
-        if actual is None or actual.dtype not in (torch.float16, torch.bfloat16):
-            return False
-        room = 4 * torch.finfo(actual.dtype).eps * magnitude(*widened(evidence.args))
-        error = (actual.double() - evidence.expected.double()).abs()
-        return bool((error <= room).all())
+        return _nearly_in_half(evidence, magnitude)
 
     return Misconception(
         code="accumulates-in-half",
@@ -278,6 +316,42 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
     )
 
 
+def computes_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
+    """Return the misconception of arithmetic in float16 or bfloat16 before the last store.
+
+    `magnitude(*args)` is how large the numbers are that make up each element.
+    """
+
+    def footprint(evidence: Evidence) -> bool:
+        return _nearly_in_half(evidence, magnitude)
+
+    return Misconception(
+        code="computes-in-half",
+        title="Part of the arithmetic ran in half precision",
+        message=(
+            "The output is nearly right, but further off than one rounding explains: a number on "
+            "the way was rounded to the 11 bits of float16 (8 of bfloat16). What tl.load brings "
+            "has the dtype of the tensor, and so has what is computed with it; a scratch buffer "
+            "in that dtype rounds as well."
+        ),
+        next_step=(
+            "Convert right after the load, `tl.load(...).to(tl.float32)`, keep scratch buffers in "
+            "torch.float32, and round once, at the store of the output."
+        ),
+        footprint=footprint,
+    )
+
+
+def _nearly_in_half(evidence: Evidence, magnitude: Callable[..., torch.Tensor]) -> bool:
+    """Whether a half-precision output is off by no more than a few of its roundings."""
+    actual = evidence.actual
+    if actual is None or actual.dtype not in (torch.float16, torch.bfloat16):
+        return False
+    room = 4 * torch.finfo(actual.dtype).eps * magnitude(*widened(evidence.args))
+    error = (actual.double() - evidence.expected.double()).abs()
+    return bool((error <= room).all())
+
+
 def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     """Return the misconception of float32 inputs rounded to TF32 by the tensor cores."""
 
@@ -285,9 +359,10 @@ def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
         actual = evidence.actual
         if actual is None or actual.dtype != torch.float32:
             return False
-        room = 2.0**-9 * magnitude(*widened(evidence.args))
+        size = magnitude(*widened(evidence.args))
         error = (actual.double() - evidence.expected.double()).abs()
-        return bool((error <= room).all())
+        off = error > 2.0**-18 * size  # far more than float32 rounds, in most of the elements
+        return bool((error <= 2.0**-9 * size).all()) and int(off.sum()) * 2 > off.numel()
 
     return Misconception(
         code="tf32-product",

@@ -153,6 +153,7 @@ class Exercise:
     tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)  # overrides
     exact: bool = False  # bit for bit: copies
     any_integer_dtype: bool = False  # the result may have any integer dtype
+    dense: bool = False  # the result must be contiguous
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
     forbidden_calls: frozenset[str] = frozenset()  # launcher calls that would do the job
     large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly

@@ -188,7 +188,8 @@ class Judge:
         compiling = self._threads.submit(self._compile, submission, exercise)
         run = self._interpret(progress, submission)
         self._finish_compile(progress, compiling)
-        progress.close("interpret", explain(exercise, run.failures, "interpret"))
+        held = [(item.args, item.expectation) for item in run.passed]
+        progress.close("interpret", explain(exercise, run.failures, "interpret", held))
         if progress.gates["interpret"] is GateStatus.PASSED:
             self._traffic(progress, submission)
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:

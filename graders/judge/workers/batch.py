@@ -39,7 +39,8 @@ class Job:
     """One call of a launcher. `args` are CPU tensors (any view) and scalars.
 
     `out_dtype` is the dtype that must come back, or "any-integer". `seconds` is wall time,
-    `memory_bytes` what the worker may allocate beyond what it starts with.
+    `memory_bytes` what the worker may allocate beyond what it starts with. `dense`: the result
+    has to be contiguous.
     """
 
     source: str
@@ -52,6 +53,7 @@ class Job:
     traffic: bool = False
     seconds: float = 10.0
     memory_bytes: int = 2 << 30
+    dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ class _Planner:
             traffic=job.traffic,
             seconds=job.seconds,
             memory_bytes=job.memory_bytes,
+            dense=job.dense,
         )
 
     def _argument(

@@ -54,6 +54,12 @@ class Memory:
             )
         if not _right_dtype(job, out):
             return f"it returned a tensor of dtype {protocol.dtype_name(out.dtype)}"
+        if job.dense and not out.is_contiguous():
+            return (
+                f"it returned a tensor with strides {out.stride()}, which is not contiguous: "
+                "torch.empty_like of a transposed view, and a transposed view of a dense "
+                "tensor, have their columns one after another in memory, not their rows"
+            )
         if out.device.type != self.device:
             return f"it returned a tensor on the device {out.device.type!r}"
         for position, arg in enumerate(args):

@@ -133,6 +133,7 @@ class JobPlan:
     traffic: bool
     seconds: float
     memory_bytes: int
+    dense: bool = False
 
     def regions(self) -> Iterator[Region]:
         for arg in self.args:
