@@ -68,6 +68,7 @@ class Autograder:
         self._store = MarksStore(self.course / judging.STORE)
         self._finished = Finished(self.course, assignment)
         self._masters = self._find_masters()
+        self._completing = False
 
     @property
     def database(self) -> str:
@@ -86,13 +87,14 @@ class Autograder:
         self, students: Sequence[str], judging_: Judging, force: bool = False
     ) -> Iterator[Result]:
         """Grade what is new or changed, in the order in which it is done."""
+        self._completing = completes(judging_)
         with self._alone():
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
             results: list[Result] = []
             tasks = self._tasks(students, force, waiting, ready, results)
             for task, marks in judging_(tasks):
-                self._store.put(task.key, marks)
+                judging.keep(self._store, task.code, task.exercise, marks)
                 for submission in waiting.pop(task.key, []):
                     submission.marks[task.key] = marks
                     if submission.complete:
@@ -124,14 +126,15 @@ class Autograder:
     ) -> Iterator[Task]:
         code = _code(submission.path, self._masters) if submission.keys else []
         for exercise, key in submission.keys.items():
-            known = None if force else self._store.get(key)
-            if known is not None:
+            known = None if force else judging.known_marks(self._store, code, exercise)
+            if known is not None and not (self._completing and known.awaits_gpu):
                 submission.marks[key] = known
             elif key in waiting:
                 waiting[key].append(submission)
             else:
                 waiting[key] = [submission]
-                yield Task(key, tuple(code), exercise)
+                earlier = None if known is None else known.to_json()
+                yield Task(key, tuple(code), exercise, earlier)
 
     def _drain(self, ready: list[_Submission], results: list[Result]) -> Iterator[Result]:
         while results:
@@ -158,7 +161,8 @@ class Autograder:
     def _digest(self, path: Path) -> str:
         """What a finished grading depends on: the submission, the exercises, the judge."""
         digest = hashlib.sha256(path.read_bytes())
-        for part in (judge_version(), *map(exercise_version, self._exercises()), self.database):
+        versions = (judge_version(), *map(exercise_version, self._exercises()))
+        for part in (*versions, self.database, judging.mode()):
             digest.update(part.encode())
         for master in self._masters:
             digest.update(repr(master).encode())
@@ -169,6 +173,7 @@ class Autograder:
         return (
             state.get("digest") == submission.digest
             and not state.get("reason")
+            and not (self._completing and state.get("awaits_gpu"))
             and self.autograded(submission.student).is_file()
         )
 
@@ -185,7 +190,8 @@ class Autograder:
         return self._finish(submission, reason or "; ".join(reasons))
 
     def _finish(self, submission: _Submission, reason: str) -> Result:
-        state = {"digest": submission.digest, "reason": reason}
+        awaits = any(marks.awaits_gpu for marks in submission.marks.values())
+        state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
         return Result(submission.student, status, reason, self._tampered(submission.student))
@@ -255,6 +261,12 @@ class Autograder:
             except OSError as error:
                 raise GraderError("another `tilewise autograde` works in this course") from error
             yield
+
+
+def completes(judging_: Judging) -> bool:
+    """Whether marks that await a GPU's verdict can get it in this run."""
+    wanted = judging.mode()
+    return wanted == "gpu" or (wanted == "all" and getattr(judging_, "has_gpu", False))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,7 @@ from nbformat.notebooknode import NotebookNode
 from graders.classroom import store
 from graders.classroom.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.classroom.store import MarksStore
-from graders.judge.model import GraderError
+from graders.judge.model import GateStatus, GraderError
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode
@@ -80,12 +80,14 @@ def graded_exercises(notebook: NotebookNode) -> list[str]:
     return [name.removesuffix("-public") for name in ids if name.endswith("-public")]
 
 
-def mark_code(code: list[str], exercise: str, marker: Marker) -> Marks:
-    """Ask the judge about the code cells of a notebook."""
+def mark_code(
+    code: list[str], exercise: str, marker: Marker, earlier: Marks | None = None
+) -> Marks:
+    """Ask the judge about the code cells of a notebook, or let it complete earlier marks."""
     with _one_at_a_time, tempfile.TemporaryDirectory(prefix="tilewise-") as folder:
         path = Path(folder) / "submission.ipynb"
         path.write_text(json.dumps(bare_notebook(code)), encoding="utf-8")
-        return marker.mark(path, exercise)
+        return marker.mark(path, exercise, earlier)
 
 
 def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
@@ -95,10 +97,33 @@ def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
     return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
 
 
-def mark_key(code: list[str], exercise: str) -> str:
+def mark_key(code: Sequence[str], exercise: str) -> str:
     """What the marks of this code depend on."""
-    terms = f"{mode()} unsandboxed" if unsandboxed_allowed() else mode()
-    return store.key(code, exercise, terms)
+    return store.key(code, exercise, _terms(mode()))
+
+
+def _terms(name: str) -> str:
+    return f"{name} unsandboxed" if unsandboxed_allowed() else name
+
+
+def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
+    """Where marks wait for a GPU, whose machine may have another torch and triton."""
+    return store.key(code, exercise, _terms("without gpu"), store.sources_version())
+
+
+def keep(marks_store: MarksStore, code: Sequence[str], exercise: str, marks: Marks) -> None:
+    """Store marks for this mode and, where no GPU has judged, for others to complete."""
+    marks_store.put(mark_key(code, exercise), marks)
+    if marks.report["gates"].get("gpu") == GateStatus.NOT_RUN:
+        marks_store.put(_key_without_gpu(code, exercise), marks)
+
+
+def known_marks(marks_store: MarksStore, code: Sequence[str], exercise: str) -> Marks | None:
+    """The marks in the store. Where a GPU is asked for, they may await its verdict."""
+    known = marks_store.get(mark_key(code, exercise))
+    if known is None and mode() != "interpret":
+        return marks_store.get(_key_without_gpu(code, exercise))
+    return known
 
 
 # Marks that another process has just given, by key; what is here is not judged again.
@@ -109,9 +134,12 @@ def stored_or_judged(code: list[str], exercise: str, folder: Path) -> Marks:
     """The mark just given, else from the store in `folder`, else from this process's judge."""
     marks_store = MarksStore(folder)
     name = mark_key(code, exercise)
-    known = given.get(name) or marks_store.get(name)
+    known = given.get(name)
     if known is not None:
         return known
-    fresh = mark_code(code, exercise, warm_marker())
-    marks_store.put(name, fresh)
+    known = known_marks(marks_store, code, exercise)
+    if known is not None and (mode() == "interpret" or not known.awaits_gpu):
+        return known
+    fresh = mark_code(code, exercise, warm_marker(), known)
+    keep(marks_store, code, exercise, fresh)
     return fresh

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graders.classroom.notebook import hidden_id, hidden_points, public_id, public_points
 from graders.judge import discovery
-from graders.judge.model import Exercise, Finding, GateStatus, GraderError, Report, Verdict
+from graders.judge.model import (
+    Exercise,
+    Finding,
+    GateStatus,
+    GraderError,
+    Report,
+    Verdict,
+    awaits_gpu,
+)
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode
@@ -24,6 +32,8 @@ class JudgeLike(Protocol):
     """What is needed of `graders.judge.pipeline.Judge`, official."""
 
     def judge(self, path: Path, exercise: Exercise) -> Report: ...
+
+    def complete(self, path: Path, exercise: Exercise, report: Report) -> Report: ...
 
     def warm(self) -> None: ...
 
@@ -70,6 +80,11 @@ class Marks:
         measured = self.report.get("speed")
         return float(measured["bonus"]) if measured else None
 
+    @property
+    def awaits_gpu(self) -> bool:
+        """Whether a GPU has still to judge it."""
+        return awaits_gpu(self.report["gates"])
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -104,14 +119,26 @@ class Marker:
         """End the judge's warm processes."""
         self._judge.close()
 
-    def mark(self, path: Path, exercise_name: str) -> Marks:
-        """The marks of the notebook or script at `path`. Faults of ours give ungraded marks."""
+    def mark(self, path: Path, exercise_name: str, earlier: Marks | None = None) -> Marks:
+        """The marks of the notebook or script at `path`. Faults of ours give ungraded marks.
+
+        With `earlier` marks of the same code only what a GPU has still to say is added to them.
+        """
         exercise = discovery.exercise(exercise_name)
         try:
-            report = self._judge.judge(path, exercise)
-            return marks(exercise, report)
+            if earlier is None:
+                return marks(exercise, self._judge.judge(path, exercise))
+            known = Report.from_json(earlier.report)
+            return completed(exercise, earlier, self._judge.complete(path, exercise, known))
         except Exception as error:  # whatever breaks in the judge is ours, and no zero
             return ungraded_marks(exercise, f"{type(error).__name__}: {error}")
+
+
+def completed(exercise: Exercise, earlier: Marks, report: Report) -> Marks:
+    """The marks with the verdict of a GPU added; the earlier ones where none was."""
+    if report.verdict is not Verdict.UNGRADED and awaits_gpu(report.gates):
+        return earlier
+    return marks(exercise, report)
 
 
 def official_marker(mode: Mode = "interpret") -> Marker:

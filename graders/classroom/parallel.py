@@ -38,11 +38,15 @@ CONNECT_SECONDS = 10
 
 @dataclass(frozen=True)
 class Task:
-    """One submission's code at one exercise. `key` says what its marks depend on."""
+    """One submission's code at one exercise. `key` says what its marks depend on.
+
+    `earlier` are marks, as JSON data, to which only a GPU's verdict has to be added.
+    """
 
     key: str
     code: tuple[str, ...]
     exercise: str
+    earlier: dict[str, Any] | None = None
 
 
 Judged = tuple[Task, Marks]
@@ -51,8 +55,12 @@ Judging = Callable[[Iterable[Task]], Iterator[Judged]]
 
 @dataclass(frozen=True)
 class Terms:
-    """What parent and workers must agree on for a grade to be the same everywhere."""
+    """What parent and workers must agree on for a grade to be the same everywhere.
 
+    `earlier` are the marks that are to be completed, if there are any.
+    """
+
+    earlier: dict[str, Any] | None = None
     judge: str = field(default_factory=judge_version)
     unsandboxed: bool = field(default_factory=unsandboxed_allowed)
     mode: str = field(default_factory=mode)
@@ -64,7 +72,8 @@ Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
 def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
     """What a worker does: ask its own warm judge. Returns marks as JSON data."""
     _agree(terms)
-    return mark_code(list(code), exercise, warm_marker()).to_json()
+    earlier = None if terms.earlier is None else Marks.from_json(terms.earlier)
+    return mark_code(list(code), exercise, warm_marker(), earlier).to_json()
 
 
 def warm_up(terms: Terms) -> None:
@@ -134,6 +143,13 @@ class LocalProcesses:
             pool.submit(warm_up, Terms())
         return pool
 
+    @property
+    def has_gpu(self) -> bool:
+        """Whether kernels can run on a GPU."""
+        import torch  # slow to import, and asked for only where a GPU is
+
+        return torch.cuda.is_available()
+
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
         waiting, again = iter(tasks), deque[Task]()
         while True:
@@ -181,7 +197,9 @@ class LocalProcesses:
                 if task is None:
                     break
                 try:
-                    running[pool.submit(self.ask, task.code, task.exercise, Terms())] = task
+                    running[
+                        pool.submit(self.ask, task.code, task.exercise, Terms(task.earlier))
+                    ] = task
                 except BrokenProcessPool:
                     again.appendleft(task)
                     raise
@@ -205,6 +223,7 @@ class DaskCluster:
 
     address: str
     ask: Ask = judge_task
+    has_gpu = True  # work for a GPU waits for a worker that has one
 
     def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
         from distributed import Client, as_completed  # only where a cluster is asked for
@@ -225,7 +244,7 @@ class DaskCluster:
                         self.ask,
                         task.code,
                         task.exercise,
-                        Terms(),
+                        Terms(task.earlier),
                         pure=False,
                         resources=resources,
                     )
