@@ -152,7 +152,7 @@ DIFFERENCES: list[tuple[str, Exercise, str, Compute]] = [
     (
         "differs-on-gpu",
         ADD,
-        kernels.ADD.replace("mask=mask)", "mask=mask, other=0.0)"),
+        kernels.ADD.replace("offsets, mask=mask)", "offsets, mask=mask, other=0.0)"),
         lambda run, x, y: x + 2 * y,
     ),
 ]
@@ -297,7 +297,11 @@ def test_a_kernel_shows_the_difference_on_the_gpu(
     ("old", "new", "code"),
     [
         ("(out_ptr + offsets", "(out_ptr + (1 << 40) + offsets", "crashed"),
-        ("    mask =", "    while n > 0:\n        n += 0\n    mask =", "timeout"),
+        (
+            "    mask =",
+            "    while n > 0:\n        tl.atomic_add(out_ptr, 0.0)\n    mask =",
+            "timeout",
+        ),
         ("torch.empty_like(x)", "torch.empty(1 << 42, device='cuda')", "out-of-memory"),
         ("torch.empty_like(x)", "torch.empty(1 << 32, device='cuda')", "out-of-memory"),
     ],

@@ -184,7 +184,10 @@ def test_a_kernel_runs_on_the_gpu(workers: Workers) -> None:
     ("change", "status"),
     [
         (("(out_ptr + offsets", "(out_ptr + (1 << 40) + offsets"), "crashed"),
-        (("    mask =", "    while n > 0:\n        n += 0\n    mask ="), "timeout"),
+        (
+            ("    mask =", "    while n > 0:\n        tl.atomic_add(out_ptr, 0.0)\n    mask ="),
+            "timeout",
+        ),
         (("torch.empty_like(x)", "torch.empty(1 << 42, device='cuda')"), "out-of-memory"),
         (("    return out", "    x.zero_()\n    return out"), "returned"),
         (("    return out", "    return out.cpu()"), "wrong-return"),

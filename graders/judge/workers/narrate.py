@@ -20,7 +20,7 @@ MOST_CHARACTERS = 2_000
 _KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
 # What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
 _GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")
-_GPU_ASSERTION = "device-side assert"
+_GPU_ASSERTION = "device-side assert triggered"
 
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
@@ -82,7 +82,10 @@ def _text(error: BaseException) -> str:
     root = error
     while root.__cause__ is not None and not str(root):
         root = root.__cause__
-    return str(root)[:MOST_CHARACTERS]
+    text = str(root)
+    if any(words in text for words in (*_GPU_CRASHES, _GPU_ASSERTION)):
+        text = text.splitlines()[0]  # behind it, CUDA says how its own developers look for causes
+    return text[:MOST_CHARACTERS]
 
 
 def _line(error: BaseException, filename: str) -> int | None:

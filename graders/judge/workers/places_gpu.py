@@ -31,7 +31,8 @@ class DeviceMemory(Memory):
     def arguments(self, job: JobPlan) -> tuple[Any, ...]:
         self._storages = []
         placed: dict[int, torch.Tensor] = {}
-        self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
+        if any(isinstance(arg, TensorPlace) for arg in job.args):
+            self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
         try:
             return tuple(
                 self._tensor(arg, placed) if isinstance(arg, TensorPlace) else arg
@@ -42,8 +43,6 @@ class DeviceMemory(Memory):
 
     def limit(self, needed: int) -> None:
         """Let torch take `needed` bytes and what a job may have besides, and no more."""
-        if not torch.cuda.is_available():  # then nothing can be allocated, either
-            return
         whole = torch.cuda.get_device_properties(self.device).total_memory
         share = min(1.0, (needed + self._memory_bytes) / whole)
         torch.cuda.set_per_process_memory_fraction(share)
