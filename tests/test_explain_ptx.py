@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from triton_util.explain.ptx import Access, facts_by_line, total
+from triton_util.explain.ptx import Access, facts_by_line, total, widest_load
 from triton_util.explain.targets import TARGETS, occupancy
 
 PTX = """
@@ -98,3 +98,10 @@ def test_occupancy(
     assert found.warps == programs * warps
     assert found.share == pytest.approx(programs * warps / TARGETS[arch].warps)
     assert found.limited_by == limited_by
+
+
+def test_the_widest_load_is_found_without_reading_everything() -> None:
+    assert widest_load(PTX) == 128
+    narrow = "ld.global.b32 { %r1 }, [ %rd1 + 0 ];\nst.global.v4.b32 [ %rd2 + 0 ], { %r1 };"
+    assert widest_load(narrow) == 32
+    assert widest_load("st.global.v4.b32 [ %rd2 + 0 ], { %r1 };\nadd.f32 %r1, %r2, %r3;") == 0
