@@ -19,17 +19,16 @@ NARROW = """
 import torch, triton, triton.language as tl
 
 @triton.jit
-def relu_kernel(x_ptr, out_ptr, n_rows, n_columns, BLOCK: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    for column in range(0, n_columns):
-        offsets = rows * n_columns + column
-        x = tl.load(x_ptr + offsets, mask=rows < n_rows)
-        tl.store(out_ptr + offsets, tl.where(x < 0, 0.0, x), mask=rows < n_rows)
+def relu_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, tl.where(x < 0, 0.0, x), mask=mask)
 
 def relu2d(x):
     out = torch.empty_like(x)
-    n_rows, n_columns = x.shape
-    relu_kernel[(triton.cdiv(n_rows, 32),)](x, out, n_rows, n_columns, BLOCK=32)
+    grid = (triton.cdiv(x.numel(), 32),)
+    relu_kernel[grid](x, out, x.numel(), BLOCK_SIZE=32, num_warps=1)
     return out
 """
 
@@ -65,5 +64,6 @@ def test_the_sandbox_times_a_submission_fairly() -> None:
     assert (equal.problem, slow.problem) == ("", "")
     assert 0.9 < equal.fraction < 1.1
     assert equal.bonus == 2
-    assert slow.fraction < 0.5
-    assert slow.bonus == 0
+    assert slow.fraction < 0.8
+    assert slow.bonus < 2
+    assert "loads" not in equal.words
