@@ -29,10 +29,10 @@ lab: $(READY) build ## open JupyterLab on the first lesson
 
 test: $(READY) browser ## run every test
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 test-oldest: $(OLDEST)/.ready ## run the engine's and the course's tests on the oldest supported triton
-	$(OLDEST)/bin/python -m pytest -n 2 --dist loadgroup -m "not browser" -k "not wrong_kernel and not right_kernel" tests/test_interpreter_*.py tests/test_solutions_*.py tests/test_compile_gate.py tests/test_course.py $(PYTEST_FLAGS)
+	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not browser" -k "not wrong_kernel and not right_kernel" tests/test_interpreter_*.py tests/test_solutions_*.py tests/test_compile_gate.py tests/test_course.py $(PYTEST_FLAGS)
 
 colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has (its Python is 3.12)
 	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest tests/test_colab.py $(PYTEST_FLAGS)

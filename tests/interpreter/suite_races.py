@@ -45,6 +45,23 @@ def read_back_kernel(x_ptr, scratch_ptr, output_ptr, BLOCK_SIZE: tl.constexpr, W
     tl.store(output_ptr + offsets, tl.load(scratch_ptr + offsets))
 
 
+@triton.jit
+def halved_offsets_kernel(x_ptr, output_ptr, BLOCK_SIZE: tl.constexpr, CONSTANT: tl.constexpr):
+    lanes = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    values = tl.load(x_ptr + (lanes // 2 if CONSTANT else lanes))
+    tl.store(output_ptr + lanes // 2, values)
+
+
+@triton.jit
+def rows_without_stride_kernel(
+    x_ptr, output_ptr, stride, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    rows, columns = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    base = tl.program_id(0) * ROWS * COLUMNS
+    values = tl.load(x_ptr + base + rows * COLUMNS + columns)
+    tl.store(output_ptr + base + rows * stride + columns, values)
+
+
 def codes(run):
     return sorted({fault.code for fault in run.faults})
 
@@ -88,6 +105,34 @@ def test_the_same_value_twice_is_no_race(schedule):
     with interpret(EngineOptions(schedule=schedule)) as run:
         fill_kernel[(4,)](output, 100, 8, BLOCK_SIZE=32, CONSTANT=True)
     assert run.faults == []
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_lanes_of_one_store_that_share_an_element_race(schedule):
+    x, output = torch.randn(128), torch.zeros(64)
+    with interpret(EngineOptions(schedule=schedule)) as run:
+        halved_offsets_kernel[(4,)](x, output, BLOCK_SIZE=32, CONSTANT=False)
+    assert codes(run) == ["lane-race"]
+    fault = run.faults[0]
+    assert fault.argument == "output_ptr" and fault.source.startswith("tl.store")
+    assert fault.first_offset in (0, 16, 32, 48)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_lanes_that_agree_do_not_race(schedule):
+    x, output = torch.randn(128), torch.zeros(64)
+    with interpret(EngineOptions(schedule=schedule)) as run:
+        halved_offsets_kernel[(4,)](x, output, BLOCK_SIZE=32, CONSTANT=True)
+    assert run.faults == []
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("stride", "expected"), [(8, []), (7, ["lane-race"]), (0, ["lane-race"])])
+def test_rows_of_a_tile_that_overlap_race(schedule, stride, expected):
+    x, output = torch.randn(64), torch.zeros(64)
+    with interpret(EngineOptions(schedule=schedule)) as run:
+        rows_without_stride_kernel[(2,)](x, output, stride, ROWS=4, COLUMNS=8)
+    assert codes(run) == expected
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -74,6 +74,20 @@ def _runs(tile: Tile) -> tuple[Array, int]:
     return starts, length
 
 
+def may_repeat(piece: Piece) -> bool:
+    """True unless it is seen at a glance that no program stores twice to one element."""
+    if isinstance(piece, Lanes):
+        return piece.offsets_[0].size > 1
+    if piece.starts.size > piece.starts.shape[0]:
+        return True
+    extent = 1
+    for step, size in sorted((abs(step), size) for _, size, step in piece.axes):
+        if size > 1 and step < extent:
+            return True
+        extent += (size - 1) * step
+    return False
+
+
 def is_disjoint(piece: Piece) -> bool:
     """True where no two programs can share an element, as far as is seen at a glance."""
     if isinstance(piece, Lanes):

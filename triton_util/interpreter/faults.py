@@ -13,6 +13,7 @@ FAULT_CODES = (
     "gap-store",
     "never-stored",
     "write-race",
+    "lane-race",
     "read-write-race",
     "order-dependent",
     "uninitialised-read",

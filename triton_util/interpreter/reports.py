@@ -174,6 +174,36 @@ class Reporter:
             )
         )
 
+    def lane_race(
+        self,
+        region: Region,
+        offset: int,
+        elements: int,
+        program: tuple[int, int, int] | None,
+    ) -> None:
+        """Note that two lanes of one store put different values into one element."""
+        self.note(
+            Fault(
+                code="lane-race",
+                message=(
+                    f"Two lanes of one tl.store in program {program} put different values into "
+                    f"offset {offset} of {region.name!r} ({elements} such elements found here): "
+                    "lanes store at the same time, and on a GPU it is chance which value stays."
+                ),
+                program_id=program,
+                operation="tl.store",
+                argument=region.name,
+                shape=region.shape,
+                strides=region.strides,
+                first_offset=offset,
+                cause=(
+                    "Usual causes: a stride that is zero or too small, offsets divided or taken "
+                    "modulo something, or a whole block stored where its tl.sum was meant."
+                ),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
     def read_race(
         self,
         region: Region | None,

@@ -20,7 +20,7 @@ import torch
 
 from .access import Lanes, Piece, Plan
 from .cells import Cells, CellStore, Window
-from .coverage import is_disjoint
+from .coverage import is_disjoint, may_repeat
 from .formats import Array
 from .fresh import FreshMemory
 
@@ -149,16 +149,20 @@ class Shadow:
             window.extend(piece)
             if apart and is_disjoint(piece):
                 self._unsettled.append((window, piece, tags))
-                continue
-            self._settle(window.cells)
-            window.write(piece, tags)
-            if self.batch.programs == 1:
-                continue
-            after = window.read(piece)
+                after = tags
+            else:
+                self._settle(window.cells)
+                window.write(piece, tags)
+                after = tags if self.batch.programs == 1 else window.read(piece)
             lost = (after != tags) & self._counts(piece, values.shape)
-            if lost.any():
-                changed = lost & _differs(piece.read(region.flat), values)
-                self._report_write(window, piece, changed, after, tags)
+            repeats = may_repeat(piece)
+            if not repeats and not lost.any():
+                continue
+            changed = _differs(piece.read(region.flat), values)
+            self._report_write(window, piece, lost & changed, after, tags)
+            if repeats:
+                clash = changed & (after == tags) & _active_of(piece, values.shape)
+                self._report_lanes(window, piece, clash, tags)
 
     def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
         """Atomic operations never race with each other, and order what follows."""
@@ -280,6 +284,15 @@ class Shadow:
         programs = [self._program_of(int(tag.ravel()[at])) for tag in (tags, others)]
         count = len(np.unique(offsets[changed]))
         self.reporter.write_race(window.region, first, count, programs[0], programs[1])
+
+    def _report_lanes(self, window: Window, piece: Piece, clash: Array, tags: Array) -> None:
+        if not clash.any():
+            return
+        at = int(clash.argmax())
+        offsets = np.broadcast_to(_offsets_of(piece), clash.shape)
+        count = len(np.unique(offsets[clash]))
+        program = self._program_of(int(tags.ravel()[at]))
+        self.reporter.lane_race(window.region, int(offsets.ravel()[at]), count, program)
 
     def _program_of(self, tag: int) -> tuple[int, int, int] | None:
         return None if tag >= self.atomic_tag else self._coordinates(tag - self.base)
