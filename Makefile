@@ -31,11 +31,8 @@ test: $(READY) browser ## run every test
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
-test-oldest: $(OLDEST)/.ready ## run the engine's and the course's tests on the oldest supported triton
-	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not browser" -k "not wrong_kernel and not right_kernel" tests/test_interpreter_*.py tests/test_solutions_*.py tests/test_compile_gate.py tests/test_course.py $(PYTEST_FLAGS)
-
-colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has (its Python is 3.12)
-	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest tests/test_colab.py $(PYTEST_FLAGS)
+test-oldest: $(OLDEST)/.ready browser ## run every test on the oldest supported triton
+	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 lint: $(READY) ## format, lint and check types
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/mypy
