@@ -6,9 +6,13 @@ needs itself meanwhile.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
-from multiprocessing import forkserver
+import tempfile
+from multiprocessing import forkserver, util
 from multiprocessing.context import ForkServerContext
+
+from graders.judge.workers import folders
 
 _PRELOADED = ["graders.classroom.parallel", "graders.judge.pipeline"]
 
@@ -23,4 +27,8 @@ def context() -> ForkServerContext:
 def start() -> None:
     """Let it import in the background; returns at once."""
     context()
+    usual, tempfile.tempdir = tempfile.tempdir, str(folders.make())
+    util.get_temp_dir()  # asked for once and kept: its socket goes where a killed command's goes
+    tempfile.tempdir = usual
+    atexit.register(folders.remove_all)
     forkserver.ensure_running()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from graders.classroom import store
 from graders.classroom.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.classroom.store import MarksStore
 from graders.judge.model import GateStatus, GraderError
+from graders.judge.workers import folders
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode
@@ -84,8 +84,8 @@ def mark_code(
     code: list[str], exercise: str, marker: Marker, earlier: Marks | None = None
 ) -> Marks:
     """Ask the judge about the code cells of a notebook, or let it complete earlier marks."""
-    with _one_at_a_time, tempfile.TemporaryDirectory(prefix="tilewise-") as folder:
-        path = Path(folder) / "submission.ipynb"
+    with _one_at_a_time, folders.folder() as folder:
+        path = folder / "submission.ipynb"
         path.write_text(json.dumps(bare_notebook(code)), encoding="utf-8")
         return marker.mark(path, exercise, earlier)
 

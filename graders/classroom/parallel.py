@@ -31,6 +31,7 @@ from graders.classroom.marks import UNSANDBOXED, Marks, ungraded_marks, unsandbo
 from graders.classroom.store import judge_version
 from graders.judge import discovery
 from graders.judge.model import GraderError
+from graders.judge.workers import folders
 
 ATTEMPTS = 3
 CONNECT_SECONDS = 10
@@ -118,6 +119,7 @@ def _end_with_the_command() -> None:
     command = multiprocessing.parent_process()
     if command is not None:
         connection.wait([command.sentinel])
+        folders.remove_all()
         os._exit(1)
 
 

@@ -7,9 +7,11 @@ followed by the child's report and the tail of its stderr, as raw bytes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -55,13 +57,22 @@ def main() -> None:
             send(control, {"ready": False, "error": f"{type(error).__name__}: {error}"})
             return
         send(control, hello)
-        while True:
-            request = receive(control)
-            if request is None:
-                return
-            answer, report, stderr = _compile(gate_compile_child, jail, request, control)
-            send(control, answer)
-            control.sendall(report + stderr)
+        try:
+            with contextlib.suppress(ConnectionError):
+                _serve(gate_compile_child, jail, control)
+        finally:  # for the judge, which may have been killed
+            shutil.rmtree(os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
+
+
+def _serve(child: Any, jail: Any, control: socket.socket) -> None:
+    """Answer requests until the judge is gone."""
+    while True:
+        request = receive(control)
+        if request is None:
+            return
+        answer, report, stderr = _compile(child, jail, request, control)
+        send(control, answer)
+        control.sendall(report + stderr)
 
 
 def send(control: socket.socket, message: dict[str, Any]) -> None:
@@ -152,7 +163,7 @@ def _compile(
     os.close(child_report)
     os.close(child_error)
     seconds = WALL_FACTOR * request["cpu_seconds"] + 5.0
-    report, stderr, ended = _collect(report_end, error_end, pid, seconds)
+    report, stderr, ended = _collect(report_end, error_end, pid, seconds, control)
     _, status = os.waitpid(pid, 0)
     answer = {
         "timeout": ended == "time" or (not ended and _out_of_time(status)),
@@ -174,17 +185,25 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _collect(report_end: int, error_end: int, pid: int, seconds: float) -> tuple[bytes, bytes, str]:
-    """Read both pipes to their end, or end the child at a limit: "time", "size" or "memory"."""
+def _collect(
+    report_end: int, error_end: int, pid: int, seconds: float, control: socket.socket
+) -> tuple[bytes, bytes, str]:
+    """Read both pipes to their end, or end the child at a limit: "time", "size" or "memory".
+
+    Or because the judge is "gone": it says nothing while it waits for an answer.
+    """
     kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + seconds
     ended = ""
     with selectors.DefaultSelector() as selector:
         for end in kept:
             selector.register(end, selectors.EVENT_READ)
-        while selector.get_map():
+        selector.register(control, selectors.EVENT_READ)
+        while len(selector.get_map()) > 1:
             ready = selector.select(TICK_SECONDS)
             ended = _over_limit(pid, len(kept[report_end]), deadline)
+            if any(key.fileobj is control for key, _ in ready):
+                ended = "gone"
             if ended:
                 os.kill(pid, signal.SIGKILL)
                 break

@@ -197,11 +197,16 @@ def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:
     known = worker.remembered(key)
     if not isinstance(known, Assembled):
         try:
-            known = assemble(item.ptx, worker.ptxas(item.target), item.fp_fusion)
+            known = _assemble(item, worker)
         except MissingAssemblerError as error:
             raise GraderError(str(error)) from error
         worker.remember(key, known)
     return known
+
+
+def _assemble(item: _Compiled, worker: CompileWorker) -> Assembled:
+    command = worker.ptxas(item.target)
+    return assemble(item.ptx, command, item.fp_fusion, worker.directory)
 
 
 def _resources(item: _Compiled, made: Assembled) -> KernelResources:

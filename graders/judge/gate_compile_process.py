@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 from graders.judge.compile_worker import receive, receive_bytes, send
 from graders.judge.model import GraderError
+from graders.judge.workers import folders
 
 ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
 REMEMBERED = 256  # submissions whose answer is kept
@@ -45,7 +45,7 @@ class CompileWorker:
         self.hello: Mapping[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._cache: tempfile.TemporaryDirectory[str] | None = None
+        self._directory: Path | None = None
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Any] = OrderedDict()
 
@@ -69,9 +69,9 @@ class CompileWorker:
             self._process.kill()  # it holds nothing; an orderly end takes Python seconds
             self._process.wait()
             self._process = None
-        if self._cache is not None:
-            self._cache.cleanup()
-            self._cache = None
+        if self._directory is not None:
+            folders.remove(self._directory)
+            self._directory = None
 
     def remembered(self, key: str) -> Any | None:
         """What `remember` kept under this key; None if nothing."""
@@ -92,6 +92,11 @@ class CompileWorker:
         with self._lock:
             self._start()
         return list(self.hello["ptxas"][str(target)])
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the files of the process lie, as long as it runs."""
+        return self._directory
 
     def compile(self, request: Mapping[str, Any]) -> Answer:
         """One submission's report; see `gate_compile_child.run` for what is in it."""
@@ -122,7 +127,7 @@ class CompileWorker:
         self.close()
         ours, theirs = socket.socketpair()
         ours.settimeout(ANSWER_SECONDS)
-        self._cache = tempfile.TemporaryDirectory(prefix="tilewise-compile-")
+        self._directory = folders.make()
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "graders.judge.compile_worker", str(theirs.fileno())],
@@ -130,7 +135,7 @@ class CompileWorker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env=_environment(self._cache.name),
+                env=_environment(str(self._directory)),
                 cwd=Path(__file__).parents[2],
             )
         self._control = ours

@@ -36,9 +36,14 @@ class MissingAssemblerError(Exception):
     """ptxas itself cannot be run on this machine."""
 
 
-def assemble(ptx: str, command: list[str], fp_fusion: bool = True) -> Assembled:
-    """Run `command` (with {ptx} and {cubin} for the files) and read its report."""
-    with tempfile.TemporaryDirectory(prefix="tilewise-ptxas-") as folder:
+def assemble(
+    ptx: str, command: list[str], fp_fusion: bool = True, directory: Path | None = None
+) -> Assembled:
+    """Run `command` (with {ptx} and {cubin} for the files) and read its report.
+
+    The files lie in a folder beneath `directory` meanwhile (by default the system's own place).
+    """
+    with tempfile.TemporaryDirectory(prefix="tilewise-ptxas-", dir=directory) as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
         filled = [part.format(ptx=source, cubin=target) for part in command]

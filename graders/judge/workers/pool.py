@@ -14,12 +14,10 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +29,7 @@ from typing import Any, Self
 import torch
 
 from graders.judge.model import Fault, GraderError, LaunchFacts
-from graders.judge.workers import protocol
+from graders.judge.workers import folders, protocol
 from graders.judge.workers.batch import Batch, Job
 from graders.judge.workers.protocol import Device, Status
 
@@ -237,7 +235,7 @@ class Workers:
             raise
 
     def _start(self) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="tilewise-"))
+        self._directory = folders.make()
         self._errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -302,7 +300,7 @@ class Workers:
                 self._process.kill()
                 self._process.wait()
         if self._directory is not None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            folders.remove(self._directory)
         if self._errors >= 0:
             os.close(self._errors)
             self._errors = -1
