@@ -91,8 +91,10 @@ class Stopwatch:
             return None
         nothing = Speed(work.name, _gpu_name(), 0.0, 0.0, 0.0, 0, sum(p for _, p in bars), "")
         try:
+            with turn(alone=False):
+                inputs = self._prepared(exercise, work)
             with turn(alone=True):
-                mine, theirs = self._both(submission, load(model, exercise), exercise, work)
+                mine, theirs = self._both(submission, load(model, exercise), inputs, work)
         except GraderError as error:
             return replace(nothing, problem=str(error))
         problem = theirs.problem and f"the model solution: {theirs.problem}"
@@ -112,17 +114,17 @@ class Stopwatch:
         )
 
     def _both(
-        self, submission: Submission, model: Submission, exercise: Exercise, work: Workload
+        self, submission: Submission, model: Submission, inputs: Inputs, work: Workload
     ) -> tuple[Run, Run]:
         """The submission and the model solution, under conditions that are the same."""
-        inputs = self._prepared(exercise, work)
-        known = self._model.get(exercise.name)
+        name = model.launcher
+        known = self._model.get(name)
         if known is None or time.monotonic() - known.when > FRESH_SECONDS:
             known = self._time(model, inputs, work)
         mine = self._time(submission, inputs, work)
         if abs(known.yard_ms / mine.yard_ms - 1) > STEADY:  # colder, hotter, or in company
             known = self._time(model, inputs, work)
-        self._model[exercise.name] = known
+        self._model[name] = known
         return mine, known
 
     def _prepared(self, exercise: Exercise, work: Workload) -> Inputs:
