@@ -124,6 +124,16 @@ def test_the_model_solutions_fault_is_not_the_learners() -> None:
     assert found.problem.startswith("the model solution: ")
 
 
+def test_a_fault_of_ours_costs_nothing_but_the_bonus(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(exercise: object, work: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(gate_speed, "prepare", no_room)
+    found = measured(FakeRun(0.1))
+    assert found.problem == "it could not be measured (CUDA out of memory)"
+    assert found.bonus == 0
+
+
 def test_the_model_solution_is_timed_once_for_many_and_again_in_other_conditions() -> None:
     workers = FakeWorkers({"mine": FakeRun(0.1), "model": FakeRun(0.1)})
     stopwatch = Stopwatch(workers)  # type: ignore[arg-type]

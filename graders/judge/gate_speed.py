@@ -23,7 +23,6 @@ from graders.judge.gpu_turns import turn
 from graders.judge.model import (
     Case,
     Exercise,
-    GraderError,
     KernelResources,
     Speed,
     Workload,
@@ -95,8 +94,8 @@ class Stopwatch:
                 inputs = self._prepared(exercise, work)
             with turn(alone=True):
                 mine, theirs = self._both(submission, load(model, exercise), inputs, work)
-        except GraderError as error:
-            return replace(nothing, problem=str(error))
+        except Exception as error:  # ours, whatever it is: it takes nothing from the grade
+            return replace(nothing, problem=f"it could not be measured ({error})")
         problem = theirs.problem and f"the model solution: {theirs.problem}"
         problem = problem or mine.problem or _contradiction(mine, theirs, work)
         if problem:
@@ -122,9 +121,11 @@ class Stopwatch:
         if known is None or time.monotonic() - known.when > FRESH_SECONDS:
             known = self._time(model, inputs, work)
         mine = self._time(submission, inputs, work)
-        if abs(known.yard_ms / mine.yard_ms - 1) > STEADY:  # colder, hotter, or in company
+        # colder, hotter, or in company
+        if not mine.problem and abs(known.yard_ms / mine.yard_ms - 1) > STEADY:
             known = self._time(model, inputs, work)
-        self._model[name] = known
+        if not known.problem:
+            self._model[name] = known
         return mine, known
 
     def _prepared(self, exercise: Exercise, work: Workload) -> Inputs:
