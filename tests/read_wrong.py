@@ -29,6 +29,11 @@ def kernel_with(*lines: str, before: str = "", decorators: str = "") -> str:
 
 
 WRONG: dict[str, tuple[str, str]] = {
+    "launches-a-plain-function": (
+        "kernel-not-jit",
+        KERNEL.replace("@triton.jit\n", "") + f"\ndef vector_add(x, y):{LAUNCH}",
+    ),
+    "misspelt-method": ("no-such-method", launcher("n = x.nmel()")),
     # torch computes
     "adds-with-an-operator": ("torch-computes", returns("x + y")),
     "adds-in-place": ("torch-computes", launcher("x += y")),

@@ -18,7 +18,8 @@ from graders.judge.workers.protocol import SILENCED
 
 MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
-TINY = 4  # elements: fewer cannot tell one mistake from another
+CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
+TINY = 8  # elements: fewer cannot tell one mistake from another
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
 NO_ELEMENT = -1  # fills the last row of a wrapped vector
@@ -74,6 +75,7 @@ def explain(
         else:
             causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
     weight = Counter(code for _, cause, code in causes if cause is None)
+    weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
     findings: dict[str, Finding] = {}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
@@ -91,7 +93,7 @@ def _candidates(
 ) -> list[tuple[Failure, list[Misconception]]]:
     """The misconceptions that each failing case admits.
 
-    In a case of an element or two nearly every mistake looks alike. What only such cases admit
+    In a case of a few elements nearly every mistake looks alike. What only such cases admit
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
     named = [(failure, _misconceptions(exercise, failure)) for failure in failures]

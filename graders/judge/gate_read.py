@@ -27,6 +27,9 @@ def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
     launcher = scope.functions.get(exercise.name)
     if launcher is None:
         return [_launcher_is_kernel(scope.kernels.get(exercise.name), exercise)]
+    undecorated = list(_undecorated(tree, scope))
+    if undecorated:
+        return undecorated  # what else there is to say follows from it
     lines = submission.source.split("\n")
     stubs = list(_stubs(launcher, scope, lines))
     reader = Reader(tree, scope, exercise)
@@ -49,6 +52,33 @@ def _launcher_is_kernel(kernel: ast.FunctionDef | None, exercise: Exercise) -> F
         f"{exercise.name} is itself a kernel. The exercise asks for a launcher: a plain Python "
         "function that allocates the output, launches a kernel and returns the output.",
         f"Give the kernel another name and call it from def {exercise.name}(…).",
+    )
+
+
+def _undecorated(tree: ast.Module, scope: Scope) -> Iterator[Finding]:
+    """Plain functions that are launched on a grid, as only a kernel can be."""
+    launched = {
+        node.func.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Subscript)
+        and isinstance(node.func.value, ast.Name)
+    }
+    for name in sorted(launched & scope.functions.keys() - scope.kernels.keys()):
+        yield finding(
+            "kernel-not-jit",
+            scope.functions[name],
+            f"{name} is launched on a grid, but it is a plain Python function.",
+            f"Write @triton.jit on the line above def {name}: that makes a kernel of it.",
+        )
+
+
+def _repeated(function: ast.FunctionDef) -> Finding:
+    return finding(
+        "not-triton",
+        function,
+        f"{function.name} has several definitions, chosen while the file is loaded.",
+        "Define it once.",
     )
 
 

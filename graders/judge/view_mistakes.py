@@ -115,9 +115,9 @@ def divided_by_wrong_size(
 
 
 def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
-    """What a kernel reads at these offsets from the first element; None outside the storage."""
-    length = x.untyped_storage().nbytes() // x.itemsize - x.storage_offset()
-    return x.as_strided((length,), (1,))[places] if int(places.max()) < length else None
+    """What a kernel reads at these offsets from the first element; None behind the last one."""
+    last = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True))
+    return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
 
 
 def column_stride_ignored(reference: Imitation) -> Misconception:
