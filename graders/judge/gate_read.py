@@ -82,15 +82,6 @@ def _repeated(function: ast.FunctionDef) -> Finding:
     )
 
 
-def _repeated(function: ast.FunctionDef) -> Finding:
-    return finding(
-        "not-triton",
-        function,
-        f"{function.name} has several definitions, chosen while the file is loaded.",
-        "Define it once.",
-    )
-
-
 def _no_kernel(launcher: ast.FunctionDef) -> Finding:
     return finding(
         "no-kernel",
