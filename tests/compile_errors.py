@@ -37,6 +37,8 @@ ERRORS: dict[str, tuple[str, str]] = {
         "not every path of the kernel has set",
         "if pid == 0:\n    z = 1\nx = x + z  # here",
     ),
+    "print-of-a-block": ("On a GPU `print` takes a plain text", "print(pid)  # here"),
+    "print-of-an-f-string": ("and no f-string", 'print(f"pid {pid}")  # here'),
     "undefined-name": ("name that does not exist: nothing_here", "x = x + nothing_here  # here"),
     "unknown-tl-function": ("tl has no lode", "x = tl.lode(x_ptr)  # here"),
     "sizes-do-not-match": (

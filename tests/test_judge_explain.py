@@ -85,6 +85,21 @@ def test_a_mistake_is_named_by_its_fault() -> None:
     assert "8 of 16 lanes" in finding.message
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_error_in_a_kernel_says_what_to_do_but_not_of_a_hidden_case(hidden: bool) -> None:
+    error = Fault("kernel-error", "The grid is no tuple.", cause="Write (n,).")
+    failed = replace(fail(None, hidden=hidden, faults=(error,), status="raised"), error=error)
+    (finding,) = explain(ADD, [failed], "interpret")
+    assert finding.next_step == ("Mend the line and check again." if hidden else "Write (n,).")
+
+
+def test_a_launcher_that_asks_for_a_gpu_is_told_where_to_allocate() -> None:
+    error = Fault("exception", "AssertionError: Torch not compiled with CUDA enabled")
+    failed = replace(fail(None, faults=(error,), status="raised"), error=error)
+    (finding,) = explain(ADD, [failed], "interpret")
+    assert "torch.empty_like(x)" in finding.next_step
+
+
 PATTERNS = [
     ("first-block-only", (40,), slice(0, 16)),
     ("last-block-only", (40,), slice(24, 40)),

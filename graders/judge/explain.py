@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -206,11 +206,11 @@ def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
     if failure.status == "wrong-return":
         return "wrong-return", _wrong_return_words(failure)
     if failure.error is not None and failure.error.code in generic.FAULTS:
-        return failure.error.code, generic.FAULTS[failure.error.code]
+        return failure.error.code, _error_words(failure.error, failure.hidden)
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
-        return "raised", Words("The launcher stops with an error", "", "Mend it and check again.")
+        return "raised", _raised_words(failure)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and failure.wrong is None:
         return fault.code, generic.FAULTS[fault.code]
@@ -234,6 +234,29 @@ def _wrong_return_words(failure: Failure) -> Words:
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
     """The fault to speak of: one that the misconception names, else the first there is."""
     faults = failure.evidence.faults
+def _error_words(error: Fault, hidden: bool) -> Words:
+    """What to do about an error in a kernel depends on the error; of hidden cases it is not said,
+    because a submission could speak through it.
+    """
+    words = generic.FAULTS[error.code]
+    told = error.code == "kernel-error" and error.cause and not hidden
+    return replace(words, next_step=error.cause) if told else words
+
+
+def _raised_words(failure: Failure) -> Words:
+    """An error in the launcher. One is common: a copied line that asks for a GPU."""
+    error = failure.error
+    needs_gpu = error is not None and "CUDA" in error.message and not failure.hidden
+    return Words(
+        "The launcher stops with an error",
+        "",
+        "Allocate where the inputs are, wherever that is: torch.empty_like(x), or "
+        "torch.empty(..., device=x.device)."
+        if needs_gpu
+        else "Mend it and check again.",
+    )
+
+
     for fault in faults:
         if fault.code in wanted or f"{fault.code}:{fault.argument}" in wanted:
             return fault

@@ -22,7 +22,7 @@ from graders.judge.gate_read_values import (
     join,
     options,
 )
-from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
+from graders.judge.gate_read_words import finding, no_such_method, not_triton, shown, torch_computes
 
 if TYPE_CHECKING:
     from graders.judge.gate_read_expressions import Expressions
@@ -162,6 +162,8 @@ class Calls:
             self.reader.report(not_triton(node, f"`{shown(node)}` reaches into torch itself."))
         else:
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
+        elif not hasattr(torch.Tensor, name):
+            self.reader.report(no_such_method(node, name))
 
     def _of_bag(self, node: ast.Call, owner: Bag, name: str, arguments: Arguments) -> Value:
         whole = element(owner)

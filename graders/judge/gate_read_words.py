@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 
+import torch
+
 from graders.judge.model import Finding
+from graders.judge.submission_words import did_you_mean
 
 TITLES = {
     "not-triton": "This is not Triton",
@@ -14,6 +17,7 @@ TITLES = {
     "no-result": "The launcher returns nothing",
     "kernel-without-grid": "The kernel is called without a grid",
     "kernel-not-jit": "A kernel needs @triton.jit",
+    "no-such-method": "A tensor has no method of that name",
 }
 
 
@@ -37,6 +41,17 @@ def torch_computes(node: ast.AST, what: str) -> Finding:
         f"{what} computes on tensor data in the launcher.",
         "Let the kernel do it: the launcher only allocates, looks at shapes and strides, and "
         "launches.",
+    )
+
+
+def no_such_method(node: ast.AST, name: str) -> Finding:
+    """A misspelt method of a tensor."""
+    guess = did_you_mean(name, dir(torch.Tensor))
+    return finding(
+        "no-such-method",
+        node,
+        f"`{shown(node)}`: tensors have no `{name}`. {guess}".strip(),
+        "Mend the name and check again.",
     )
 
 

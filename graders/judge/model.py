@@ -93,6 +93,7 @@ class Fault:
     operation: str | None = None
 
 
+    cause: str = ""  # the usual cause; of a kernel-error: what to do
 @dataclass(frozen=True)
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name)."""

@@ -214,7 +214,7 @@ class _Program:
                 f"{name} is not defined",
                 f"{self._place(line)}: {exercise.name} needs {name}, and nothing here defines it. "
                 f"{did_you_mean(name, known)}".strip(),
-                f"Define or import {name} in a cell of its own or beside the kernel.",
+                f"Define {name} before this line: there, beside the function, or in another cell.",
                 line=line,
             )
 

@@ -54,6 +54,13 @@ PYTHON: tuple[Row, ...] = (
         "triton.next_power_of_2 instead of their tl versions.",
     ),
     (
+        "print",
+        r"is not string$|Cannot evaluate f-string",
+        "On a GPU `print` takes a plain text and then values, and no f-string.",
+        "Take it out before a check. While you look for a bug use print_if(text, conditions) in "
+        'the interpreter, or print("pid", pid), which a GPU can do.',
+    ),
+    (
         "unsupported-python",
         r"unsupported AST node type: (?P<node>\w+)",
         "A kernel cannot contain this piece of Python ({node}): a GPU has nothing to run it with.",

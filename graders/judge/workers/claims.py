@@ -77,6 +77,7 @@ def _fault(value: object) -> Fault | None:
         source=text(value.get("source"), MAX_NAME),
         argument=text(value.get("argument"), MAX_NAME) or None,
         operation=text(value.get("operation"), MAX_NAME) or None,
+        cause=text(value.get("cause"), MAX_MESSAGE),
     )
 
 

@@ -115,7 +115,7 @@ def _in_kernel(error: BaseException) -> bool:
 
 
 def _fault(fault: object) -> dict[str, Any]:
-    fields = ("code", "message", "line", "source", "argument", "operation")
+    fields = ("code", "message", "line", "source", "argument", "operation", "cause")
     return {name: _plain(getattr(fault, name, None)) for name in fields}
 
 
