@@ -69,8 +69,8 @@ figures.pointer_tile(rows=(2, 3), cols=(3, 4, 5, 6), stride_row=7, stride_col=1)
 # mask = (rows[:, None] < height) & (cols[None, :] < width)
 # ```
 #
-# A lane may work only if its row *and* its column exist. (Python's `and` does not work on blocks. It
-# asks for one yes or no, and a block has many.)
+# A lane may work only if its row *and* its column exist. (Write `&`, not Python's `and`. That asks for
+# one yes or no, and a block has many. Triton still takes it for `&`, and warns that it will not for ever.)
 #
 # **Try it.** Look at the programs on the right edge. What is the offset of a lane that is one column
 # too far to the right? Whose element is it?

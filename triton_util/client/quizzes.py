@@ -12,11 +12,12 @@ from typing import Any
 from triton_util.client.card import frame, inline, prose
 
 LETTERS = "abcdefgh"
-# ipywidgets makes every choice one line high: a longer one would lie over the next.
+# ipywidgets makes every choice one line high: of two lines the second lay over the next choice.
 _STYLE = """<style>
-.tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: flex; align-items: flex-start;
-  height: auto; line-height: 1.45; padding: .15em 0; white-space: normal; }
-.tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { float: none; flex: none; height: 1.45em; }
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; height: auto;
+  line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { float: left; height: 1.45em;
+  margin: 0 0 0 -1.6em; }
 </style>"""
 
 
