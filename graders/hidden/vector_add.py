@@ -6,7 +6,7 @@ from graders.judge.model import Hidden
 HIDDEN = {
     "vector_add": Hidden(
         cases=(
-            *cases(two, "n", [997, 3000, 6143, 65_537, 1_048_579]),
+            *cases(two, "n", [997, 3000, 6143, 65_537, 300_007]),
             *cases(two, "n", [2500], draws=2, engine_orders=True),
             *cases(two, "n", [5, 31, 33, 127, 129, 2047, 2048, 2049, 4097], part="edges"),
             *cases(two, "n", [1009, 4], part="types", dtypes=FLOATS[1:]),

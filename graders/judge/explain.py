@@ -74,6 +74,7 @@ def explain(
             causes.append((failure, best, best.code))
         else:
             causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
+    causes = _telling(causes)
     weight = Counter(code for _, cause, code in causes if cause is None)
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
@@ -86,6 +87,14 @@ def explain(
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
     return list(findings.values())[:MAX_FINDINGS]
+
+
+def _telling(
+    causes: list[tuple[Failure, Misconception | None, str]],
+) -> list[tuple[Failure, Misconception | None, str]]:
+    """Without the patterns that show in cases of a few elements alone, if there are others."""
+    large = [cause for cause in causes if cause[1] or not _tiny(cause[0]) or cause[0].wrong is None]
+    return large or causes
 
 
 def _candidates(
@@ -158,8 +167,11 @@ def _imitates(misconception: Misconception, failure: Failure) -> bool:
     if misconception.imitate is None or actual is None or failure.wrong is None:
         return False
     args = failure.evidence.args
-    imitation = misconception.imitate(*(args if failure.expectation.exact else widened(args)))
-    return imitation is not None and resembles(actual, imitation, failure.expectation)
+    want = failure.expectation
+    imitation = misconception.imitate(*(args if want.exact else widened(args)))
+    if imitation is None or not resembles(actual, imitation, want):
+        return False
+    return not resembles(want.values.to(want.dtype), imitation, want)  # else it is no mistake here
 
 
 def _misconception_finding(

@@ -63,7 +63,7 @@ def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
     if not known.any():
         return False
     rounded = candidate.to(actual.dtype)
-    if not candidate[known].any():
+    if not rounded[known].any():
         return False  # nothing but zeros looks like many mistakes
     differs = ~close(expected.to(actual.dtype), rounded) & known
     return bool(differs.any()) and bool(close(actual, candidate)[known].all())
