@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 
 import triton
 from explained_kernels import broken, double, double_kernel, idle, square
+from solution_cases import SolvedCase, all_cases
 
 from triton_util.explain import ExplainError, Explanation, compare, explain
 from triton_util.explain.explanation import Made
@@ -42,23 +44,52 @@ def line_of(explanation: Explanation, text: str) -> int:
     return number
 
 
-def resource_usage(made: Made, folder: Path) -> dict[str, int]:
-    """What the assembler writes into the binary, read by another tool than ours."""
+def assembled(made: Made, folder: Path) -> tuple[Path, str]:
+    """The binary and ptxas's own report, from a run of ours with Triton's options."""
     source, cubin = folder / "kernel.ptx", folder / "kernel.cubin"
     source.write_text(made.ptx)
     arch = f"sm_{made.target.arch}" + ("a" if made.target.arch >= 90 else "")
     ptxas = TOOLS / "ptxas"
-    options = ["-lineinfo", f"--gpu-name={arch}"]
+    options = ["-v", "-lineinfo", f"--gpu-name={arch}"]
     if triton.__version__ >= "3.9":
         ptxas = TOOLS / ("ptxas-blackwell" if made.target.arch >= 90 else "ptxas")
         options.append("--regAllocOptLevel=2")
-    subprocess.run([ptxas, *options, source, "-o", cubin], check=True)
+    command = [ptxas, *options, source, "-o", cubin]
+    return cubin, subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+
+def resource_usage(made: Made, folder: Path) -> dict[str, int]:
+    """What the assembler writes into the binary, read by another tool than ours."""
+    cubin, _ = assembled(made, folder)
     shown = subprocess.run(
         [TOOLS / "cuobjdump", "-res-usage", cubin], capture_output=True, text=True, check=True
     )
     return {
         name: int(value) for name, value in re.findall(r"(REG|STACK|SHARED):(\d+)", shown.stdout)
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", sorted({case.exercise for case in all_cases()}))
+def test_every_solution_is_explained_with_the_figures_of_ptxas(
+    exercise: str, tmp_path: Path
+) -> None:
+    case = next(case for case in all_cases() if case.exercise == exercise and is_typical(case))
+    launcher = getattr(importlib.import_module(f"solutions.{case.lesson}"), exercise)
+    explained = explain(launcher, *case.args(torch.Generator().manual_seed(0)), targets=(90,))
+    assert explained.made
+    for made in explained.made:
+        _, report = assembled(made, tmp_path)
+        (registers,) = re.findall(r"Used (\d+) registers", report)
+        stores, loads = re.findall(r"(\d+) bytes spill", report)
+        figures = (made.registers, made.spill_store_bytes, made.spill_load_bytes)
+        assert figures == (int(registers), int(stores), int(loads)), made.label
+
+
+def is_typical(case: SolvedCase) -> bool:
+    """Whether the case has something to compute."""
+    x = case.args(torch.Generator().manual_seed(0))[0]
+    return bool(x.numel() > 1) if isinstance(x, torch.Tensor) else x > 1
 
 
 @pytest.mark.parametrize("which", ["doubled", "squared", "crowded"])
@@ -73,13 +104,7 @@ def test_registers_are_those_of_the_assembler(
 
 def test_spills_are_those_of_ptxas(crowded: Explanation, tmp_path: Path) -> None:
     (made,) = crowded.made
-    (tmp_path / "kernel.ptx").write_text(made.ptx)
-    log = subprocess.run(
-        [TOOLS / "ptxas", "-v", "--gpu-name=sm_80", "-lineinfo", "kernel.ptx", "-o", "k.cubin",
-         *(["--regAllocOptLevel=2"] if triton.__version__ >= "3.9" else [])],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    ).stderr  # fmt: skip
-    stores, loads = map(int, re.findall(r"(\d+) bytes spill", log))
+    stores, loads = map(int, re.findall(r"(\d+) bytes spill", assembled(made, tmp_path)[1]))
     assert stores > 0
     assert (made.spill_store_bytes, made.spill_load_bytes) == (stores, loads)
     assert made.registers == 255
