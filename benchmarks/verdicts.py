@@ -9,6 +9,8 @@ says "not run". Exit code 1 when a right kernel is refused or a wrong one accept
 from __future__ import annotations
 
 import argparse
+import datetime
+import importlib.metadata
 import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -67,14 +69,15 @@ def main() -> None:
     Console(width=120).print(_table(rows))
     print(_summary(rows))
     if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+        kept = {**_surroundings(), "rows": [asdict(row) for row in rows]}
+        options.json.write_text(json.dumps(kept, indent=1) + "\n")
     raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
 
 
 @cache
 def _judge() -> Judge:
     """One judge for each process; its warm workers end with it."""
-    return Judge(mode="all", official=True)
+    return Judge(mode="all", official=True, timed=False)
 
 
 def _judged(work: tuple[str, Path, bool]) -> Row:
@@ -102,7 +105,7 @@ def _row(report: Report, path: Path, right: bool) -> Row:
 
 
 def _table(rows: list[Row]) -> Table:
-    table = Table(title=_where(), title_justify="left")
+    table = Table(title=f"Verdicts: {', '.join(_surroundings().values())}", title_justify="left")
     for heading in ("exercise", "kernel", "is", "interpreter", "GPU", "findings", "s", ""):
         table.add_column(heading, overflow="fold")
     for row in rows:
@@ -114,9 +117,10 @@ def _table(rows: list[Row]) -> Table:
     return table
 
 
-def _where() -> str:
+def _surroundings() -> dict[str, str]:
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
-    return f"Verdicts, torch {torch.__version__}, {gpu}"
+    versions = {"torch": torch.__version__, "triton": importlib.metadata.version("triton")}
+    return {"gpu": gpu, **versions, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
 
 
 def _summary(rows: list[Row]) -> str:

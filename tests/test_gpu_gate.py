@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from graders.judge.workers.protocol import SILENCED
 from tests import gpu_kernels as kernels
 from tests.exercise_records import an_exercise
 
+RIGHT = Path(__file__).parent / "right_kernels" / "vector_add" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 Compute = Callable[..., torch.Tensor]
 
@@ -323,3 +325,31 @@ def test_an_autotuner_tries_one_configuration_for_each_shape(workers: Workers) -
     jobs = [Job(kernels.TUNED, "s.py", "solve", (y,), tuple(y.shape), torch.float32) for y in x]
     outputs = [outcome.output for outcome in workers.run(jobs)]
     assert [float(output[0]) for output in outputs if output is not None] == [32, 64, 128, 32]
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("name", "source", "gpu"),
+    [("vector_add", RIGHT.read_text(), "passed"), ("matmul", kernels.MATMUL_BY_SUM, "failed")],
+)
+def test_marks_of_a_host_without_a_gpu_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str, gpu: str
+) -> None:
+    judging = pytest.importorskip("graders.classroom.judging")
+    from graders.classroom.parallel import Terms, judge_task
+    from graders.classroom.store import Marks, MarksStore
+
+    code, store = (source,), MarksStore(tmp_path)
+    monkeypatch.setenv(judging.MODE, "interpret")
+    judging.keep(store, code, name, Marks.from_json(judge_task(code, name, Terms())))
+    monkeypatch.setenv(judging.MODE, "all")
+    earlier = judging.known_marks(store, code, name)
+    assert earlier is not None
+    assert earlier.awaits_gpu
+    done = judge_task(code, name, Terms(earlier.to_json()))
+    before, after = earlier.report, done["report"]
+    assert after["gates"] == {**before["gates"], "gpu": gpu}
+    assert [finding["code"] for finding in after["findings"] if finding["gate"] == "gpu"] == (
+        ["tf32-on-gpu"] if gpu == "failed" else []
+    )
+    judging.close_marker()

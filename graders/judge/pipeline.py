@@ -30,6 +30,7 @@ from graders.judge.model import (
     Report,
     Speed,
     Verdict,
+    awaits_gpu,
 )
 from graders.judge.submission import Submission, SubmissionError, from_text, load
 from graders.judge.workers.pool import Workers
@@ -71,14 +72,19 @@ class Judge:
 
     `official` adds the hidden cases and asks for a sandbox of tier A, unless
     `allow_unsandboxed`, which is stamped on every report; `mode` says which of the running
-    gates count. The warm processes start when they are first needed and serve every later
-    submission.
+    gates count; without `timed` no speed is measured, on which no verdict depends. The warm
+    processes start when they are first needed and serve every later submission.
     """
 
     def __init__(
-        self, mode: Mode = "interpret", official: bool = False, allow_unsandboxed: bool = False
+        self,
+        mode: Mode = "interpret",
+        official: bool = False,
+        allow_unsandboxed: bool = False,
+        timed: bool = True,
     ) -> None:
         self.mode = mode
+        self.timed = timed
         self.official = official
         self.allow_unsandboxed = allow_unsandboxed
         self._workers: dict[str, Workers] = {}
@@ -146,7 +152,9 @@ class Judge:
         comes back unchanged where its gates do not let the submission onto a GPU, where one
         has judged already, and where this machine has none.
         """
-        if not report.awaits_gpu or not torch.cuda.is_available():
+        if not awaits_gpu(report.gates):
+            return report
+        if self.mode != "gpu" and not torch.cuda.is_available():
             return report
         progress = _Progress(str(path), exercise, time.perf_counter())
         progress.gates, progress.findings = dict(report.gates), list(report.findings)
@@ -235,7 +243,7 @@ class Judge:
         progress.close("gpu", findings)
         progress.failed_parts |= run.failed_parts()
         progress.public_failed_parts |= run.failed_parts(public_only=True)
-        if self.official and not findings:
+        if self.official and self.timed and not findings:
             self._time(progress, submission)
 
     def _time(self, progress: _Progress, submission: Submission) -> None:
