@@ -160,10 +160,10 @@ class Calls:
     def _refuse_method(self, node: ast.Call, name: str) -> None:
         if name.startswith("_"):
             self.reader.report(not_triton(node, f"`{shown(node)}` reaches into torch itself."))
-        else:
-            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
         elif not hasattr(torch.Tensor, name):
             self.reader.report(no_such_method(node, name))
+        else:
+            self.reader.report(torch_computes(node, f"`{shown(node)}`"))
 
     def _of_bag(self, node: ast.Call, owner: Bag, name: str, arguments: Arguments) -> Value:
         whole = element(owner)
