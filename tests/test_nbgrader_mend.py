@@ -205,3 +205,33 @@ def test_the_judge_gets_code_and_no_grade_cell() -> None:
     code = code_of(notebook)
     assert len(code) == len(notebook.cells)
     assert [text for text in code if text] == [CODE]
+
+
+def test_a_picture_that_is_not_there_is_named_and_the_others_stay() -> None:
+    notebook = submission()
+    cell = by_id(notebook, "why")
+    cell.attachments = {"a.png": {"image/png": "iVBORw0KGgo="}, "b.png": {"image/png": "<b>"}}
+    cell.source = "![one](attachment:a.png) ![two](attachment:b.png) ![x](attachment:c.png 'y')"
+    found, _ = mended(notebook)
+    assert found["why"].source == (
+        "![one](attachment:a.png) (two: picture left out) (x: picture left out)"
+    )
+    assert set(found["why"].attachments) == {"a.png"}
+
+
+def test_half_a_character_becomes_a_question_mark() -> None:
+    notebook = submission()
+    by_id(notebook, "vector_add").source = CODE + "  # \ud83d"
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE + "  # ?"
+    assert notes.tampered == []
+
+
+def test_of_far_too_many_cells_the_known_ones_stay() -> None:
+    notebook = submission()
+    answer = notebook.cells.pop(1)
+    notebook.cells += [nbformat.v4.new_code_cell("x = 1") for _ in range(2_100)] + [answer]
+    found, notes = mended(notebook)
+    assert found["vector_add"].source == CODE
+    assert len(notebook.cells) == 2_001
+    assert notes.tampered == ["the notebook held 2,106 cells: cut to 2,000"]

@@ -15,8 +15,9 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from graders.classroom.sanitise import clean_notebook
+from graders.classroom.sanitise import clean_notebook, storable
 
+MAX_CELLS = 2_000  # nbgrader takes milliseconds for each of them, ten times over
 _HIDDEN_REGION = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 
 
@@ -76,9 +77,11 @@ def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
     """Mend and clean the notebook in place, so that it has every master cell exactly once."""
     notes = Notes()
     for cell in notebook.cells:
-        cell.setdefault("metadata", NotebookNode())
-        cell.setdefault("source", "")
+        if not isinstance(cell.get("metadata"), Mapping):
+            cell.metadata = NotebookNode()
+        cell.source = storable(cell.get("source"))
     found = _find(notebook, masters, notes)
+    _cut(notebook, found, notes)
     notes.tampered += clean_notebook(notebook)
     _remove_foreign_metadata(notebook, found, notes)
     for master in masters:
@@ -144,9 +147,25 @@ def _same(one: str, other: str) -> bool:
 
 
 def _grade_id(cell: NotebookNode) -> str | None:
-    nbgrader = cell.metadata.get("nbgrader")
-    name = nbgrader.get("grade_id") if isinstance(nbgrader, Mapping) else None
+    name = _label(cell).get("grade_id")
     return name if isinstance(name, str) else None
+
+
+def _label(cell: NotebookNode) -> Mapping[str, Any]:
+    """What the cell says to nbgrader; empty where that is nothing, or nonsense."""
+    label = cell.metadata.get("nbgrader")
+    return label if isinstance(label, Mapping) else {}
+
+
+def _cut(notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes) -> None:
+    """Of far too many cells the first ones stay, and those that nbgrader knows."""
+    count = len(notebook.cells)
+    if count <= MAX_CELLS:
+        return
+    known = {id(cell) for cell in found.values()}
+    later = [cell for cell in notebook.cells[MAX_CELLS:] if id(cell) in known]
+    notebook.cells = notebook.cells[:MAX_CELLS] + later
+    notes.tampered.append(f"the notebook held {count:,} cells: cut to {MAX_CELLS:,}")
 
 
 def _remove_foreign_metadata(
@@ -159,15 +178,17 @@ def _remove_foreign_metadata(
             continue
         name = _grade_id(cell)
         if name is not None and name not in found:
-            notes.tampered.append(f"cell {number} claimed to be the unknown grade cell {name!r}")
+            notes.tampered.append(
+                f"cell {number} claimed to be the unknown grade cell {_short(name)}"
+            )
         del cell.metadata["nbgrader"]
 
 
 def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
     """Type, metadata and, where it is locked, the text of one cell."""
-    points = (cell.metadata.get("nbgrader") or {}).get("points")
+    points = _label(cell).get("points")
     if points is not None and points != master.points:
-        notes.tampered.append(f"{master.name} claimed {points!r} points")
+        notes.tampered.append(f"{master.name} claimed {_short(points)} points")
     if cell.cell_type != master.cell_type:
         notes.mend(f"{cell.cell_type} cell made a {master.cell_type} cell again", master.name)
         _change_type(cell, master.cell_type)
@@ -206,6 +227,12 @@ def _put_back_missing(
             found[master.name] = cell
             notes.mend("missing and put back", master.name)
         previous = found[master.name]
+
+
+def _short(value: Any) -> str:
+    """What a submission claimed, as a word of our own sentence."""
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _index(notebook: NotebookNode, cell: NotebookNode) -> int:

@@ -16,8 +16,10 @@ CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 NOTEBOOK_KEYS = {"cells", "metadata", "nbformat", "nbformat_minor"}
 CELL_KEYS = {"cell_type", "id", "metadata", "source"}
 EXTRA_KEYS = {"markdown": {"attachments"}, "code": {"outputs", "execution_count"}}
-KEPT_CELL_METADATA = ("nbgrader", "deletable", "editable")
+FLAGS = ("deletable", "editable")  # of a cell's metadata; all else but nbgrader's goes
 MAX_SOURCE = 200_000  # characters of one cell; no kernel and no answer is longer
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
+_FILE_NAME = re.compile(r"[\w. ()-]{1,200}\Z")
 # "<" before these opens a tag, a comment or an instruction; with a blank it is just a sign
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _SCHEMES = re.compile(
@@ -25,6 +27,7 @@ _SCHEMES = re.compile(
 )
 _TEX = re.compile(r"\\(href|url|require|unicode|html\w*|class|style|cssId)\b")
 _ENTITY = re.compile(r"&(?=#|(?:colon|tab|newline|lpar|NewLine|Tab);)")
+_ATTACHED = re.compile(r"!\[([^\]]*)\]\(attachment:([^)\s]*)[^)]*\)")
 _LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\]]*\]\(attachment:)")
 
 
@@ -43,14 +46,13 @@ def clean_notebook(notebook: NotebookNode) -> list[str]:
 
 def _clean_cell(cell: NotebookNode, number: int) -> list[str]:
     notes = []
-    tags = cell.metadata.get("tags") or []
-    if "skip-execution" in tags:
+    tags = cell.metadata.get("tags")
+    if isinstance(tags, list | str) and "skip-execution" in tags:
         notes.append(f"cell {number} carried the tag skip-execution: removed")
-    cell.metadata = NotebookNode(
-        {key: cell.metadata[key] for key in KEPT_CELL_METADATA if key in cell.metadata}
-    )
+    cell.metadata = _clean_metadata(cell.metadata)
     if not CELL_ID.match(str(cell.get("id", ""))):
         cell["id"] = f"cell-{number}"
+    cell.source = storable(cell.source)
     if len(cell.source) > MAX_SOURCE:
         notes.append(f"cell {number} held {len(cell.source):,} characters: cut to {MAX_SOURCE:,}")
         cell.source = cell.source[:MAX_SOURCE]
@@ -64,6 +66,13 @@ def _clean_cell(cell: NotebookNode, number: int) -> list[str]:
     for key in set(cell) - CELL_KEYS - EXTRA_KEYS.get(cell.cell_type, set()):
         del cell[key]  # anything may stand there, and would be written out again
     return notes
+
+
+def _clean_metadata(metadata: NotebookNode) -> NotebookNode:
+    kept = {key: metadata[key] for key in FLAGS if isinstance(metadata.get(key), bool)}
+    if "nbgrader" in metadata:
+        kept["nbgrader"] = metadata["nbgrader"]
+    return NotebookNode(kept)
 
 
 def clean_markdown(text: str) -> str:
@@ -80,14 +89,28 @@ def clean_markdown(text: str) -> str:
 
 
 def _clean_attachments(cell: NotebookNode) -> None:
-    if "attachments" not in cell:
-        return
+    """Keep pictures; a picture that is not there (any more) would end nbgrader's feedback."""
     kept: dict[str, Any] = {}
-    for name, bundle in dict(cell.attachments).items():
-        pictures = {kind: data for kind, data in dict(bundle).items() if kind in PICTURES}
-        if pictures:
+    for name, bundle in dict(cell.get("attachments", {})).items():
+        pictures = {
+            kind: data
+            for kind, data in dict(bundle).items()
+            if kind in PICTURES and isinstance(data, str) and _BASE64.match(data)
+        }
+        if pictures and _FILE_NAME.match(name):
             kept[name] = pictures
-    cell.attachments = kept
+    if "attachments" in cell:
+        cell.attachments = kept
+
+    def shown(match: re.Match[str]) -> str:
+        return match[0] if match[2] in kept else f"({match[1]}: picture left out)"
+
+    cell.source = _ATTACHED.sub(shown, cell.source)
+
+
+def storable(source: Any) -> str:
+    """The text of a cell; half a character, as a cut emoji leaves, becomes a question mark."""
+    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
 
 
 def text_output(text: str) -> NotebookNode:

@@ -22,11 +22,11 @@ _PLANTED = "sitecustomize_planted.pth"
 class Bait:
     """A context manager: a secret file, a directory to write to, a port that answers.
 
-    The secret also stands in the judge's environment.
+    The secret also stands in this process's environment.
     """
 
-    def __init__(self) -> None:
-        self.token = "bait" + secrets.token_hex(12)
+    def __init__(self, token: str = "") -> None:
+        self.token = token or "bait" + secrets.token_hex(12)
         self._connections = 0
 
     def __enter__(self) -> Bait:
@@ -47,13 +47,13 @@ class Bait:
         self._listener.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def source(self, attack: Attack) -> str:
-        """The attack's source, aimed at this bait."""
+    def source(self, attack: Attack, judge: int | None = None) -> str:
+        """The attack's source, aimed at this bait and at the judge's process, by default this."""
         places = {
             "@SECRET@": str(self.secret),
             "@DIRECTORY@": str(self.directory),
             "@PORT@": str(self._listener.getsockname()[1]),
-            "@JUDGE@": str(os.getpid()),
+            "@JUDGE@": str(judge or os.getpid()),
             "@ROOT@": str(ROOT),
             "@CLONE@": "56" if platform.machine() == "x86_64" else "220",
             "@NEKOT@": self.token[::-1],
@@ -77,6 +77,10 @@ class Bait:
 
         `family` is the id of the warm process whose children may still be there.
         """
+        return self.touched(text) | ({"process"} if survivors(family) else set())
+
+    def touched(self, text: str) -> set[str]:
+        """The same, but for processes."""
         found = set()
         if self.token in text:
             found.add("secret")
@@ -84,8 +88,6 @@ class Bait:
             found.add("file")
         if self._connections:
             found.add("connection")
-        if survivors(family):
-            found.add("process")
         return found
 
     def _written(self) -> bool:

@@ -1,0 +1,130 @@
+"""nbgrader's collecting, which no single submission can stop, lead astray or misuse.
+
+Learners write into the exchange themselves. nbgrader's own `collect` ends at the first name or
+folder that it cannot read, takes a submission in somebody else's name, and copies what a link
+points to with the instructor's rights: the model solution, for instance. Here such a
+submission is left out and reported by name; all others are collected.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pwd
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.utils import ignore_patterns, parse_utc
+
+_STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
+_NOBODY = ""  # whose submissions are not collected
+_CLOCKS = datetime.timedelta(minutes=10)  # by which the clocks of two machines may differ
+
+
+class CollectSafely(ExchangeCollect):  # type: ignore[misc]
+    """Takes the place of nbgrader's `ExchangeCollect`, with the same options."""
+
+    src_records: list[dict[str, Any]]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Whose submission it is and of when; nobody's where that cannot be believed."""
+        name = os.path.basename(path)
+        parts = name.rsplit("+", 3)
+        record = {"username": _NOBODY, "filename": name, "timestamp": datetime.datetime.min}
+        try:
+            student, stamp = parts[0], parse_utc(parts[2])
+            owner = self._owner(path)
+        except (IndexError, ValueError, OverflowError, OSError) as error:
+            self._leave_out(name, f"its name cannot be read ({type(error).__name__})")
+            return record
+        if not _STUDENT.match(student) or student.startswith((".", "-")):
+            self._leave_out(name, "it names nobody who could be a student")
+        elif os.path.islink(path) or not os.path.isdir(path):
+            self._leave_out(name, "it is no folder")
+        elif self.check_owner and owner != student:
+            self._leave_out(
+                name,
+                f"it says that it is by {student!r} and belongs to the account {owner!r}; where "
+                "students are not accounts, set ExchangeCollect.check_owner = False",
+            )
+        else:
+            record |= {"username": student, "timestamp": stamp}
+        return record
+
+    @staticmethod
+    def _owner(path: str) -> str:
+        uid = os.lstat(path).st_uid
+        try:
+            return pwd.getpwuid(uid).pw_name
+        except KeyError:
+            return f"number {uid}"
+
+    def _leave_out(self, name: str, why: str) -> None:
+        self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)
+
+    def copy_files(self) -> None:
+        """Copy what has an owner; the rest was reported already."""
+        self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
+        for record in self.src_records:
+            self._look_at_time(record)
+        super().copy_files()
+
+    def _look_at_time(self, record: dict[str, Any]) -> None:
+        """The file system knows when a folder was changed, whatever its name says."""
+        changed = os.lstat(os.path.join(self.inbound_path, record["filename"])).st_ctime
+        latest = datetime.datetime.fromtimestamp(changed, datetime.UTC).replace(tzinfo=None)
+        due = self.duedate
+        if due is not None and record["timestamp"] <= due < latest - _CLOCKS:
+            self.log.warning(
+                "PERHAPS TAMPERED WITH: %s says %s, before the due date, but was changed on disk "
+                "at %s, after it", ascii(record["filename"]), record["timestamp"], latest,
+            )  # fmt: skip
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy one submission without its links; what cannot be copied is reported by name."""
+        name = os.path.basename(src)
+        try:
+            self._check_size(src)
+            shutil.copytree(
+                src,
+                dest,
+                symlinks=True,
+                ignore=self._ignored(),
+                copy_function=partial(shutil.copy2, follow_symlinks=False),
+            )
+            self._settle(name, Path(dest))
+        except (OSError, shutil.Error, RuntimeError) as error:
+            shutil.rmtree(dest, ignore_errors=True)
+            self._leave_out(name, f"it cannot be copied: {str(error)[:300]}")
+
+    def _check_size(self, src: str) -> None:
+        if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
+            raise RuntimeError(f"it holds more than {self.coursedir.max_dir_size} kB")
+
+    def _ignored(self) -> Any:
+        return ignore_patterns(
+            exclude=self.coursedir.ignore,
+            include=self.coursedir.include,
+            max_file_size=self.coursedir.max_file_size,
+            log=self.log,
+        )
+
+    def _settle(self, name: str, dest: Path) -> None:
+        """No links; modes of ours, for a set-user-id bit was copied, too; the time of the name."""
+        directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
+        dest.chmod(directory)
+        for path in sorted(dest.rglob("*")):  # a directory comes before what is in it
+            if path.is_symlink():
+                self.log.error(
+                    "TAMPERED WITH: %s held the link %s to %s: removed", ascii(name),
+                    ascii(path.name), ascii(os.readlink(path)),
+                )  # fmt: skip
+                path.unlink()
+            else:
+                path.chmod(directory if path.is_dir() else file)
+        (dest / "timestamp.txt").unlink(missing_ok=True)
+        (dest / "timestamp.txt").write_text(name.rsplit("+", 3)[2], encoding="utf-8")
