@@ -1,6 +1,7 @@
 """`tilewise autograde` on a small course: what is graded, kept, skipped and never a zero."""
 
 import shutil
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 from graders.classroom import judging
 from graders.classroom.autograde import Autograder, Result
 from graders.classroom.parallel import Judged, Task
+from graders.classroom.submissions import take
 from graders.judge.model import GraderError
 
 pytestmark = pytest.mark.xdist_group("classroom")
@@ -211,3 +213,23 @@ def test_two_runs_at_once_are_refused(course: SmallCourse) -> None:
     with pytest.raises(GraderError, match="another"):
         list(Autograder(course.folder, ASSIGNMENT).grade(["ada"], FakeJudging()))
     first.close()
+
+
+def test_a_submission_from_a_zip_can_be_late(course: SmallCourse, tmp_path: Path) -> None:
+    with open(course.folder / "nbgrader_config.py", "a") as config:
+        config.write('\nget_config().LateSubmissionPlugin.penalty_method = "zero"\n')
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
+        gradebook.update_or_create_assignment(ASSIGNMENT, duedate="2026-03-02 12:00:00 UTC")
+    notebook = course.hand_in("77", "right = 1").read_text()
+    path = tmp_path / "lms.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo("lovelaceada_LATE_77_5_a.ipynb", (2026, 3, 5, 12, 0, 0))
+        archive.writestr(info, notebook)
+
+    def penalty(times: bool) -> float:
+        take(path, course.folder / "submitted", ASSIGNMENT, times)
+        assert grade(course, FakeJudging())["77"].status == "graded"
+        with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
+            return gradebook.find_submission(ASSIGNMENT, "77").late_submission_penalty or 0.0
+
+    assert (penalty(times=False), penalty(times=True)) == (0.0, 10.0)

@@ -4,16 +4,18 @@ What the workers ask here is no judge but a few lines below: these tests are abo
 happens to tasks, and every verdict must be the one that a single process gives.
 """
 
+import contextlib
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks, make
 
-from graders.classroom import judging
+from graders.classroom import judging, parallel
 from graders.classroom.autograde import Autograder
 from graders.classroom.marks import UNSANDBOXED, Marks
 from graders.classroom.parallel import (
@@ -147,3 +149,50 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_gradebook(course: SmallCo
 def test_no_scheduler_is_one_clear_line() -> None:
     with pytest.raises(GraderError, match="no Dask scheduler answers at"):
         list(DaskCluster("tcp://127.0.0.1:9", ask)(tasks("right")))
+
+
+def ask_by_name(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
+    """The fake judge; the code is a folder for the names of the workers that are asked."""
+    from distributed import get_worker
+
+    assert terms.mode == "all"
+    (Path(code[0]) / str(get_worker().name)).touch()
+    return fake_marks("right").to_json()
+
+
+@contextlib.contextmanager
+def cluster_of(**workers: dict[str, int]) -> Iterator[str]:
+    """The address of a cluster with these workers; each declares its resources."""
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    spec = {
+        name: {"cls": Nanny, "options": {"nthreads": 1, "resources": resources}}
+        for name, resources in workers.items()
+    }
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "port": 0}}
+    with SpecCluster(spec, scheduler) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_work_for_a_gpu_goes_only_to_workers_that_declare_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEWISE_MODE", "all")
+    given = tasks(*[str(tmp_path)] * 6)
+    with cluster_of(plain={}, gpu={"GPU": 1}) as address:
+        judged(DaskCluster(address, ask_by_name), given)
+        assert [path.name for path in tmp_path.iterdir()] == ["gpu"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_nobody_waits_for_workers_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "CONNECT_SECONDS", 5)
+    with cluster_of() as address, pytest.raises(GraderError, match="has no workers: start some"):
+        list(DaskCluster(address, ask)(tasks("right")))
+    monkeypatch.setenv("TILEWISE_MODE", "gpu")
+    missing = pytest.raises(GraderError, match=r"declares a GPU: start one with .* GPU=1")
+    with cluster_of(plain={}) as address, missing:
+        list(DaskCluster(address, ask)(tasks("right")))

@@ -1,9 +1,11 @@
 """Submissions from a folder and from what an LMS packs."""
 
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from nbgrader.utils import parse_utc
 
 from graders.classroom.submissions import recognise, take
 from graders.judge.model import GraderError
@@ -68,3 +70,41 @@ def test_a_wrong_source_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("no zip")
     with pytest.raises(GraderError, match="neither a folder nor a zip"):
         take(tmp_path / "x.txt", tmp_path / "submitted", "01_a")
+
+
+def test_when_it_was_handed_in_is_told_by_a_file_beside_it(tmp_path: Path) -> None:
+    source, submitted = tmp_path / "in", tmp_path / "submitted"
+    (source / "ada").mkdir(parents=True)
+    (source / "ada" / "x.ipynb").write_text("1")
+    (source / "ada" / "timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+    (source / "kurt.ipynb").write_text("1")
+    taken = take(source, submitted, "01_a")
+    assert taken.ignored == ()
+    assert (submitted / "ada/01_a/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC"
+    assert not (submitted / "kurt/01_a/timestamp.txt").exists()
+
+
+def test_the_dates_of_a_zip_count_only_where_that_is_said(tmp_path: Path) -> None:
+    path, submitted = tmp_path / "lms.zip", tmp_path / "submitted"
+    stamp = submitted / "1234/01_a/timestamp.txt"
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo("lovelaceada_LATE_1234_5_a.ipynb", (2026, 3, 2, 12, 30, 0))
+        archive.writestr(info, "right")
+    taken = take(path, submitted, "01_a")
+    assert [found.late for found in taken.found] == [True]
+    assert not stamp.exists()
+    take(path, submitted, "01_a", times=True)
+    local = datetime(2026, 3, 2, 12, 30).astimezone()
+    assert parse_utc(stamp.read_text()).replace(tzinfo=UTC) == local
+
+
+def test_an_old_time_does_not_stay_with_a_new_notebook(tmp_path: Path) -> None:
+    source, submitted = tmp_path / "in", tmp_path / "submitted"
+    source.mkdir()
+    (source / "ada.ipynb").write_text("1")
+    take(source, submitted, "01_a", times=True)
+    take(source, submitted, "01_a")
+    assert (submitted / "ada/01_a/timestamp.txt").is_file()
+    (source / "ada.ipynb").write_text("2")
+    take(source, submitted, "01_a")
+    assert not (submitted / "ada/01_a/timestamp.txt").exists()

@@ -27,6 +27,7 @@ from graders.classroom.mend import MasterCell, mend
 from graders.classroom.parallel import Judging, Task
 from graders.classroom.preprocess import master_cells
 from graders.classroom.store import Finished, MarksStore, exercise_version, judge_version
+from graders.classroom.submissions import TIMESTAMP
 from graders.judge.model import GraderError
 from graders.judge.submission_files import without_outputs
 
@@ -161,6 +162,8 @@ class Autograder:
     def _digest(self, path: Path) -> str:
         """What a finished grading depends on: the submission, the exercises, the judge."""
         digest = hashlib.sha256(path.read_bytes())
+        when = path.with_name(TIMESTAMP)
+        digest.update(when.read_bytes() if when.is_file() else b"")
         versions = (judge_version(), *map(exercise_version, self._exercises()))
         for part in (*versions, self.database, judging.mode()):
             digest.update(part.encode())

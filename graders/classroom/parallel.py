@@ -236,8 +236,9 @@ class DaskCluster:
             raise GraderError(f"no Dask scheduler answers at {self.address}: {error}") from error
         resources = None if mode() == "interpret" else {"GPU": 1}
         with client:
+            _need_workers(client, self.address, resources)
             waiting, running = iter(tasks), {}
-            completed = as_completed([])
+            completed = as_completed(loop=client.loop)  # else it looks for a default client
 
             def submit_next() -> None:
                 task = next(waiting, None)
@@ -259,6 +260,24 @@ class DaskCluster:
                 task = running.pop(future.key)
                 submit_next()
                 yield task, _dask_marks(future, task)
+
+
+def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -> None:
+    """Work for which no worker is there would wait for ever: say so instead."""
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError as error:
+        raise GraderError(
+            f"the Dask scheduler at {address} has no workers: start some with "
+            f"`dask worker {address}`"
+        ) from error
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    for name in resources or ():
+        if not any(worker["resources"].get(name) for worker in workers):
+            raise GraderError(
+                f"no worker of the Dask scheduler at {address} declares a {name}: start one with "
+                f"`dask worker {address} --resources {name}=1`, or grade with --mode interpret"
+            )
 
 
 def _dask_marks(future: Any, task: Task) -> Marks:

@@ -1,6 +1,7 @@
 """Where submissions come from: nbgrader's exchange, a folder of notebooks, or an LMS's zip.
 
 All end up where nbgrader looks for them: submitted/<student>/<assignment>/<notebook>.ipynb.
+When they were handed in stands beside them in nbgrader's timestamp.txt, where that is known.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from graders.judge.model import GraderError
 
+TIMESTAMP = "timestamp.txt"  # nbgrader's: what late penalties go by
 MAX_FILE = 200_000_000  # bytes, unpacked: a larger notebook is refused by name
 # Canvas: lastfirst_LATE_1234_56789_01_vector_add-2.ipynb; Moodle: First Last_1234_assign…/x.ipynb
-_CANVAS = re.compile(r"(?P<name>[^_/]+)_(?:LATE_)?(?P<id>\d+)_\d+_.+\.ipynb\Z", re.IGNORECASE)
+_CANVAS = re.compile(r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_.+\.ipynb\Z", re.IGNORECASE)
 _MOODLE = re.compile(r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_file_?[^/]*/[^/]+\.ipynb\Z")
 _PLAIN = re.compile(r"(?P<id>[^/]+)/[^/]+\.ipynb\Z")
 _FLAT = re.compile(r"(?P<id>[^/]+)\.ipynb\Z")
@@ -25,11 +28,15 @@ _STUDENT = re.compile(r"[\w.@-]{1,100}\Z")
 
 @dataclass(frozen=True)
 class Found:
-    """One notebook of one student. `name` is what the LMS calls the student, or ""."""
+    """One notebook of one student. `name` is what the LMS calls the student, or "".
+
+    `late` is true where the LMS says so; it does not say how late.
+    """
 
     student: str
     name: str
     path: str  # in the folder or the zip
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,23 +52,25 @@ def recognise(path: str) -> Found | None:
     for pattern in (_MOODLE, _CANVAS, _PLAIN, _FLAT):
         match = pattern.match(path)
         if match and _STUDENT.match(match["id"]) and match["id"] not in (".", ".."):
-            return Found(match["id"], match.groupdict().get("name") or "", path)
+            said = match.groupdict()
+            return Found(match["id"], said.get("name") or "", path, bool(said.get("late")))
     return None
 
 
-def take(source: Path, submitted: Path, assignment: str) -> Taken:
+def take(source: Path, submitted: Path, assignment: str, times: bool = False) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
 
     The last of several notebooks of one student counts. What is there already and equal
-    stays untouched, so doing it twice changes nothing.
+    stays untouched, so doing it twice changes nothing. With `times` the files' dates are the
+    times of submission; else only a timestamp.txt beside the notebook is.
     """
     if not source.exists():
         raise GraderError(f"{source} does not exist: name a folder of notebooks or a zip")
     if source.is_dir():
-        return _take(_FolderSource(source), submitted, assignment)
+        return _take(_FolderSource(source), submitted, assignment, times)
     if zipfile.is_zipfile(source):
         with zipfile.ZipFile(source) as archive:
-            return _take(_ZipSource(archive), submitted, assignment)
+            return _take(_ZipSource(archive), submitted, assignment, times)
     raise GraderError(f"{source} is neither a folder nor a zip")
 
 
@@ -76,6 +85,9 @@ class _FolderSource:
 
     def size(self, path: str) -> int:
         return (self._folder / path).stat().st_size
+
+    def time(self, path: str) -> datetime:
+        return datetime.fromtimestamp((self._folder / path).stat().st_mtime, UTC)
 
     def copy(self, path: str, target: Path) -> None:
         shutil.copyfile(self._folder / path, target)
@@ -94,32 +106,50 @@ class _ZipSource:
     def size(self, path: str) -> int:
         return self._archive.getinfo(path).file_size
 
+    def time(self, path: str) -> datetime:
+        """A zip tells no time zone: it is taken to be the one of this machine."""
+        return datetime(*self._archive.getinfo(path).date_time).astimezone(UTC)
+
     def copy(self, path: str, target: Path) -> None:
         with self._archive.open(path) as packed, open(target, "wb") as file:
             shutil.copyfileobj(packed, file)
 
 
-def _take(source: _FolderSource | _ZipSource, submitted: Path, assignment: str) -> Taken:
+Source = _FolderSource | _ZipSource
+
+
+def _take(source: Source, submitted: Path, assignment: str, times: bool) -> Taken:
     found: dict[str, Found] = {}
     ignored = []
+    stamps = set()
     for path in source.paths():
         known = recognise(path)
-        if known is None or source.size(path) > MAX_FILE:
+        if PurePosixPath(path).name == TIMESTAMP:
+            stamps.add(path)
+        elif known is None or source.size(path) > MAX_FILE:
             ignored.append(path)
         else:
             found[known.student] = known
     for item in found.values():
-        _copy_if_changed(source, item, submitted / item.student / assignment, assignment)
+        folder = submitted / item.student / assignment
+        changed = _copy_if_changed(source, item.path, folder / f"{assignment}.ipynb")
+        stamp = str(PurePosixPath(item.path).with_name(TIMESTAMP))
+        if times:
+            said = f"{source.time(item.path):%Y-%m-%d %H:%M:%S} UTC"
+            (folder / TIMESTAMP).write_text(said, encoding="utf-8")
+        elif "/" in stamp and stamp in stamps:
+            _copy_if_changed(source, stamp, folder / TIMESTAMP)
+        elif changed:
+            (folder / TIMESTAMP).unlink(missing_ok=True)  # it told of the notebook before
     return Taken(tuple(found.values()), tuple(ignored))
 
 
-def _copy_if_changed(
-    source: _FolderSource | _ZipSource, item: Found, folder: Path, assignment: str
-) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    target, fresh = folder / f"{assignment}.ipynb", folder / ".fresh"
-    source.copy(item.path, fresh)
+def _copy_if_changed(source: Source, path: str, target: Path) -> bool:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(".fresh")
+    source.copy(path, fresh)
     if target.is_file() and target.read_bytes() == fresh.read_bytes():
         fresh.unlink()
-    else:
-        fresh.replace(target)
+        return False
+    fresh.replace(target)
+    return True

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are ne
 @click.argument("assignment")
 @click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
 @click.option("--from", "source", type=click.Path(path_type=Path), help="A folder, or an LMS zip.")
+@click.option("--times", is_flag=True, help="With --from: the files' dates are when they came.")
 @click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
 @click.option("--workers", type=click.IntRange(1), help="Processes (default: one per core).")
 @click.option("--scheduler", metavar="URL", help="A Dask scheduler, tcp://host:8786.")
@@ -35,6 +36,7 @@ def autograde(
     assignment: str,
     course: Path | None,
     source: Path | None,
+    times: bool,
     collect: bool,
     workers: int | None,
     scheduler: str | None,
@@ -62,7 +64,7 @@ def autograde(
         os.environ[MODE] = mode
     try:
         place = course or Rooms(find_root()).course
-        _fetch(place, assignment, source, collect)
+        _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
         from graders.classroom.autograde import Autograder
@@ -74,15 +76,18 @@ def autograde(
     sys.exit(_summary(results))
 
 
-def _fetch(course: Path, assignment: str, source: Path | None, collect: bool) -> None:
+def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
     from graders.classroom.nbgrader_commands import Nbgrader
     from graders.classroom.submissions import take
 
     if collect:
         click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
     if source is not None:
-        taken = take(source, course / "submitted", assignment)
+        taken = take(source, course / "submitted", assignment, times)
         click.echo(f"{len(taken.found)} notebooks from {source}")
+        late = [found.student for found in taken.found if found.late]
+        if late and not times:
+            click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")
         for path in taken.ignored:
             click.echo(f"  left out, because its name tells no student: {path}")
 
