@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mmap
+import os
 import shutil
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ import torch
 from graders.judge.workers.batch import Batch
 from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.pool import Job, Outcome, Workers
+from graders.judge.workers.protocol import RUNNING, Header
+from graders.judge.workers.serve import _Watch
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -201,3 +205,21 @@ def test_misbehaviour_on_the_gpu_is_an_outcome(
     assert [o.status for o in outcomes] == [status, status, "returned"], outcomes
     if status == "returned":
         assert outcomes[0].inputs_changed == (0,)
+
+
+def test_the_time_to_wake_a_gpu_ends_when_the_first_job_runs() -> None:
+    batch = Batch([Job("", "", "", (), (1,), torch.float32, seconds=5.0)] * 2, 60.0)
+    control = socket.socket()
+    watched = _Watch(batch.plan, batch.memory, os.getpid(), control, "cuda")
+    try:
+        now = time.monotonic()
+        watched._follow(now)
+        assert watched._job_ends > now + 20
+        os.pwrite(batch.memory, Header(state=RUNNING).pack(), batch.plan.jobs[0].header)
+        watched._follow(now + 2)
+        assert watched._job_ends == now + 7
+        watched._follow(now + 4)
+        assert watched._job_ends == now + 7
+    finally:
+        control.close()
+        batch.close()

@@ -96,6 +96,7 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
                 between.close()  # a module finds triton as it is
                 launchers[job.launcher] = _load(plan.source, job)
                 between.enter_context(engine.ready(device))
+            memory.wake(job)
             reporter.started = time.monotonic()
             reporter.state(protocol.RUNNING)
             usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)

@@ -28,6 +28,9 @@ class Memory:
         """The launcher's arguments: fresh views with the layout that the judge chose."""
         raise NotImplementedError
 
+    def wake(self, job: JobPlan) -> None:
+        """Start the device, before the time of the job begins."""
+
     def synchronize(self) -> None:
         """Wait for the device, so that its errors belong to this job."""
 

@@ -31,7 +31,7 @@ class DeviceMemory(Memory):
     def arguments(self, job: JobPlan) -> tuple[Any, ...]:
         self._storages = []
         placed: dict[int, torch.Tensor] = {}
-        if any(isinstance(arg, TensorPlace) for arg in job.args):
+        if _takes_tensors(job):
             self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
         try:
             return tuple(
@@ -72,6 +72,11 @@ class DeviceMemory(Memory):
         self._storages = []
         return dtype
 
+    def wake(self, job: JobPlan) -> None:
+        if _takes_tensors(job):
+            with contextlib.suppress(Exception):  # the job will meet it again, and report it
+                self.synchronize()
+
     def synchronize(self) -> None:
         torch.cuda.synchronize()
 
@@ -84,3 +89,7 @@ class DeviceMemory(Memory):
             torch.zeros(1, device=self.device).add_(1).cpu()
             return True
         return False
+
+
+def _takes_tensors(job: JobPlan) -> bool:
+    return any(isinstance(arg, TensorPlace) for arg in job.args)

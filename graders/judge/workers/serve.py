@@ -171,6 +171,7 @@ class _Watch:
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
         self._batch_ends = started + plan.seconds
         self._job_ends = started + plan.jobs[0].seconds
+        self._waking = on_gpu
 
     def wait(self) -> Ending:
         reason = ""
@@ -212,15 +213,20 @@ class _Watch:
         return ""
 
     def _follow(self, now: float) -> None:
-        """A job's time starts when the jobs before it are done; a child that lies about that
-        gains no more than what the batch has left."""
+        """A job's time starts when the jobs before it are done, the first one's when it runs; a
+        child that lies about that gains no more than what the batch has left."""
+        if self._waking and self._state(0) >= protocol.RUNNING:
+            self._waking = False
+            self._job_ends = min(self._job_ends, now + self._plan.jobs[0].seconds)
         while self._job + 1 < len(self._plan.jobs):
-            place = self._plan.jobs[self._job].header
-            header = Header.unpack(os.pread(self._memory, protocol.HEADER_BYTES, place))
-            if header.state != protocol.DONE:
+            if self._state(self._job) != protocol.DONE:
                 return
             self._job += 1
             self._job_ends = now + self._plan.jobs[self._job].seconds
+
+    def _state(self, job: int) -> int:
+        place = self._plan.jobs[job].header
+        return Header.unpack(os.pread(self._memory, protocol.HEADER_BYTES, place)).state
 
     def _bytes_used(self) -> int:
         """What the child has added to the shared memory, and its own resident memory."""
