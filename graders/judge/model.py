@@ -91,9 +91,9 @@ class Fault:
     source: str = ""
     argument: str | None = None
     operation: str | None = None
-
-
     cause: str = ""  # the usual cause; of a kernel-error: what to do
+
+
 @dataclass(frozen=True)
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name)."""
@@ -257,6 +257,14 @@ class Finding:
             "case": self.case,
         }
 
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> Finding:
+        """The finding in a line of JSON; `where` is there in marks."""
+        where = line.get("where", "")
+        place = f"{where}, line {line['line']}: " if where else ""
+        fields = {name: line[name] for name in ("gate", "code", "title", "line", "case")}
+        return cls(**fields, message=line["message"].removeprefix(place), where=where)
+
 
 @dataclass(frozen=True)
 class KernelResources:
@@ -297,6 +305,11 @@ class Speed:
         return f"{self.ms:.4f} ms on {self.gpu} ({self.workload}). {self.words} {worth}"
 
 
+def awaits_gpu(gates: Mapping[str, str]) -> bool:
+    """Whether a GPU has still to judge it: right in the interpreter, and run nowhere else."""
+    return gates.get("interpret") == GateStatus.PASSED and gates.get("gpu") == GateStatus.NOT_RUN
+
+
 @dataclass(frozen=True)
 class Report:
     """How one submission fared at one exercise."""
@@ -316,12 +329,6 @@ class Report:
     public_points: float | None = None  # what the public cases alone are worth
     speed: Speed | None = None  # None: not measured
 
-    @property
-    def awaits_gpu(self) -> bool:
-        """Whether a GPU has still to judge it: right in the interpreter, run nowhere else."""
-        interpreted = self.gates["interpret"] is GateStatus.PASSED
-        return interpreted and self.gates["gpu"] is GateStatus.NOT_RUN
-
     def to_json(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`; `speed` is there where it was measured."""
         measured = {} if self.speed is None else {"speed": asdict(self.speed)}
@@ -337,6 +344,22 @@ class Report:
             "seconds": round(self.seconds, 3),
             **measured,
         }
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> Report:
+        """The report in a line of JSON, as far as a line holds it."""
+        return cls(
+            submission=line["submission"],
+            exercise=line["exercise"],
+            verdict=Verdict(line["verdict"]),
+            points=line["points"],
+            max_points=line["max_points"],
+            gates={gate: GateStatus(line["gates"][gate]) for gate in GATES},
+            findings=tuple(Finding.from_json(finding) for finding in line["findings"]),
+            sandbox=line["sandbox"],
+            seconds=line["seconds"],
+            speed=Speed(**line["speed"]) if "speed" in line else None,
+        )
 
 
 class GraderError(Exception):
