@@ -100,8 +100,8 @@ explore.online_softmax(blocks=2, BLOCK_SIZE=2)
 print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 
 # %% [markdown]
-# One trap: a piece may hold nothing but -inf (a masked part of a score). Then the maximum is still -inf, and
-# -inf - (-inf) is NaN. Subtract 0 in place of the maximum as long as it is -inf. The same idea, kept running over
+# One trap: a piece may hold nothing but -inf (a masked part of a score). Then the maximum is still `-inf`, and
+# `-inf - (-inf)` is NaN. Subtract 0 in place of the maximum as long as it is `-inf`. The same idea, kept running over
 # blocks of keys, is the heart of the attention kernel of lesson 13.
 #
 # ## Exercise: `softmax`

@@ -39,8 +39,8 @@ VIEWS: Mapping[str, View] = {
 def strides_text(view: str, row: int = 0, col: int = 0) -> str:
     """Shape, strides and the address of element (row, col) of one of the `VIEWS`.
 
-    The memory is drawn as one line: the chosen element in brackets, elements outside the view
-    as dots. Raises KeyError for an unknown view.
+    The memory is drawn as one line: an arrow points to the chosen element, and dots are elements
+    outside the view. Raises KeyError for an unknown view.
     """
     chosen = VIEWS[view]
     rows, cols = chosen.shape
@@ -50,16 +50,15 @@ def strides_text(view: str, row: int = 0, col: int = 0) -> str:
     here = chosen.address(row, col)
     used = {chosen.address(r, c) for r in range(rows) for c in range(cols)}
     owners = [(r, c) for r in range(rows) for c in range(cols) if chosen.address(r, c) == here]
-    memory = "".join(
-        f"[{place:2d}]" if place == here else f" {place:2d} " if place in used else "  . "
-        for place in range(BASE_LENGTH)
-    )
+    memory = "".join(f"{place:3d}" if place in used else "  ." for place in range(BASE_LENGTH))
+    arrow = "   " * here + "  ^"
     lines += [
         "",
         f"address = {chosen.start} + {row} * {chosen.strides[0]} + {col} * {chosen.strides[1]}"
         f" = {here}",
         "",
         memory,
+        arrow,
     ]
     if len(owners) > 1:
         others = ", ".join(str(owner) for owner in owners if owner != (row, col))
