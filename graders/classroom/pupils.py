@@ -48,7 +48,12 @@ def class_of(rooms: Rooms, lesson: str, exercise: str) -> list[Pupil]:
         Pupil("kurt", "every program does the first block", answers(wrong), False),
         Pupil("margaret", "the untouched stub", lambda notebook: None, False),
         Pupil("niklaus", "a syntax error", answers(right.replace("):", ")", 1)), False),
-        Pupil("alan", "an endless loop", answers(_endless(right, exercise)), False),
+        Pupil(
+            "alan",
+            "an endless loop",
+            answers(first_line(right, exercise, "while True: pass")),
+            False,
+        ),
         Pupil("tony", "reads and writes out of bounds", answers(unmasked), False),
     ]
 
@@ -65,10 +70,10 @@ def _kernel(folder: Path, misconception: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _endless(code: str, exercise: str) -> str:
-    """The same code; its launcher never gets to its first statement."""
-    pattern = rf"(def {exercise}\(.*?\).*?:\n)"
-    return re.sub(pattern, r"\1    while True:\n        pass\n", code, count=1, flags=re.DOTALL)
+def first_line(code: str, exercise: str, line: str) -> str:
+    """The same code with another first line in its launcher."""
+    launcher = re.compile(rf"(def {exercise}\(.*?\).*?:\n)", re.DOTALL)
+    return launcher.sub(lambda found: f"{found[1]}    {line}\n", code, count=1)
 
 
 def _answer(notebook: NotebookNode, exercise: str, code: str, more: tuple[Change, ...]) -> None:
