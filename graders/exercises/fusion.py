@@ -38,8 +38,8 @@ def _other_constants(evidence: Evidence) -> bool:
     doubled = torch.logit(y[bent] / x[bent])[:, None]
     powers = torch.stack((x[bent], x[bent] ** 3), dim=1)
     a, b = torch.linalg.lstsq(powers, doubled / 2).solution.flatten().tolist()
-    if abs(a - ROOT) < 1e-5 and abs(b - 0.044715 * ROOT) < 1e-5:
-        return False
+    if abs(a / ROOT - 1) < 1e-3 and abs(b / (0.044715 * ROOT) - 1) < 5e-3:
+        return False  # rounding on the way moves a fit by less
     fitted = x * torch.sigmoid(2 * (a * x + b * x**3))
     room = 1e-3 * (1 + x.abs())  # the exponent magnifies what the fit leaves
     return bool(((fitted - y).abs() <= room)[x.abs() < 2].all())

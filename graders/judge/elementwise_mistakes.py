@@ -15,11 +15,13 @@ from graders.judge.footprints import BLOCK_SIZES, Imitation, all_contiguous, loo
 from graders.judge.model import Evidence, Misconception
 
 SMALLEST_BLOCK = 4  # what a smaller block would show, chance shows too
+FEWEST = 32  # so many elements hold one and the same value by no chance
 
 OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
     torch.relu,
     torch.abs,
     partial(torch.clamp, max=0.0),
+    lambda x: torch.relu(-x),
     functional.relu6,
     *(partial(functional.leaky_relu, negative_slope=slope) for slope in (0.01, 0.1, 0.2)),
     functional.elu,
@@ -117,7 +119,7 @@ def block_reduced() -> Misconception:
 
     def footprint(evidence: Evidence) -> bool:
         actual = evidence.actual
-        if actual is None or actual.numel() <= SMALLEST_BLOCK:
+        if actual is None or actual.numel() < FEWEST or not bool(actual.any()):
             return False
         flat, want = actual.reshape(-1), evidence.expected.reshape(-1)
         return any(
@@ -163,8 +165,9 @@ def another_activation(wanted: str, before: Imitation) -> Misconception:
         title="This is another activation function",
         message=(
             "Every element is computed alone and from the right input, but with another "
-            "function: min(x, 0), |x|, or a leaky, clipped or smooth relative (leaky ReLU, ReLU6, "
-            f"ELU, SiLU, GELU, sigmoid, tanh, softplus). The contract asks for {wanted}."
+            "function: min(x, 0), max(-x, 0), |x|, or a leaky, clipped or smooth relative (leaky "
+            "ReLU, ReLU6, ELU, SiLU, GELU, sigmoid, tanh, softplus). The contract asks for "
+            f"{wanted}."
         ),
         next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
         footprint=footprint,

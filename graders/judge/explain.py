@@ -92,8 +92,8 @@ def explain(
 def _telling(
     causes: list[tuple[Failure, Misconception | None, str]],
 ) -> list[tuple[Failure, Misconception | None, str]]:
-    """Without the patterns that show in cases of a few elements alone, if there are others."""
-    large = [cause for cause in causes if cause[1] or not _tiny(cause[0]) or cause[0].wrong is None]
+    """Without what the values of a few elements seem to tell, where larger cases tell more."""
+    large = [cause for cause in causes if not _tiny(cause[0]) or cause[0].wrong is None]
     return large or causes
 
 
@@ -234,18 +234,6 @@ def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
     return "wrong-values", generic.WRONG_VALUES
 
 
-def _wrong_return_words(failure: Failure) -> Words:
-    want = f"{failure.expectation.shape} {tensors.dtype_word(failure.expectation.dtype)}"
-    return Words(
-        "The launcher returns the wrong thing",
-        f"It must return a new tensor of shape and dtype {want}, but {failure.returned}.",
-        "Look at the line that allocates the output and at the return statement.",
-    )
-
-
-def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
-    """The fault to speak of: one that the misconception names, else the first there is."""
-    faults = failure.evidence.faults
 def _error_words(error: Fault, hidden: bool) -> Words:
     """What to do about an error in a kernel depends on the error; of hidden cases it is not said,
     because a submission could speak through it.
@@ -269,6 +257,18 @@ def _raised_words(failure: Failure) -> Words:
     )
 
 
+def _wrong_return_words(failure: Failure) -> Words:
+    want = f"{failure.expectation.shape} {tensors.dtype_word(failure.expectation.dtype)}"
+    return Words(
+        "The launcher returns the wrong thing",
+        f"It must return a new tensor of shape and dtype {want}, but {failure.returned}.",
+        "Look at the line that allocates the output and at the return statement.",
+    )
+
+
+def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
+    """The fault to speak of: one that the misconception names, else the first there is."""
+    faults = failure.evidence.faults
     for fault in faults:
         if fault.code in wanted or f"{fault.code}:{fault.argument}" in wanted:
             return fault

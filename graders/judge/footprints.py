@@ -40,7 +40,10 @@ def close(actual: torch.Tensor, candidate: torch.Tensor, step: int = 1) -> torch
     With `step`, for every step-th element only, flattened.
     """
     if not actual.is_floating_point():
-        return every(actual, step) == every(candidate, step)
+        ours, theirs = every(actual, step), every(candidate, step)
+        if not theirs.is_floating_point():
+            return ours == theirs
+        return (ours.double() - theirs.double()).abs() < 1  # whichever way it was rounded
     tolerance = max(2 * torch.finfo(actual.dtype).eps, 1e-5)
     rounded = candidate.to(actual.dtype)
     scale = float(rounded.double().abs().nan_to_num_(0.0, 0.0).amax()) if rounded.numel() else 0.0
@@ -100,6 +103,11 @@ def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
     return any(fault.code in codes for fault in evidence.faults)
 
 
+def strays_in_view(evidence: Evidence) -> bool:
+    """Tell whether the kernel read outside a view: whoever does not heed strides does that."""
+    return not all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
+
+
 def tensors(evidence: Evidence) -> Iterator[torch.Tensor]:
     """Yield the tensor arguments of the case."""
     return (arg for arg in evidence.args if isinstance(arg, torch.Tensor))
@@ -154,6 +162,11 @@ def where_finite(*candidates: Imitation) -> Footprint:
 def either(*footprints: Footprint) -> Footprint:
     """Return the footprint that holds where one of them holds."""
     return lambda evidence: any(footprint(evidence) for footprint in footprints)
+
+
+def without_race(footprint: Footprint) -> Footprint:
+    """Return the footprint where the engine saw no race, which would explain the same."""
+    return lambda evidence: not has_fault(evidence, RACES) and footprint(evidence)
 
 
 def stored_prefix(evidence: Evidence) -> int | None:

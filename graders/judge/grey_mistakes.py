@@ -40,6 +40,8 @@ def _weighted_otherwise(evidence: Evidence) -> bool:
 def _channel_stride_ignored(evidence: Evidence) -> bool:
     (img,) = evidence.args
     step, *strides = img.stride()
+    if footprints.strays_in_view(evidence):
+        return True
     for places in ((0, 1, 2), (0, step, step + 1)):
         planes = [_plane(img, place, strides) for place in places]
         if any(plane is None for plane in planes):
@@ -109,6 +111,7 @@ GREY_MISTAKES = (
         ),
         next_step="Use the three strides of the tensor: channel, row, column.",
         imitate=_interleaved,
+        footprint=footprints.strays_in_view,
     ),
     Misconception(
         code="rounded-too-early",

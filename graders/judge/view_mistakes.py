@@ -14,11 +14,11 @@ from graders.judge.footprints import (
     RACES,
     READS_OUTSIDE,
     Imitation,
-    all_contiguous,
     has_fault,
     looks_like,
     read_as,
     stored_prefix,
+    strays_in_view,
 )
 from graders.judge.model import Evidence, Misconception
 
@@ -35,6 +35,13 @@ def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
             yield read, *rest
 
 
+def _left(evidence: Evidence, tensor: torch.Tensor) -> bool:
+    """Whether the kernel read outside of this argument; the engine says which by its shape."""
+    shape = f"shape {tuple(tensor.shape)}"
+    faults = (fault for fault in evidence.faults if fault.code in READS_OUTSIDE)
+    return any(shape in fault.message for fault in faults)
+
+
 def strides_swapped(reference: Imitation) -> Misconception:
     """Return the misconception of row and column that take each other's stride."""
 
@@ -45,7 +52,7 @@ def strides_swapped(reference: Imitation) -> Misconception:
     def footprint(evidence: Evidence) -> bool:
         shape = evidence.expected.shape
         oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
-        if oblong and has_fault(evidence, READS_OUTSIDE):
+        if oblong and _left(evidence, evidence.args[0]):
             return True
         found = _misread(evidence.args)
         return any(looks_like(evidence, reference(*widened(args))) for args in found)
@@ -88,9 +95,9 @@ def divided_by_wrong_size(
             outer, inner = offsets // by, offsets % rest
             row, column = (inner, outer) if turned else (outer, inner)
             values = _lying_at(x, row * x.stride(0) + column * x.stride(1))
-            if values is None or (others and int(column.max()) >= columns):
-                if has_fault(evidence, READS_OUTSIDE):
-                    return True
+            if values is None and _left(evidence, x):
+                return True
+            if values is None or (combine and int(column.max()) >= columns):
                 continue
             result = combine(values, column, *others) if combine else values
             if looks_like(evidence, result.reshape(evidence.expected.shape)):
@@ -247,10 +254,9 @@ def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
     """Return the misconception of a tile whose mask looks at the flat offset alone."""
 
     def footprint(evidence: Evidence) -> bool:
-        if all_contiguous(evidence) and len(evidence.args) == 1:
-            return False  # there each lane does another lane's work, and does it well
         untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
-        stray = has_fault(evidence, RACES) or has_fault(evidence, READS_OUTSIDE)
+        # In a dense matrix a lane reads what the next row begins with: nothing is left there.
+        stray = has_fault(evidence, RACES) or strays_in_view(evidence)
         return stray and not untouched
 
     return Misconception(
