@@ -45,19 +45,20 @@ from triton_util.bench.standing import (
     runner_of,
 )
 
+DEVICE = "cuda"
 MODULE = "submission"
 
 
 def device_inputs(args: tuple[Arg, ...], seed: int) -> tuple[Any, ...]:
     """New arguments on the GPU, laid out as their specifications say."""
-    generator = torch.Generator(device="cuda").manual_seed(seed + 2**20)
+    generator = torch.Generator(device=DEVICE).manual_seed(seed + 2**20)
     return tuple(_on_gpu(arg, generator) if isinstance(arg, TensorSpec) else arg for arg in args)
 
 
 def _on_gpu(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     strides, offset, length = tensors.layout(spec)
     # An honest comparison has every input begin where a fresh allocation does.
-    storage = torch.empty(length, dtype=spec.dtype, device="cuda")
+    storage = torch.empty(length, dtype=spec.dtype, device=DEVICE)
     view = storage.as_strided(spec.shape, strides, offset)
     view.normal_(generator=generator)
     return view
@@ -104,7 +105,7 @@ def contenders(
         found[MODEL] = load(submission.source, exercise.name, str(model))
     found[TORCH] = work.torch
     if compiled:
-        found[COMPILED] = torch.compile(work.torch, dynamic=False)
+        found[COMPILED] = torch.compile(lambda *args: work.torch(*args), dynamic=False)
     return found
 
 
