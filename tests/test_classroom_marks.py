@@ -1,5 +1,6 @@
 """Marks: what a report becomes in the grade cells, and what can never happen there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from graders.judge.model import (
     GateStatus,
     GraderError,
     Report,
+    Speed,
     Verdict,
 )
 
@@ -37,6 +39,17 @@ def test_a_right_submission_gets_all_points_in_both_cells() -> None:
     assert given.public.points == public_points(EXERCISE)
     assert given.hidden.points == hidden_points(EXERCISE)
     assert "All of them are right." in given.public.text
+
+
+def test_speed_is_told_in_the_hidden_cell_and_changes_no_points() -> None:
+    fast = Speed("2²⁵ elements", "H200", 0.1, 0.1, 1.0, 2, 2, "As fast as the model solution.")
+    measured = replace(report(Verdict.PASSED, FULL, FULL), speed=fast)
+    given = marks(EXERCISE, measured)
+    assert given.hidden.points == hidden_points(EXERCISE)
+    assert "2 of 2 bonus points for speed" in given.hidden.text
+    assert "speed" not in given.public.text
+    assert Marks.from_json(given.to_json()).bonus == 2
+    assert marks(EXERCISE, report(Verdict.PASSED, FULL, FULL)).bonus is None
 
 
 def test_a_failing_hidden_case_costs_only_the_hidden_cell() -> None:

@@ -53,6 +53,21 @@ def test_a_passing_check_by_name(capsys):
     assert "○ vector_add: not tried yet" in told
 
 
+@pytest.mark.parametrize(
+    ("nodes", "interpreted", "timed"),
+    [(["/dev/nvidia0"], False, True), (["/dev/nvidia0"], True, False), ([], False, False)],
+)
+def test_speed_follows_a_check_that_passes_where_kernels_run_on_a_gpu(
+    capsys, monkeypatch, nodes, interpreted, timed
+):
+    monkeypatch.setattr(client, "gpu_nodes", lambda: nodes)
+    monkeypatch.setattr(client, "interpreting", lambda: interpreted)
+    assert client.check("softmax").passed
+    assert ("its speed" in capsys.readouterr().out) is timed
+    assert not client.check(vector_add).passed
+    assert "its speed" not in capsys.readouterr().out
+
+
 def softmax(x):
     return x
 
