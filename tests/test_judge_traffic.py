@@ -54,11 +54,12 @@ def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Wor
     assert "times over" in findings[0].message
 
 
-def test_vector_add_moves_three_times_its_elements(workers: Workers) -> None:
+@pytest.mark.parametrize("kernel", ["textbook", "autotuned"])  # choosing a block is not counted
+def test_vector_add_moves_three_times_its_elements(workers: Workers, kernel: str) -> None:
     exercise = discovery.exercise("vector_add")
     item = traffic_case(prepare(exercise, exercise.cases, hidden=False))
     assert item is not None
-    path = ROOT / "tests" / "right_kernels" / "vector_add" / "textbook.py"
+    path = ROOT / "tests" / "right_kernels" / "vector_add" / f"{kernel}.py"
     moved = measure(load(path, exercise), item, workers)
     assert moved is not None
     assert moved.total == 3 * item.args[0].numel() * item.args[0].element_size()

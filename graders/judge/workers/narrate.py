@@ -130,9 +130,14 @@ def _launch(launch: object) -> dict[str, Any]:
 
 
 def _traffic(run: Run) -> dict[str, Any]:
-    """Bytes by argument name, summed over the launches."""
+    """Bytes by argument name, summed over the launches that make the result.
+
+    Those by which an autotuner chooses happen once, and on a GPU before anything is timed.
+    """
     totals: dict[str, Any] = {}
     for launch in run.launches:
+        if getattr(launch, "modelled_ms", None) is not None:
+            continue
         arguments = getattr(getattr(launch, "traffic", None), "arguments", {})
         for name, figures in arguments.items():
             into = totals.setdefault(str(name), {})
