@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import torch
-
-from graders.judge import mistakes
+from graders.judge import layernorm_mistakes, softmax_mistakes
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.footprints import computes, computes_with_block, either, nan_from_padding
-from graders.judge.model import (
-    Arg,
-    Choice,
-    Exercise,
-    Misconception,
-    Question,
-    TensorSpec,
-)
-from graders.judge.row_mistakes import (
-    cancelled,
-    divided_by_block,
-    each_block_alone,
-    eps_outside,
-    layernorm,
-    layernorm_magnitude,
-    normalised,
-    overflowed,
-    overflowing,
-    padded_and_divided_by_block,
-    padding_counted,
-    padding_in_variance,
-    row_variance,
-    softmax,
-    softmax_magnitude,
-    sum_not_rescaled,
-)
+from graders.judge.layernorm_mistakes import layernorm, layernorm_magnitude
+from graders.judge.model import Arg, Choice, Exercise, Question, TensorSpec
+from graders.judge.softmax_mistakes import softmax, softmax_magnitude
 
 AXES = "rows columns"
+OVERFLOW = "exp must not overflow."
+LONG_ROWS = "Rows longer than the longest block of the launcher that the lesson gives."
+MASKED_HEAD = "Rows that begin with many -inf."
 
 
 SOFTMAX = Exercise(
@@ -52,12 +29,21 @@ SOFTMAX = Exercise(
         *cases(one, AXES, [(9, 70)], engine_orders=True),
         *cases(one, AXES, [(1, 1), (1, 700), (300, 1), (15, 17), (4, 2)], part="edges"),
         *cases(one, AXES, [(3, 127), (3, 128), (3, 129), (3, 1023), (3, 1025)], part="edges"),
-        *cases(one, AXES, [(0, 5)], part="edges"),
+        *cases(one, AXES, [(2, 20_000)], part="edges", why=LONG_ROWS),
+        *cases(one, AXES, [(0, 5)], part="edges", why="Nothing to do."),
         *cases(one, AXES, [(12, 70)], part="types", dtypes=HALVES),
-        *cases(one, AXES, [(12, 70)], part="types", scale=100.0, why="exp must not overflow."),
+        *cases(one, AXES, [(12, 70), (4, 1700)], part="types", scale=100.0, why=OVERFLOW),
         *cases(one, AXES, [(12, 70)], part="types", scale=100.0, dtypes=HALVES),
         *cases(one, AXES, [(12, 70)], part="types", shift=-300.0, why="All far below zero."),
         *cases(one, AXES, [(12, 70), (7, 2000)], part="types", fills=["neg_inf"], why="-inf."),
+        *cases(
+            one,
+            AXES,
+            [(4, 1500), (2, 20_001)],
+            part="types",
+            fills=["neg_inf_head"],
+            why=MASKED_HEAD,
+        ),
         *cases(one, AXES, [(12, 70)], part="types", fills=["zeros"], why="All the same."),
         *cases(one, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
     ),
@@ -71,83 +57,7 @@ SOFTMAX = Exercise(
         "`numerator = tl.exp(x - tl.max(x, axis=0))`, store `numerator / tl.sum(numerator, "
         "axis=0)`.",
     ),
-    misconceptions=(
-        Misconception(
-            code="max-not-subtracted",
-            title="exp overflows: the maximum is not subtracted",
-            message=(
-                "exp(89) is already too large for float32. It becomes inf, and inf / inf is NaN. "
-                "(And where all of a row is far below zero, every exp is 0, and 0 / 0 is NaN.) "
-                "Subtracting the row's maximum changes nothing mathematically and keeps every "
-                "exponent at 0 or below."
-            ),
-            next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
-            imitate=overflowing,
-            footprint=overflowed,
-        ),
-        Misconception(
-            code="padding-counted",
-            title="The lanes beyond the row count in the sum",
-            message=(
-                "The block is longer than the row, and the lanes that do not exist were loaded "
-                "as 0. exp(0) is 1, not 0: each of them adds a full term to the sum, so every "
-                "probability comes out too small and a row no longer sums to 1."
-            ),
-            next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
-            faults=frozenset({"masked-lanes-used"}),
-            footprint=either(
-                computes_with_block(padding_counted), nan_from_padding(lambda x: x.shape[1])
-            ),
-        ),
-        Misconception(
-            code="rescaling-missing",
-            title="The sum is not rescaled when the maximum grows",
-            message=(
-                "Terms of earlier blocks were computed with an older, smaller maximum. When a "
-                "later block raises it, the old sum must be multiplied by exp(old max - new max) "
-                "before the new terms are added."
-            ),
-            next_step="`row_sum = row_sum * tl.exp(row_max - new_max) + tl.sum(...)`.",
-            footprint=computes_with_block(sum_not_rescaled),
-        ),
-        Misconception(
-            code="blocks-normalised-alone",
-            title="Each block of a row is normalised on its own",
-            message=(
-                "A long row is cut into blocks, and each block sums to 1 by itself. The maximum "
-                "and the sum must be those of the whole row."
-            ),
-            next_step="First walk through the whole row for maximum and sum, then normalise.",
-            footprint=computes_with_block(each_block_alone),
-        ),
-        Misconception(
-            code="columns-normalised",
-            title="The columns are normalised, not the rows",
-            message="Each column sums to 1: the reduction runs along the wrong axis.",
-            next_step="A program takes one row and reduces over the columns.",
-            imitate=lambda x: torch.softmax(x, dim=0),
-        ),
-        Misconception(
-            code="everything-normalised",
-            title="The whole matrix is normalised at once",
-            message="All elements together sum to 1, instead of each row.",
-            next_step="With a tile of rows reduce along `axis=1` and keep `[:, None]`.",
-            imitate=lambda x: torch.softmax(x.flatten(), dim=0).view(x.shape),
-        ),
-        Misconception(
-            code="not-normalised",
-            title="The division by the sum is missing",
-            message="The output is exp(x - max): a row does not sum to 1 yet.",
-            next_step="Divide by `tl.sum(numerator, axis=0)`.",
-            imitate=lambda x: torch.exp(x - x.amax(dim=1, keepdim=True)),
-            footprint=computes(lambda x: torch.exp(x), lambda x: torch.log_softmax(x, dim=1)),
-        ),
-        mistakes.contiguous_assumed(softmax),
-        mistakes.lossy_dtype(softmax),
-        mistakes.missing_mask("a row", "n_cols"),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
-    ),
+    misconceptions=softmax_mistakes.MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 
@@ -188,9 +98,18 @@ LAYERNORM = Exercise(
         *cases(USUAL, AXES, [(9, 70)], engine_orders=True),
         *cases(LARGE_EPS, AXES, [(12, 70)], label="eps 0.5", why="eps belongs under the root."),
         *cases(USUAL, AXES, [(1, 1), (1, 700), (300, 1), (15, 17), (4, 2)], part="edges"),
-        *cases(USUAL, AXES, [(3, 127), (3, 128), (3, 129), (3, 1025), (0, 5)], part="edges"),
+        *cases(USUAL, AXES, [(3, 127), (3, 128), (3, 129), (3, 1025)], part="edges"),
+        *cases(USUAL, AXES, [(2, 20_000)], part="edges", why=LONG_ROWS),
+        *cases(USUAL, AXES, [(0, 5)], part="edges", why="Nothing to do."),
         *cases(USUAL, AXES, [(12, 70)], part="types", dtypes=HALVES),
-        *cases(USUAL, AXES, [(12, 70)], part="types", shift=1e4, why="Mean far above spread."),
+        *cases(
+            USUAL,
+            AXES,
+            [(12, 70), (2, 20_001)],
+            part="types",
+            shift=1e4,
+            why="Mean far above spread.",
+        ),
         *cases(USUAL, AXES, [(6, 1500)], part="types", shift=-3e3, why="Mean far from zero."),
         *cases(USUAL, AXES, [(12, 70)], part="types", shift=100.0, dtypes=HALVES),
         *cases(USUAL, AXES, [(12, 70)], part="types", scale=1e4),
@@ -216,116 +135,7 @@ LAYERNORM = Exercise(
         "`variance = tl.sum(centred * centred, axis=0) / n_cols`, and store `centred / "
         "tl.sqrt(variance + eps) * weight + bias`.",
     ),
-    misconceptions=(
-        Misconception(
-            code="variance-by-difference",
-            title="The variance is lost in a difference of large numbers",
-            message=(
-                "mean(x²) - mean(x)² is right on paper. In float32, with a mean of 10 000 and a "
-                "spread of 1, both terms are about 10⁸ and keep no digits for the difference of "
-                "1: the variance becomes noise, even negative, and its root NaN."
-            ),
-            next_step="Subtract the mean first and average the squares of what is left.",
-            footprint=cancelled,
-        ),
-        Misconception(
-            code="padding-counted",
-            title="The lanes beyond the row count in the variance",
-            message=(
-                "They were loaded as 0, but after subtracting the mean they are -mean, and each "
-                "adds mean² to the sum of squares. With a mean near zero it hardly shows."
-            ),
-            next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
-            faults=frozenset({"masked-lanes-used"}),
-            footprint=either(
-                computes_with_block(padding_in_variance),
-                nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
-            ),
-        ),
-        Misconception(
-            code="divided-by-block",
-            title="The sums are divided by the block size",
-            message=(
-                "Mean and variance are averages over the `n_cols` elements of the row. The block "
-                "is usually longer (`tl.arange` wants a power of two), so dividing by it, or "
-                "averaging over all its lanes, makes both too small."
-            ),
-            next_step="Divide by `n_cols`, not by `BLOCK_SIZE`.",
-            footprint=either(
-                computes_with_block(divided_by_block),
-                computes_with_block(padded_and_divided_by_block),
-            ),
-        ),
-        Misconception(
-            code="unbiased-variance",
-            title="The variance is divided by n - 1",
-            message=(
-                "That is the estimate of a statistician from a sample. Layer normalisation uses "
-                "the biased variance, divided by n."
-            ),
-            next_step="Divide the sum of squares by `n_cols`.",
-            imitate=lambda x, weight, bias, eps: (
-                normalised(x, x.mean(1, True), row_variance(x) * x.shape[1] / (x.shape[1] - 1), eps)
-                * weight
-                + bias
-            ),
-        ),
-        Misconception(
-            code="eps-outside-root",
-            title="eps is added outside the root",
-            message="The divisor is √variance + eps; it should be √(variance + eps).",
-            next_step="`tl.sqrt(variance + eps)`.",
-            imitate=eps_outside,
-            footprint=computes(lambda x, weight, bias, eps: layernorm(x, weight, bias, 0.0)),
-        ),
-        Misconception(
-            code="root-missing",
-            title="The row is divided by its variance, not by its deviation",
-            message="The square root is missing: the result has the wrong scale.",
-            next_step="Divide by `tl.sqrt(variance + eps)`.",
-            imitate=lambda x, weight, bias, eps: (
-                (x - x.mean(1, True)) / (row_variance(x) + eps) * weight + bias
-            ),
-            footprint=computes(lambda x, weight, bias, eps: (x - x.mean(1, True)) * weight + bias),
-        ),
-        Misconception(
-            code="mean-not-subtracted",
-            title="The mean is not subtracted",
-            message="The rows have the right spread, but they are not centred on zero.",
-            next_step="Store `(x - mean) / ...`, not `x / ...`.",
-            imitate=lambda x, weight, bias, eps: (
-                normalised(x, 0 * x, row_variance(x), eps) * weight + bias
-            ),
-        ),
-        Misconception(
-            code="weight-missing",
-            title="The weight is missing",
-            message="The normalised rows are not multiplied by the weight.",
-            next_step="Load the weight of each column once and multiply.",
-            imitate=lambda x, weight, bias, eps: layernorm(x, 0 * weight + 1, bias, eps),
-        ),
-        Misconception(
-            code="bias-missing",
-            title="The bias is missing",
-            message="The output is the normalised, weighted row; the bias is not added.",
-            next_step="Add the bias of each column at the end.",
-            imitate=lambda x, weight, bias, eps: layernorm(x, weight, 0 * bias, eps),
-        ),
-        Misconception(
-            code="columns-normalised",
-            title="The columns are normalised, not the rows",
-            message="Mean and variance were taken down the columns.",
-            next_step="A program takes one row and reduces over the columns.",
-            imitate=lambda x, weight, bias, eps: (
-                normalised(x, x.mean(0), row_variance(x.t())[:, 0], eps) * weight + bias
-            ),
-        ),
-        mistakes.contiguous_assumed(layernorm),
-        mistakes.lossy_dtype(layernorm),
-        mistakes.missing_mask("a row", "n_cols"),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
-    ),
+    misconceptions=layernorm_mistakes.MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

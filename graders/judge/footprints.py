@@ -123,6 +123,11 @@ def programs(evidence: Evidence) -> int:
     return max((math.prod(launch.grid) for launch in evidence.launches), default=0)
 
 
+def has_holes(evidence: Evidence) -> bool:
+    """Tell whether elements were never stored: what stands there is the judge's, not a result."""
+    return evidence.never_stored is not None and bool(evidence.never_stored.any())
+
+
 def nan_from_padding(length: Callable[..., int]) -> Footprint:
     """Return the footprint of NaNs that nothing but the padding of a row explains.
 
@@ -134,8 +139,7 @@ def nan_from_padding(length: Callable[..., int]) -> Footprint:
         actual, count = evidence.actual, length(*evidence.args)
         if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
             return False
-        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
-        if untouched or has_fault(evidence, OUT_OF_BOUNDS):
+        if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS):
             return False
         return bool(evidence.expected.isfinite().all())
 

@@ -20,6 +20,7 @@ Fill = Literal[
     "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype)
     "specials",  # normal, with NaN, +inf and -inf sprinkled in
     "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
+    "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
     "zeros",
 ]
@@ -27,6 +28,7 @@ View = Literal[
     "contiguous",
     "offset",  # starts inside a longer storage
     "transposed",  # last two dimensions swapped in memory
+    "interleaved",  # the two dimensions before the last swapped in memory: heads side by side
     "sliced",  # the left half of wider rows: row stride is twice the width
     "stepped_rows",  # every third row
     "stepped_columns",  # every second element of each row

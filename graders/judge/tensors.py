@@ -77,6 +77,8 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides, offset = dense, OFFSET_ELEMENTS
         case "transposed":
             strides = (*outer, 1, shape[-2])
+        case "interleaved":
+            strides = (*outer[:-1], width, shape[-3] * width, 1)
         case "sliced":
             strides = (*(2 * s for s in dense[:-1]), 1)
         case "stepped_rows":
@@ -151,6 +153,9 @@ def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
             return _sprinkle(values, (float("nan"), float("inf"), -float("inf")), generator)
         case "neg_inf":
             return _keep_one_finite(values, _sprinkle(values, (-float("inf"),), generator))
+        case "neg_inf_head":
+            head = torch.arange(spec.shape[-1]) < spec.shape[-1] * 2 // 3
+            return values.masked_fill(head, -float("inf"))
         case "cancelling":
             sign = 1.0 - 2.0 * (torch.arange(spec.shape[-1]) % 2).double()
             return sign * (30.0 * spec.scale) * (1.0 + 0.05 * normal)
@@ -179,6 +184,7 @@ def _keep_one_finite(values: torch.Tensor, sprinkled: torch.Tensor) -> torch.Ten
 VIEW_WORDS = {
     "offset": "starting inside a longer storage",
     "transposed": "a transposed view",
+    "interleaved": "with the heads side by side in each row of memory",
     "sliced": "the left half of wider rows",
     "stepped_rows": "every third row",
     "stepped_columns": "every second column",

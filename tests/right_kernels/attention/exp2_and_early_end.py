@@ -41,6 +41,7 @@ def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, sq, sk, so, log2_scale, CAUSAL: tl.
 
 
 def attention(q, k, v, causal):
+    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
     M, D = q.shape[-2:]
     N = k.shape[-2]
     o = torch.empty_like(q)

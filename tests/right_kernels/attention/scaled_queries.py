@@ -48,6 +48,7 @@ def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.
 
 
 def attention(q, k, v, causal):
+    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
     M, D = q.shape[-2:]
     heads = 1
     for size in q.shape[:-2]:

@@ -42,6 +42,7 @@ def value_kernel(p_ptr, v_ptr, o_ptr, M, N, D: tl.constexpr, B: tl.constexpr):
 
 
 def attention(q, k, v, causal):
+    q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
     M, D = q.shape[-2:]
     N = k.shape[-2]
     heads = 1

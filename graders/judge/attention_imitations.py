@@ -1,0 +1,246 @@
+"""Attention, right and wrong: reference, magnitude, and what mistakes would compute."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from graders.judge.compare import widened
+from graders.judge.footprints import (
+    READS_OUTSIDE,
+    Imitation,
+    close,
+    has_fault,
+    looks_like,
+    read_as,
+    stored_prefix,
+)
+from graders.judge.model import Evidence
+from graders.judge.softmax_mistakes import SMALLEST_BLOCK, blocks, too_many_steps
+
+
+def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """Return q @ k.T, not scaled."""
+    return q @ k.transpose(-1, -2)
+
+
+def hide(s: torch.Tensor, causal: bool, diagonal: int = 1) -> torch.Tensor:
+    """Return the scores with the future set to -inf, from this diagonal on."""
+    future = torch.ones(s.shape[-2:]).triu(diagonal).bool()
+    return s.masked_fill(future, -float("inf")) if causal else s
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """Return softmax(q @ k.T / sqrt(d)) @ v."""
+    return attend(hide(scores(q, k) / math.sqrt(q.shape[-1]), causal), v)
+
+
+def attend(s: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(s, dim=-1) @ v
+
+
+def magnitude(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """The terms that are summed, widened by the error that the scores pass on through exp."""
+    root = math.sqrt(q.shape[-1])
+    weights = torch.softmax(hide(scores(q, k) / root, causal), dim=-1)
+    passed_on = 1 + scores(q.abs(), k.abs()) / root
+    return (weights * passed_on) @ v.abs()
+
+
+def scaled(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    return scores(q, k) / math.sqrt(q.shape[-1])
+
+
+def scaled_by(factor: float) -> Imitation:
+    """`factor` is the power of d by which the scores are divided."""
+
+    def wrong(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+        return attend(hide(scores(q, k) / q.shape[-1] ** factor, causal), v)
+
+    return wrong
+
+
+def future_only(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    s = scaled(q, k)
+    past = torch.ones(s.shape[-2:]).tril(-1).bool()
+    return attend(s.masked_fill(past, -float("inf")), v) if causal else None
+
+
+def padding_counted(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    extra = -k.shape[-2] % block
+    if not extra:
+        return None
+    weights = torch.exp(hide(scaled(q, k), causal))
+    return (weights @ v) / (weights.sum(dim=-1, keepdim=True) + extra)
+
+
+def first_keys(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    if too_many_steps(block, k.mT):
+        return None
+    s = hide(scaled(q, k), causal)
+    return attend(s[..., :block], v[..., :block, :])
+
+
+def never_rescaled(sum_too: bool) -> Imitation:
+    """The output accumulator, and with `sum_too` also the sum, keeps its old maximum."""
+
+    def wrong(
+        block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+    ) -> torch.Tensor | None:
+        if too_many_steps(block, k.mT):
+            return None
+        s = hide(scaled(q, k), causal)
+        highest = torch.full((*s.shape[:-1], 1), -float("inf"), dtype=s.dtype)
+        total, result = torch.zeros_like(highest), torch.zeros_like(q)
+        for part, values in zip(blocks(s, block), blocks(v.mT, block), strict=True):
+            grown = torch.maximum(highest, part.amax(dim=-1, keepdim=True))
+            weights = torch.exp(part - grown)
+            kept: float | torch.Tensor = 1.0 if sum_too else torch.exp(highest - grown)
+            total = total * kept + weights.sum(dim=-1, keepdim=True)
+            result = result + weights @ values.mT
+            highest = grown
+        return result / total
+
+    return wrong
+
+
+def not_divided(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """The weights do not sum to 1."""
+    s = hide(scaled(q, k), causal)
+    return torch.exp(s - s.amax(dim=-1, keepdim=True)) @ v
+
+
+def base_two(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    return attend(hide(scaled(q, k) * math.log(2.0), causal), v)
+
+
+def always_causal(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    return None if causal else attend(hide(scaled(q, k), True), v)
+
+
+def one_key_more(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    return attend(hide(scaled(q, k), True, 2), v) if causal else None
+
+
+def local_indices(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Positions within the blocks are compared: those of the queries, or of both."""
+    m, n = q.shape[-2], k.shape[-2]
+    if not causal or not SMALLEST_BLOCK <= block < m:
+        return []
+    row, column = torch.arange(m)[:, None], torch.arange(n)
+    reached = column < (row // block + 1) * block
+    seen = (
+        row % block >= column,
+        (row % block >= column % block) & reached,
+        row % block >= column % block,
+    )
+    return [attend(scaled(q, k).masked_fill(~mask, -float("inf")), v) for mask in seen]
+
+
+def future_in_the_sum(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Hidden keys are left out of the output alone, or have the score 0 in place of -inf."""
+    if not causal or block < SMALLEST_BLOCK:
+        return []
+    row, column = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
+    reached = column < (row // block + 1) * block
+    s = scaled(q, k)
+    weights = torch.exp(s - s.amax(dim=-1, keepdim=True))
+    found = []
+    for walked in (reached, torch.ones_like(reached)):
+        total = (weights * walked).sum(dim=-1, keepdim=True)
+        found.append((weights * (column <= row)) @ v / total)
+        zeroed = s.masked_fill(column > row, 0.0).masked_fill(~walked, -float("inf"))
+        found.append(attend(zeroed, v))
+    return found
+
+
+def fewer_keys(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The last keys are left out: those of a block that is not full, or beyond m."""
+    n = k.shape[-2]
+    ends = {n // block * block, q.shape[-2]}
+    s = hide(scaled(q, k), causal)
+    return [attend(s[..., :end], v[..., :end, :]) for end in ends if 0 < end < n]
+
+
+def rescaled_the_wrong_way(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    if too_many_steps(block, k.mT):
+        return None
+    s = hide(scaled(q, k), causal)
+    highest = s[..., :block].amax(dim=-1, keepdim=True)
+    total, result = torch.zeros_like(highest), torch.zeros_like(q)
+    for part, values in zip(blocks(s, block), blocks(v.mT, block), strict=True):
+        grown = torch.maximum(highest, part.amax(dim=-1, keepdim=True))
+        weights, factor = torch.exp(part - grown), torch.exp(grown - highest)
+        total = total * factor + weights.sum(dim=-1, keepdim=True)
+        result, highest = result * factor + weights @ values.mT, grown
+    return result / total
+
+
+def other_heads(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Keys, values or both are always those of the first head or batch."""
+    found = []
+    for axis in range(q.ndim - 2):
+        first = torch.zeros(k.shape[axis], dtype=torch.int64)
+        k_0, v_0 = k.index_select(axis, first), v.index_select(axis, first)
+        found += [attention(q, *pair, causal) for pair in ((k_0, v_0), (k, v_0), (k_0, v))]
+    return found
+
+
+def values_lie_like_keys(evidence: Evidence) -> bool:
+    """v was read with the strides of k."""
+    _, k, v, _ = evidence.args
+    if k.stride() == v.stride():
+        return False
+    ghost = read_as(v, tuple(v.shape), k.stride())
+    if ghost is None:
+        return has_fault(evidence, READS_OUTSIDE)
+    q, k, _, causal = widened(evidence.args)
+    return looks_like(evidence, attention(q, k, ghost.double(), causal))
+
+
+def nothing_visible(evidence: Evidence) -> bool:
+    """All is right but rows of NaN, where a block held nothing but hidden keys."""
+    actual, causal = evidence.actual, evidence.args[3]
+    if actual is None or not causal or not actual.isnan().any() or actual.isnan().all():
+        return False
+    missing = actual.isnan()
+    return bool((close(actual, evidence.expected) | missing).all())
+
+
+def first_head_only(evidence: Evidence) -> bool:
+    if evidence.expected.ndim < 3:
+        return False
+    stored = stored_prefix(evidence)
+    m, d = evidence.expected.shape[-2:]
+    return stored is not None and stored > 0 and stored % (m * d) == 0
+
+
+def overflowed(evidence: Evidence) -> bool:
+    actual = evidence.actual
+    q, k = evidence.args[:2]
+    if actual is None or not k.numel():
+        return False
+    broken = (~actual.isfinite()).any(dim=-1)
+    highest = (scores(q.double(), k.double()) / math.sqrt(q.shape[-1])).amax(dim=-1)
+    return bool(broken.any()) and bool((highest[broken] > 60).all())
