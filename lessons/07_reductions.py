@@ -115,7 +115,7 @@ print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 # - Compute in float32.
 #
 # The launcher is given. It takes the first kernel for rows that fit into one block, the second for longer ones.
-# Write the first one first. `hint("softmax")` helps.
+# Write the first one first and check it: then only the cases with long rows are left. `hint("softmax")` helps.
 
 # %% exercise="softmax"
 

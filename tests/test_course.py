@@ -89,6 +89,18 @@ def test_the_stub_fails(slug: str, name: str, judge: Judge) -> None:
     assert report.points == 0
 
 
+@pytest.mark.parametrize("name", ["softmax", "layernorm"])
+def test_one_of_two_kernels_is_checked_before_the_other_is_written(
+    name: str, public_judge: Judge
+) -> None:
+    """The kernel for short rows has its cases; those of long rows say that a kernel is missing."""
+    before, long_rows = read_solutions(ROOMS.solutions / "reductions.py")[name].rsplit("@triton", 1)
+    source = f"{IMPORTS}{before}@triton{stub(long_rows)}"
+    report = public_judge.judge_text(source, discovery.exercise(name), "<half>")
+    assert report.cases_passed >= report.cases_total - 2
+    assert [finding.code for finding in report.findings] == ["nothing-stored"], findings(report)
+
+
 @pytest.mark.parametrize(("slug", "name"), EXERCISES)
 def test_the_solution_passes_every_gate(slug: str, name: str, judge: Judge) -> None:
     source = IMPORTS + read_solutions(ROOMS.solutions / f"{slug}.py")[name]
