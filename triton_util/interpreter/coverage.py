@@ -77,8 +77,8 @@ def _runs(tile: Tile) -> tuple[Array, int]:
 def may_repeat(piece: Piece) -> bool:
     """True unless it is seen at a glance that no program stores twice to one element."""
     if isinstance(piece, Lanes):
-        return piece.offsets_[0].size > 1
-    if piece.starts.size > piece.starts.shape[0]:
+        return bool(piece.offsets_[0].size > 1)
+    if piece.starts.size > len(piece.starts):
         return True
     extent = 1
     for step, size in sorted((abs(step), size) for _, size, step in piece.axes):
