@@ -175,6 +175,14 @@ def test_a_known_difference_is_named(
     assert "elements are wrong" in finding.message
 
 
+def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all() -> None:
+    (case,) = PRODUCT.cases
+    many = replace(PRODUCT, cases=tuple(replace(case, name=f"{n}", seed=n) for n in range(6)))
+    workers = StandIn(lambda run, a, b: tf32(a) @ tf32(b))
+    assert codes(judged(many, workers, kernels.SUM_OF_PRODUCTS)) == ["tf32-on-gpu"]
+    assert len(workers.jobs) == 6 + 6 + 3 * 5  # as they are, silenced, repeated
+
+
 def test_the_load_without_other_is_pointed_at() -> None:
     workers = StandIn(lambda run, x: torch.zeros(1), filled=77.0)
     (finding,) = judged(MAXIMUM, workers, kernels.MAXIMUM)

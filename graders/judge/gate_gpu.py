@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 
 from graders.judge.compare import widened
-from graders.judge.explain import Failure, explain
+from graders.judge.explain import Difference, Failure, explain
 from graders.judge.gate_run import Prepared, RunResult, collect, run_plan
 from graders.judge.gpu_differences import Seen, fill_undefined_lanes, name_difference
 from graders.judge.model import Exercise, Finding
@@ -21,7 +21,7 @@ from graders.judge.workers.pool import Workers
 from graders.judge.workers.protocol import SILENCED
 
 REPEATS = 4  # of a failing case: does its result change from run to run?
-MOST_REPEATED = 3  # failing cases
+MOST_REPEATED = 3  # failing cases; the others are taken to fail for the first one's reason
 
 
 def gpu_gate(
@@ -42,19 +42,24 @@ def gpu_gate(
     plan = [(item, "grid") for item in real] + [(item, SILENCED) for item in telling]
     run = collect(plan, run_plan(submission, plan, workers))
     interpreted = {item.case.name for item in cases}
-    for number, failure in enumerate(run.failures[:MOST_REPEATED]):
+    reasons: list[Difference] = []
+    for number, failure in enumerate(run.failures):
         if failure.status != "wrong-values":
             continue
-        item = next(item for item in real if item.case is failure.case)
-        seen = Seen(
-            failure,
-            repeats=_results(submission, item, workers, REPEATS),
-            filled=_filled(submission, item, workers),
-            magnitude=_magnitude(exercise, failure),
-            source=submission.source,
-            interpreted=failure.case.name in interpreted,
-        )
-        run.failures[number] = replace(failure, difference=name_difference(seen))
+        difference = reasons[0] if reasons else None  # many cases rarely fail for many reasons
+        if number < MOST_REPEATED:
+            item = next(item for item in real if item.case is failure.case)
+            seen = Seen(
+                failure,
+                repeats=_results(submission, item, workers, REPEATS),
+                filled=_filled(submission, item, workers),
+                magnitude=_magnitude(exercise, failure),
+                source=submission.source,
+                interpreted=failure.case.name in interpreted,
+            )
+            difference = name_difference(seen)
+            reasons += [] if difference is None else [difference]
+        run.failures[number] = replace(failure, difference=difference)
     return run, explain(exercise, run.failures, "gpu")
 
 
