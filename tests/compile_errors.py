@@ -57,6 +57,15 @@ ERRORS: dict[str, tuple[str, str]] = {
         "two operands of the same dtype",
         "a = tl.zeros((16, 16), tl.float16)\nx = tl.dot(a, a.to(tl.float32))  # here",
     ),
+    "accumulator-of-another-shape": (
+        "does not have the shape of the product",
+        "a = tl.zeros((16, 32), tl.float16)\nb = tl.zeros((32, 16), tl.float16)\n"
+        "x = tl.dot(b, a, tl.zeros((16, 16), tl.float32))  # here",
+    ),
+    "half-accumulator": (
+        "is a block of fp16 of shape (16, 16) before the loop",
+        "c = tl.zeros((16, 16), tl.float16)\nfor i in range(n):  # here\n    c = c + 0.5 * c.to(tl.float32)",
+    ),
     "huge-block": ("Triton allows", "x = tl.zeros((2048, 2048), tl.float32)  # here"),
     "mask-of-another-shape": (
         "Two blocks do not fit together",

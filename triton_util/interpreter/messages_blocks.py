@@ -130,6 +130,14 @@ DOTS: tuple[Row, ...] = (
         "tl.trans turns a block round.",
     ),
     (
+        "dot-accumulator-shape",
+        r"accumulator shape is incompatible",
+        "The accumulator does not have the shape of the product: tl.dot(a, b, accumulator) of "
+        "(M, K) and (K, N) is (M, N).",
+        "Are a and b in this order, and the accumulator tl.zeros((BLOCK_M, BLOCK_N), "
+        "dtype=tl.float32)?",
+    ),
+    (
         "dot-of-vectors",
         r"must have equal ranks >= 2|Both inputs must be either 2D or 3D|must be 2D",
         "tl.dot multiplies matrices, and these are not.",

@@ -131,6 +131,13 @@ NAMES: tuple[Row, ...] = (
 
 LAUNCHES: tuple[Row, ...] = (
     (
+        "not-a-constant",
+        r"argument (?P<name>\w+) holds a (?P<kind>\w+), which is no constant",
+        "The launch passes {name} as a constant, and in it is a {kind}, which is none.",
+        "Constants are numbers, texts, dtypes, kernels, and tuples of these. Pass each tensor as "
+        "an argument of its own, without tl.constexpr.",
+    ),
+    (
         "constexpr-missing",
         r"missing a required argument: '(?P<name>\w+)'|"
         r"missing \d+ required (keyword-only |positional )?arguments?: (?P<names>.*)",
@@ -178,6 +185,12 @@ LAUNCHES: tuple[Row, ...] = (
         r"Hardware limit: (?P<limit>\d+)",
         "The kernel needs {needed} of {what}, and the GPU has {limit}.",
         "Use smaller blocks or fewer stages: num_stages=2.",
+    ),
+    (
+        "float-for-a-whole-number",
+        r"unexpected type fp\d+",
+        "A whole number is needed here, and this is a float.",
+        "In a kernel / divides to a float: use // and %.",
     ),
     (
         "static-assert",
