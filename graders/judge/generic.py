@@ -107,8 +107,8 @@ OUTCOMES = {
     ),
     "crashed": Words(
         "The process that ran the submission crashed",
-        "It ended with a signal of the operating system, usually after touching memory "
-        "that it does not own.",
+        "A signal of the operating system ended it, or the GPU did, usually after it had touched "
+        "memory that it does not own.",
         "Check every offset against the size of its tensor.",
     ),
     "exited": Words(
