@@ -221,7 +221,10 @@ class Autograder:
         log = done.get("log") or done.get("error") or "nbgrader gave no reason"
         lines = [line for line in log.strip().splitlines() if line.strip()]
         errors = [line for line in lines if "Error" in line and "nbgrader" not in line]
-        return f"nbgrader could not write it: {(errors or lines)[-1].strip()}"
+        last = (errors or lines)[-1].strip()
+        if "OperationalError" in last:  # SQLAlchemy's word for a database that is gone or full
+            return f"the gradebook cannot be written; mend that and run again: {last}"
+        return f"nbgrader could not write it: {last}"
 
     @cached_property
     def _api(self) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from graders.classroom.marks import Marks
 from graders.judge import discovery
+from graders.judge.model import GraderError
 
 ROOT = Path(__file__).resolve().parents[2]
 # what can change a verdict, beside the exercise's own records
@@ -32,11 +33,17 @@ JUDGE_CODE = (
 @cache
 def judge_version() -> str:
     """A digest of everything that judges: the gates, the engine, torch and triton."""
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     digest = hashlib.sha256(sources_version().encode())
     for library in ("torch", "triton", "numpy"):
-        digest.update(f"{library} {version(library)}\n".encode())
+        try:
+            digest.update(f"{library} {version(library)}\n".encode())
+        except PackageNotFoundError as error:
+            raise GraderError(
+                f"{library} is not installed here, so nothing can be judged: `tilewise doctor` "
+                "says what to install"
+            ) from error
     return digest.hexdigest()[:16]
 
 

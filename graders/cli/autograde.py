@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,9 @@ from graders.classroom import fork_server
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
     from graders.classroom.autograde import Autograder, Result
     from graders.classroom.parallel import Judging
+
+
+NAMED = 5  # students that one line names, where many are ungraded for one reason
 
 
 @click.command()
@@ -51,18 +56,17 @@ def autograde(
     Stop it whenever you like: a second run goes on where the first one was. Exit code 0 when
     all are graded, 2 when some could not be: they are named, and none of them is a zero.
     """
-    if scheduler is None:
-        fork_server.start()  # it imports torch while this process imports nbgrader
-    from graders.classroom.judging import MODE
-    from graders.classroom.marks import UNSANDBOXED
-    from graders.classroom.rooms import Rooms, find_root
-    from graders.judge.model import GraderError
+    with _told_in_one_line():
+        if scheduler is None:
+            fork_server.start()  # it imports torch while this process imports nbgrader
+        from graders.classroom.judging import MODE
+        from graders.classroom.marks import UNSANDBOXED
+        from graders.classroom.rooms import Rooms, find_root
 
-    if allow_unsandboxed:
-        os.environ[UNSANDBOXED] = "1"
-    if mode is not None:
-        os.environ[MODE] = mode
-    try:
+        if allow_unsandboxed:
+            os.environ[UNSANDBOXED] = "1"
+        if mode is not None:
+            os.environ[MODE] = mode
         place = course or Rooms(find_root()).course
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
@@ -71,9 +75,26 @@ def autograde(
 
         grader = Autograder(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
-    except GraderError as error:
-        raise click.ClickException(str(error)) from error
     sys.exit(_summary(results))
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """A full disk, say, needs no traceback: what is missing, and what to do then."""
+    try:
+        yield
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        raise click.ClickException(
+            f"{error.strerror or error}{place}: grading stopped, and nobody has lost a grade. "
+            "Mend that, then run the same command again: it goes on where this one was."
+        ) from error
+    except Exception as error:
+        from graders.judge.model import GraderError
+
+        if isinstance(error, GraderError):
+            raise click.ClickException(str(error)) from error
+        raise
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
@@ -129,7 +150,11 @@ def _summary(results: list[Result]) -> int:
     counts = Counter(result.status for result in results)
     parts = [f"{counts[status]} {status}" for status in ("graded", "unchanged", "ungraded")]
     click.echo(f"{len(results)} submissions: {', '.join(parts)}")
+    alike: dict[str, list[str]] = {}
     for result in results:
         if result.status == "ungraded":
-            click.echo(f"  {result.student}: {result.reason}")
+            alike.setdefault(result.reason, []).append(result.student)
+    for reason, students in alike.items():
+        more = f" and {len(students) - NAMED} more" if len(students) > NAMED else ""
+        click.echo(f"  {', '.join(students[:NAMED])}{more}: {reason}")
     return 2 if counts["ungraded"] else 0
