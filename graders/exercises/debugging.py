@@ -48,8 +48,11 @@ COPY = Exercise(
         ),
         elementwise_mistakes.load_ignores_pid(lambda x: x),
         mistakes.missing_mask("a vector"),
-        mistakes.grid_too_small(),
         mistakes.offset_ignores_pid(),
+        mistakes.programs_race(
+            "The offsets of the store are not those of the program's own block."
+        ),
+        mistakes.grid_too_small(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     forbidden_calls=frozenset({"clone", "copy_", "contiguous"}),

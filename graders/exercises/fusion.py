@@ -201,6 +201,7 @@ GELU = Exercise(
         elementwise_mistakes.load_ignores_pid(gelu),
         elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(gelu),
+        mistakes.computes_in_half(lambda x: x.abs()),
         mistakes.lossy_dtype(gelu),
         mistakes.missing_mask("a tensor"),
         mistakes.tiles_missing("n_rows", "n_cols"),

@@ -19,6 +19,7 @@ from graders.judge.model import (
     View,
 )
 
+TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"
 BYTES = (torch.uint8,)
 PICTURE_VIEWS: tuple[View, ...] = (
@@ -84,7 +85,9 @@ RGB2GREY = Exercise(
         elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(grey),
         mistakes.lossy_dtype(grey),
+        mistakes.computes_in_half(lambda img: grey(img.abs())),
         mistakes.missing_mask("a picture", "height and width"),
+        mistakes.programs_race(TILES_COLLIDE),
         mistakes.tiles_missing("height", "width"),
         mistakes.offset_ignores_pid(),
     ),
@@ -201,6 +204,7 @@ BIAS_RELU = Exercise(
             imitate=lambda x, bias: torch.relu(x) + bias,
             footprint=footprints.computes(
                 lambda x, bias: torch.relu(x) + torch.relu(bias),
+                lambda x, bias: x + torch.relu(bias),
                 lambda x, bias: torch.where(x > 0, x + bias, 0.0),
             ),
         ),
@@ -264,6 +268,7 @@ BIAS_RELU = Exercise(
         view_mistakes.flat_mask("m", "n"),
         mistakes.lossy_dtype(_biased),
         mistakes.missing_mask("a matrix", "m and n"),
+        mistakes.programs_race(TILES_COLLIDE),
         mistakes.tiles_missing(),
         mistakes.offset_ignores_pid(),
     ),

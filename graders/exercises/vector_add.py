@@ -47,6 +47,7 @@ MISCONCEPTIONS = (
     mistakes.lossy_dtype(),
     mistakes.missing_mask("a vector"),
     mistakes.offset_ignores_pid(),
+    mistakes.programs_race("The offsets of the store are not those of the program's own block."),
     mistakes.grid_too_small(),
 )
 

@@ -26,6 +26,7 @@ OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
     *(partial(functional.leaky_relu, negative_slope=slope) for slope in (0.01, 0.1, 0.2)),
     functional.elu,
     functional.silu,
+    lambda x: x * torch.sigmoid(1.702 * x),
     functional.gelu,
     partial(functional.gelu, approximate="tanh"),
     torch.sigmoid,

@@ -97,8 +97,9 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
         message=(
             "Whole rows or columns at the end of the output were never stored: no program gets "
             "that far. `//` rounds down and forgets the tile that is not full, in the grid and "
-            "in the bounds of a loop; a fixed block covers only so many columns; and a grid, or "
-            "a mask, whose two axes are exchanged fits square matrices only."
+            "in the bounds of a loop; a fixed block covers only so many columns; a mask may stop "
+            "one too early; and a grid, or a mask, whose two axes are exchanged fits square "
+            "matrices only."
         ),
         next_step=(
             f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and "

@@ -84,25 +84,32 @@ def divided_by_wrong_size(
     the first argument; without it that is the result.
     """
 
-    def footprint(evidence: Evidence) -> bool:
-        x, *others = evidence.args
+    def results(x: torch.Tensor, *others: Any) -> Iterator[torch.Tensor | None]:
+        """What each way to divide wrongly computes; None where it leaves x."""
         rows, columns = x.shape
         right, wrong = (rows, columns) if turned else (columns, rows)
         if right == wrong or not x.numel():
-            return False
+            return
         for by, rest in ((wrong, wrong), (wrong, right), (right, wrong)):
             offsets = torch.arange(x.numel())
             outer, inner = offsets // by, offsets % rest
             row, column = (inner, outer) if turned else (outer, inner)
             values = _lying_at(x, row * x.stride(0) + column * x.stride(1))
-            if values is None and _left(evidence, x):
-                return True
-            if values is None or (combine and int(column.max()) >= columns):
-                continue
-            result = combine(values, column, *others) if combine else values
-            if looks_like(evidence, result.reshape(evidence.expected.shape)):
-                return True
-        return False
+            if values is not None and combine is not None:
+                if int(column.max()) >= columns:
+                    continue
+                values = combine(values, column, *others)
+            shape = (columns, rows) if turned else (rows, columns)
+            yield values if values is None else values.reshape(shape)
+
+    def imitate(*args: Any) -> torch.Tensor | None:
+        return next((result for result in results(*args) if result is not None), None)
+
+    def footprint(evidence: Evidence) -> bool:
+        return any(
+            _left(evidence, evidence.args[0]) if result is None else looks_like(evidence, result)
+            for result in results(*evidence.args)
+        )
 
     length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
     return Misconception(
@@ -117,6 +124,7 @@ def divided_by_wrong_size(
         next_step=(
             f"`offsets // {length}` is the row of the output, `offsets % {length}` its column."
         ),
+        imitate=imitate,
         footprint=footprint,
     )
 
@@ -190,7 +198,8 @@ def output_strides_of_input() -> Misconception:
             line = torch.empty_like(want).reshape(-1)
             line.as_strided(tuple(x.shape), x.stride()).copy_(want)
             return looks_like(evidence, line.reshape(want.shape))
-        return evidence.never_stored is not None and bool(evidence.never_stored.any())
+        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
+        return untouched and reached < want.numel()
 
     return Misconception(
         code="output-strides-of-input",
