@@ -73,7 +73,10 @@ def _results(
 
 def _filled(submission: Submission, item: Prepared, workers: Workers) -> torch.Tensor | None:
     """What comes out with something absurd in the lanes that are masked off."""
-    filled = replace(submission, source=fill_undefined_lanes(submission.source))
+    source = fill_undefined_lanes(submission.source)
+    if source is None:
+        return None
+    filled = replace(submission, source=source)
     return next(iter(_results(filled, item, workers, 1)), None)
 
 

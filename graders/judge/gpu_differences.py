@@ -26,10 +26,10 @@ _ROUNDING = 2.0**-9  # of the terms that are added up: far above fp32's, far bel
 class Seen:
     """What is known of a case that failed on a GPU.
 
-    `repeats` are results of the same case on the same GPU; `filled` is the one of the source
-    with `fill_undefined_lanes`, None where that changes nothing; `magnitude` is the sum of the
-    sizes of the terms that each element adds up, None where the exercise adds nothing up;
-    `interpreted` says that the interpreter found the case right.
+    `repeats` are results of the same case on the same GPU; `filled` is the one with undefined
+    lanes filled, None where there are none; `magnitude` is the sum of the sizes of the terms
+    that each element adds up, None where the exercise adds nothing up; `interpreted` says that
+    the interpreter found the case right.
     """
 
     failure: Failure
@@ -81,15 +81,16 @@ def name_difference(seen: Seen) -> Difference | None:
     return None
 
 
-def fill_undefined_lanes(source: str) -> str:
-    """The source with an absurd `other` for each masked load that has none.
+def fill_undefined_lanes(source: str) -> str | None:
+    """The source with an absurd `other` for each masked load that has none; None if all have.
 
     If the result changes with it, lanes that are masked off reach the result.
     """
     tree = ast.parse(source)
-    for call in _loads_without_other(tree):
+    loads = _loads_without_other(tree)
+    for call in loads:
         call.keywords.append(ast.keyword("other", ast.Constant(_ABSURD)))
-    return ast.unparse(tree)
+    return ast.unparse(tree) if loads else None
 
 
 def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
@@ -155,7 +156,7 @@ def _rounds_to_half(seen: Seen) -> bool:
 def _uses_undefined_lanes(seen: Seen) -> bool:
     actual = seen.failure.evidence.actual
     assert actual is not None
-    if seen.filled is None or _undefined_lanes(seen.source) is None:
+    if seen.filled is None:
         return False
     same = (seen.filled == actual) | (seen.filled.isnan() & actual.isnan())
     return not bool(same.all())
