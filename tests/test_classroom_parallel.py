@@ -5,6 +5,7 @@ happens to tasks, and every verdict must be the one that a single process gives.
 """
 
 import contextlib
+import json
 import os
 import signal
 import time
@@ -123,6 +124,13 @@ def slow_ask(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, An
     time.sleep(0.5)  # so that a worker is at work when it is killed
     text = "\n".join(code)
     return fake_marks(text).to_json()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_gradebook_is_the_same_with_any_number_of_processes(course: SmallCourse) -> None:
+    alone = graded(course, FakeJudging())
+    assert graded(course, LocalProcesses(3, slow_ask)) == alone
+    assert len({json.dumps(scores) for scores in alone.values()}) == 2  # right and wrong ones
 
 
 @pytest.mark.slow
