@@ -41,6 +41,15 @@ def test_every_figure_has_alternative_text_in_sentences(name: str) -> None:
     assert alt.endswith("."), f"figures.{name}: the alternative text is made of sentences"
 
 
+def test_drawings_turn_dark_with_the_page_and_photographs_stay() -> None:
+    page = figures.blocks_1d(7, 4)._repr_mimebundle_()["text/html"]
+    assert '<img class="tw-drawing"' in page
+    assert 'body[data-jp-theme-light="false"] img.tw-drawing' in page
+    assert 'body[data-jp-theme-light="true"] img.tw-drawing' in page
+    photograph = figures.show(figures.lake())._repr_mimebundle_()["text/html"]
+    assert '<img class="tw-photograph"' in photograph
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_figure_is_shown_with_its_words(name: str) -> None:
     bundle = drawn(name)._repr_mimebundle_()

@@ -87,6 +87,17 @@ def variables_css(selector: str) -> str:
     )
 
 
+def dark_css(selector: str, declarations: str, otherwise: str) -> str:
+    """CSS that declares one thing where the page is dark, and `otherwise` where it is light."""
+    dark_by_page = ", ".join(f"{page} {selector}" for page in _SAYS_DARK)
+    light_by_page = ", ".join(f"{page} {selector}" for page in _SAYS_LIGHT)
+    return (
+        f"@media (prefers-color-scheme: dark) {{ {selector} {{ {declarations} }} }}\n"
+        f"{light_by_page} {{ {otherwise} }}\n"
+        f"{dark_by_page} {{ {declarations} }}\n"
+    )
+
+
 def _declare(palette: dict[str, str]) -> str:
     return " ".join(f"--tw-{name}: {value};" for name, value in palette.items())
 

@@ -29,7 +29,7 @@ _STYLE = """
 .tw-card .tw-verdict { flex: 1 1 14em; font-weight: 650; font-size: 1.1em; }
 .tw-card .tw-verdict code { font-size: .95em; background: none; padding: 0; }
 .tw-card .tw-summary { color: var(--tw-muted); margin-left: auto; }
-.tw-card .tw-body { padding: .7em 1em .9em; }
+.tw-card .tw-body { padding: .7em 1em .9em; overflow-x: auto; }
 .tw-card .tw-body > :last-child, .tw-card .tw-finding > :last-child { margin-bottom: 0; }
 .tw-card .tw-body > :first-child, .tw-card .tw-finding > :first-child { margin-top: 0; }
 .tw-card p { margin: .5em 0; color: inherit; }

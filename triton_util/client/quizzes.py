@@ -14,10 +14,10 @@ from triton_util.client.card import frame, inline, prose
 LETTERS = "abcdefgh"
 # ipywidgets makes every choice one line high: of two lines the second lay over the next choice.
 _STYLE = """<style>
-.tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; height: auto;
-  line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
-.tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { float: left; height: 1.45em;
-  margin: 0 0 0 -1.6em; }
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; position: relative;
+  height: auto; line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
+.tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { position: absolute; left: 0; top: .15em;
+  height: 1.45em; margin: 0; }
 </style>"""
 
 

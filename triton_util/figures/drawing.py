@@ -1,8 +1,8 @@
 """A matplotlib figure that carries its own alternative text.
 
-The panel behind each figure is opaque and light, with dark ink on it, so that a figure reads
-the same in a light and in a dark notebook. Meaning is carried by text, position and hatching;
-colour only repeats it.
+A figure is dark ink on a light panel. In a dark notebook light and dark change places, and the
+hues stay; photographs stay as they are. Meaning is carried by text, position and hatching; colour
+only repeats it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from triton_util.theme import dark_css
+
 PANEL = "#f7f5ef"
 INK = "#1d1d1f"
 QUIET = "#5a5a5f"
 CSS_PIXELS_PER_INCH = 96
+_IN_THE_DARK = dark_css(
+    "img.tw-drawing", "filter: invert(0.91) hue-rotate(180deg);", otherwise="filter: none;"
+)
 
 Look = Literal["plain", "active", "second", "third", "idle", "wrong"]
 # Face colour and hatch: every look differs from the others in its hatch or its lightness.
@@ -40,11 +45,13 @@ class Drawing:
     """A figure and the same thing in words.
 
     `figure` is an ordinary matplotlib figure (`drawing.figure.savefig(...)` works); `alt` is
-    shown by screen readers, and where pictures cannot be shown.
+    shown by screen readers, and where pictures cannot be shown. `photograph`: its colours are
+    those of a thing, and stay as they are in a dark notebook.
     """
 
     figure: Figure
     alt: str
+    photograph: bool = False
 
     def png(self, dpi: int = 160) -> bytes:
         """The figure as PNG bytes at `dpi` dots per inch."""
@@ -56,8 +63,10 @@ class Drawing:
         image = base64.b64encode(self.png()).decode("ascii")
         width = round(self.figure.get_figwidth() * CSS_PIXELS_PER_INCH)
         words = html.escape(self.alt, quote=True)
+        kind = "tw-photograph" if self.photograph else "tw-drawing"
         page = (
-            f'<figure style="margin:0"><img alt="{words}" width="{width}" '
+            f"<style>{_IN_THE_DARK}</style>"
+            f'<figure style="margin:0"><img class="{kind}" alt="{words}" width="{width}" '
             f'style="max-width:100%;height:auto" src="data:image/png;base64,{image}">'
             f"<figcaption><details><summary>The picture in words</summary>{words}</details>"
             "</figcaption></figure>"

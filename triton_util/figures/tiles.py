@@ -106,4 +106,4 @@ def show(*images: Any, titles: tuple[str, ...] = ()) -> Drawing:
         words.append(
             f"{title}: {size} in {kind}, mean brightness {image.float().mean():.0f} of 255"
         )
-    return Drawing(figure, "; ".join(words) + ".")
+    return Drawing(figure, "; ".join(words) + ".", photograph=True)
