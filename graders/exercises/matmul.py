@@ -2,13 +2,12 @@
 
 import torch
 
-from graders.judge import footprints
+from graders.judge import layer_mistakes
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.model import (
     Arg,
     Case,
     Choice,
-    Evidence,
     Exercise,
     Misconception,
     Question,
@@ -121,16 +120,12 @@ ORDER_SWAPPED = Misconception(
     footprint=misread_factor(lambda a, b: (), lambda a, b: ()),
 )
 
-MATMUL_MISCONCEPTIONS = (
-    FACTOR_TRANSPOSED,
-    ORDER_SWAPPED,
-    B_STRIDE_IS_K,
-    *product_mistakes(
-        reference=lambda a, b: a @ b,
-        magnitude=magnitude,
-        operands=lambda a, b: (a, b),
-        finish=lambda product, a, b: product,
-    ),
+MATMUL_MISCONCEPTIONS = product_mistakes(
+    reference=lambda a, b: a @ b,
+    magnitude=magnitude,
+    operands=lambda a, b: (a, b),
+    finish=lambda product, a, b: product,
+    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K),
 )
 
 MATMUL = Exercise(
@@ -175,110 +170,13 @@ def strided_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     return x, w, TensorSpec((shape[2],), **spec)  # type: ignore[arg-type]
 
 
-def _layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x @ w.t() + b)
-
-
-def _layer_magnitude(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return x.abs() @ w.abs().t() + b.abs()
-
-
-def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
-    return torch.relu(x @ w.t() + b[:, None]) if x.shape[0] == w.shape[0] else None
-
-
-def _weight_unturned(evidence: Evidence) -> bool:
-    x, w, b = evidence.args
-    if w.shape[0] != w.shape[1] and footprints.has_fault(evidence, footprints.READS_OUTSIDE):
-        return True
-    read = footprints.read_as(w, tuple(w.t().shape), w.stride())
-    if read is None:
-        return False
-    product = x.double() @ read.double() + b.double()
-    return footprints.looks_like(evidence, torch.relu(product))
-
-
-def _bias_in_each_step(
-    block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
-) -> torch.Tensor:
-    return torch.relu(x @ w.t() + -(-x.shape[1] // block) * b)
-
-
-LAYER_MISCONCEPTIONS = (
-    Misconception(
-        code="bias-missing",
-        title="The bias is missing",
-        message="The output is relu(x @ w.T): the bias never enters the sum.",
-        next_step="Load the biases of your columns once, and add them before the ReLU.",
-        imitate=lambda x, w, b: torch.relu(x @ w.t()),
-    ),
-    Misconception(
-        code="relu-missing",
-        title="Negative numbers pass through",
-        message="The output is x @ w.T + b: the ReLU is missing.",
-        next_step="Store `tl.maximum(result, 0.0)`.",
-        imitate=lambda x, w, b: x @ w.t() + b,
-    ),
-    Misconception(
-        code="relu-before-bias",
-        title="The ReLU comes before the bias",
-        message=(
-            "The output is relu(x @ w.T) + b. The order matters: a negative sum that the bias "
-            "would have lifted above zero was cut off first, and a negative bias can now make "
-            "the output negative."
-        ),
-        next_step="Add the bias first, apply the ReLU last.",
-        imitate=lambda x, w, b: torch.relu(x @ w.t()) + b,
-    ),
-    Misconception(
-        code="bias-by-row",
-        title="The bias is added along the wrong axis",
-        message=(
-            "Every *row* got its own bias. A layer has one bias for each output feature, that "
-            "is for each column of the output."
-        ),
-        next_step="Load it with the column offsets and broadcast it over the rows: "
-        "`bias[None, :]`.",
-        imitate=_bias_by_row,
-    ),
-    Misconception(
-        code="bias-in-each-step",
-        title="The bias is added once for every block of k",
-        message=(
-            "The bias is added inside the loop over k, so it counts as often as the loop runs. "
-            "With a k that fits into one block nobody notices."
-        ),
-        next_step="Move it behind the loop (or start the accumulator with it).",
-        footprint=footprints.computes_with_block(_bias_in_each_step),
-    ),
-    Misconception(
-        code="weight-not-transposed",
-        title="The product is x @ w instead of x @ w.T",
-        message=(
-            "w has the shape (n, k), one row for each output feature, as in torch.nn.Linear. The "
-            "kernel reads it as (k, n), which only a square weight survives."
-        ),
-        next_step=(
-            "Read the (BLOCK_K, BLOCK_N) tile of w.T as `offs_n[None, :] * stride_wn + "
-            "offs_k[:, None] * stride_wk`."
-        ),
-        footprint=_weight_unturned,
-    ),
-    *product_mistakes(
-        reference=_layer,
-        magnitude=_layer_magnitude,
-        operands=lambda x, w, b: (x, w.t()),
-        finish=lambda product, x, w, b: torch.relu(product + b),
-    ),
-)
-
 LINEAR_BIAS_RELU = Exercise(
     name="linear_bias_relu",
     lesson="matmul",
     title="A whole layer in one kernel",
     parameters=("x", "w", "b"),
-    reference=_layer,
-    magnitude=_layer_magnitude,
+    reference=layer_mistakes.layer,
+    magnitude=layer_mistakes.magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=(
         *cases(layer, AXES, [(128, 128, 128), (64, 64, 64)]),
@@ -314,7 +212,7 @@ LINEAR_BIAS_RELU = Exercise(
         "After the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` "
         "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
     ),
-    misconceptions=LAYER_MISCONCEPTIONS,
+    misconceptions=layer_mistakes.MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

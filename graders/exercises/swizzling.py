@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
-
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
-from graders.judge import footprints, mistakes
+from graders.judge import footprints, order_mistakes
 from graders.judge.casebook import case
 from graders.judge.model import (
     Case,
@@ -17,62 +15,7 @@ from graders.judge.model import (
     Misconception,
     Question,
 )
-
-
-def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
-    """Return (row, column) of the tile of each program, in launch order.
-
-    Groups of `group` rows are walked column by column; the last one may have fewer rows,
-    which `clamp` takes into account.
-    """
-    program = torch.arange(n_rows * n_cols)
-    width = max(1, group * n_cols)
-    first = program // width * group
-    size = torch.clamp(n_rows - first, max=group) if clamp else torch.full_like(first, group)
-    within = program % width
-    return torch.stack([first + within % size, within // size], dim=1)
-
-
-def _row_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
-    program = torch.arange(n_rows * n_cols)
-    return torch.stack([program // max(1, n_cols), program % max(1, n_cols)], dim=1)
-
-
-def _column_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
-    program = torch.arange(n_rows * n_cols)
-    return torch.stack([program % max(1, n_rows), program // max(1, n_rows)], dim=1)
-
-
-def _grouped_columns(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
-    return launch_order(n_cols, n_rows, group).flip(1)
-
-
-def _inverted(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
-    order = launch_order(n_rows, n_cols, group)
-    place = order[:, 0] * n_cols + order[:, 1]
-    inverse = torch.empty_like(place)
-    inverse[place] = torch.arange(place.numel())
-    return torch.stack([inverse // max(1, n_cols), inverse % max(1, n_cols)], dim=1)
-
-
-def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
-    """The group's number taken for its first row."""
-    order = launch_order(n_rows, n_cols, group)
-    number = torch.arange(n_rows * n_cols) // max(1, group * n_cols)
-    order[:, 0] += number - number * group
-    return order
-
-
-def _wrong_in_last_group(evidence: Evidence) -> bool:
-    """Right in all full groups; stored, but wrong, in a last group of more than one column."""
-    n_rows, n_cols, group = evidence.args
-    actual = evidence.actual
-    if actual is None or n_rows % group == 0 or n_rows < group:
-        return False
-    before = n_rows // group * group * n_cols
-    right = torch.equal(actual[:before].long(), evidence.expected[:before].long())
-    stored = evidence.never_stored is None or not bool(evidence.never_stored[before:].any())
-    return right and stored
+from graders.judge.order_mistakes import launch_order
 
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
@@ -117,71 +60,7 @@ SWIZZLE_IDS = Exercise(
         "`first = pid // (group * n_cols) * group`, `size = min(n_rows - first, group)`, "
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
-    misconceptions=(
-        Misconception(
-            code="last-group-not-clamped",
-            title="The last group is taken to be full",
-            message=(
-                "Where the rows do not divide into whole groups, the last group is smaller. "
-                "Dividing by `group` there sends some programs to rows that do not exist and "
-                "leaves real tiles out: the mapping is no bijection any more."
-            ),
-            next_step="Use `size = min(n_rows - first_row, group)` for both `%` and `//`.",
-            imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False),
-            footprint=_wrong_in_last_group,
-        ),
-        Misconception(
-            code="axes-swapped",
-            title="Rows and columns are stored the wrong way round",
-            message="Each pair is (column, row). The contract wants (row, column).",
-            next_step="Store the row at `2 * pid` and the column at `2 * pid + 1`.",
-            imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group).flip(1),
-        ),
-        Misconception(
-            code="row-major",
-            title="The tiles are in plain row-major order",
-            message=(
-                "Program after program walks along one row, so each needs a different column "
-                "of b: nothing of it is reused while it is in the cache."
-            ),
-            next_step="Walk *down* the rows of a group before moving to the next column.",
-            imitate=_row_major,
-        ),
-        Misconception(
-            code="column-major",
-            title="The tiles are in plain column-major order",
-            message="All rows form one group here; the argument `group` plays no part.",
-            next_step="Cut the rows into groups of `group` and walk through each in turn.",
-            imitate=_column_major,
-        ),
-        Misconception(
-            code="columns-grouped",
-            title="The columns are grouped, not the rows",
-            message="The order is that of the transposed problem.",
-            next_step="A group is `group` *rows* with all their columns.",
-            imitate=_grouped_columns,
-        ),
-        Misconception(
-            code="mapping-inverted",
-            title="The mapping is turned round",
-            message=(
-                "The output tells for each tile which program takes it. Asked for is, for each "
-                "program in launch order, the tile that it takes."
-            ),
-            next_step="Entry `pid` of the output is the (row, column) of program `pid`.",
-            imitate=_inverted,
-        ),
-        Misconception(
-            code="group-not-scaled",
-            title="The group's number is used as its first row",
-            message="Group 1 starts at row `group`, not at row 1.",
-            next_step="`first_row = group_id * group`.",
-            imitate=_group_numbered,
-        ),
-        mistakes.missing_mask("the list of programs", "n_rows * n_cols"),
-        mistakes.grid_too_small("n_rows * n_cols"),
-        mistakes.offset_ignores_pid(),
-    ),
+    misconceptions=order_mistakes.MISTAKES,
     parts={"core": 4, "last group": 4, "edges": 2},
 )
 

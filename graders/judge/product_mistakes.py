@@ -7,15 +7,20 @@ Each takes `finish(product, *args)`, which makes the output of the exercise from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import torch
 
+from graders.judge.compare import widened
 from graders.judge.footprints import (
+    BLOCK_SIZES,
     OUT_OF_BOUNDS,
     READS_OUTSIDE,
     Footprint,
     Imitation,
+    all_contiguous,
     computes_with_block,
+    either,
     has_fault,
     looks_like,
     read_as,
@@ -23,6 +28,7 @@ from graders.judge.footprints import (
 from graders.judge.mistakes import (
     accumulates_in_half,
     contiguous_assumed,
+    lossy_dtype,
     missing_mask,
     offset_ignores_pid,
     programs_race,
@@ -30,6 +36,8 @@ from graders.judge.mistakes import (
     tiles_missing,
 )
 from graders.judge.model import Evidence, Misconception
+
+MOST_PARTS = 16  # of k, for a kernel that splits its sum among programs
 
 Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
@@ -39,25 +47,43 @@ def product_mistakes(
     magnitude: Callable[..., torch.Tensor],
     operands: Operands,
     finish: Imitation,
+    special: tuple[Misconception, ...] = (),
 ) -> tuple[Misconception, ...]:
-    """Return the misconceptions of a product over k, the special ones first."""
+    """Return the misconceptions of a product over k, with an exercise's `special` ones.
+
+    Of those that account for equally many cases the first is named. Reads outside a tensor
+    have several causes: views alone, a ragged k alone, or (among the special ones) any shape
+    that is not square.
+    """
+    lossy, tf32 = lossy_dtype(reference), tf32_product(magnitude)
     return (
+        contiguous_assumed(reference, "the width of the matrix"),
+        k_not_masked(operands),
+        *special,
         k_block_repeated(operands, finish),
+        k_step_wrong(operands, finish),
+        k_wrapped(operands, finish),
         k_loop_missing(operands, finish),
         k_tail_dropped(operands, finish),
-        contiguous_assumed(reference, "the width of the matrix"),
         programs_race(
             "The sum over k was split among programs, and each stores its part of it as if it "
             "were the whole.",
-            shared_tiles,
+            part_stored(operands, finish),
         ),
         accumulator_overwritten(operands, finish),
-        k_not_masked(operands),
         accumulates_in_half(magnitude),
-        tf32_product(magnitude),
+        lossy,
+        replace(tf32, footprint=but_not(tf32.footprint, lossy.footprint)),
         missing_mask("a matrix", "M and N"),
         tiles_missing("m", "n"),
         offset_ignores_pid(),
+    )
+
+
+def but_not(footprint: Footprint | None, other: Footprint | None) -> Footprint:
+    """Return the first footprint, where the second does not hold."""
+    return lambda evidence: bool(
+        footprint and footprint(evidence) and not (other and other(evidence))
     )
 
 
@@ -66,7 +92,7 @@ def k_not_masked(operands: Operands) -> Misconception:
 
     def footprint(evidence: Evidence) -> bool:
         k = operands(*evidence.args)[0].shape[1]
-        return k % 128 != 0 and has_fault(evidence, OUT_OF_BOUNDS)
+        return k % 128 != 0 and has_fault(evidence, READS_OUTSIDE)
 
     return Misconception(
         code="k-not-masked",
@@ -152,20 +178,32 @@ def k_block_repeated(operands: Operands, finish: Imitation) -> Misconception:
             return None
         return finish(steps * (a[:, :block] @ b[:block]), *args)
 
+    def one_repeated(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        (m, k), n = a.shape, b.shape[1]
+        if k <= block:
+            return []
+        missing = -k % block
+        whole_a = torch.nn.functional.pad(a, (0, missing)).reshape(m, -1, block)
+        whole_b = torch.nn.functional.pad(b, (0, 0, 0, missing)).reshape(-1, block, n)
+        found = (a[:, :block] @ whole_b.sum(0), whole_a.sum(1) @ b[:block])
+        return [finish(product, *args) for product in found]  # type: ignore[misc]
+
     plain, masked = computes_with_block(repeated_whole), computes_with_block(repeated)
+    single = computes_with_block(one_repeated)
     return Misconception(
         code="k-block-repeated",
         title="Every step of the loop multiplies the same block",
         message=(
             "The loop runs often enough, but each step loads the *first* block of k again: the "
             "output is the product of that block, several times over. The pointers (or the "
-            "offsets along k) are computed before the loop and never move."
+            "offsets along k) of a, of b or of both are computed before the loop and never move."
         ),
         next_step=(
             "At the end of each step advance both: `a_ptrs += BLOCK_K * stride_ak` and "
             "`b_ptrs += BLOCK_K * stride_bk`; or compute `offs_k` from the loop variable."
         ),
-        footprint=lambda evidence: plain(evidence) or masked(evidence),
+        footprint=either(plain, masked, single),
     )
 
 
@@ -196,12 +234,84 @@ def accumulator_overwritten(operands: Operands, finish: Imitation) -> Misconcept
     )
 
 
-def shared_tiles(evidence: Evidence) -> bool:
-    """Tell whether the grid had a third axis, in a product that needs two, and values differ."""
-    return (
-        evidence.actual is not None
-        and not has_fault(evidence, OUT_OF_BOUNDS)
-        and any(len(launch.grid) == 3 and launch.grid[2] > 1 for launch in evidence.launches)
+def part_stored(operands: Operands, finish: Imitation) -> Footprint:
+    """Return the footprint of a third axis of the grid, and a sum over one part of k alone."""
+
+    def footprint(evidence: Evidence) -> bool:
+        parts = max(
+            (launch.grid[2] for launch in evidence.launches if len(launch.grid) == 3), default=1
+        )
+        args = widened(evidence.args)
+        a, b = operands(*args)
+        k = a.shape[1]
+        if not 1 < parts <= MOST_PARTS or has_fault(evidence, OUT_OF_BOUNDS):
+            return False
+        inner = torch.arange(k)
+        owners = [inner // max(1, -(-k // parts))]
+        owners += [inner // block % parts for block in BLOCK_SIZES if 1 < block < k]
+        for owner in owners:
+            for part in range(parts):
+                mine = owner == part
+                if looks_like(evidence, finish(a[:, mine] @ b[mine], *args)):
+                    return True
+        return False
+
+    return footprint
+
+
+def k_wrapped(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of offsets along k that are wrapped round with `% K`."""
+
+    def wrapped(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        k = a.shape[1]
+        if k % block == 0:
+            return None
+        inner = torch.arange(k + -k % block) % k
+        return finish(a[:, inner] @ b[inner], *args)
+
+    return Misconception(
+        code="k-wrapped",
+        title="The beginning of k is counted twice",
+        message=(
+            "In the last step over k the lanes beyond K were wrapped round (`offs_k % K`): every "
+            "address is legal, but they load real elements, whose products are added a second "
+            "time. Rows and columns may be wrapped, because the store throws them away; k may not."
+        ),
+        next_step="Load lanes beyond K as zero: `mask=offs_k < K, other=0.0`, for both factors.",
+        footprint=computes_with_block(wrapped),
+    )
+
+
+def k_step_wrong(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of pointers into b that advance by the wrong distance."""
+
+    def misled(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        k, n = b.shape
+        if k <= block:
+            return []
+        row, column = torch.arange(k)[:, None], torch.arange(n)
+        found = []
+        for step in {1, b.stride(0), b.stride(1)} - {b.stride(0)}:
+            place = row % block * b.stride(0) + row // block * block * step + column * b.stride(1)
+            dense = (
+                torch.as_strided(b, (b.numel(),), (1,)) if b.numel() > int(place.max()) else None
+            )
+            if dense is not None:
+                found.append(finish(a @ dense[place], *args))
+        return found  # type: ignore[return-value]
+
+    only_dense = computes_with_block(misled)
+    return Misconception(
+        code="k-step-wrong",
+        title="The pointers advance by the wrong distance along k",
+        message=(
+            "The first block of k is right, the next ones are not. Going on by BLOCK_K elements of "
+            "k means BLOCK_K times the stride *along k*: stride_ak for a, stride_bk for b."
+        ),
+        next_step="`a_ptrs += BLOCK_K * stride_ak` and `b_ptrs += BLOCK_K * stride_bk`.",
+        footprint=lambda evidence: all_contiguous(evidence) and only_dense(evidence),
     )
 
 
@@ -218,7 +328,7 @@ def misread_factor(
     def footprint(evidence: Evidence) -> bool:
         a, b = evidence.args[:2]
         square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-        if not square and has_fault(evidence, READS_OUTSIDE):
+        if not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE):
             return True
         products = [read.double() @ b.double() for read in first(a, b) if read is not None]
         products += [a.double() @ read.double() for read in second(a, b) if read is not None]
