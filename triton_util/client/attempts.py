@@ -161,11 +161,11 @@ def progress_html(exercises: Sequence[Listed], recorded: dict[str, Attempts]) ->
             mark, state = _state(recorded.get(item.name))
             rows.append(
                 f"<tr><td>{html.escape(lesson)}</td><td><code>{html.escape(item.name)}</code></td>"
-                f"<td>{html.escape(item.title)}</td>"
-                f'<td><span aria-hidden="true">{mark}</span> {html.escape(state)}</td></tr>'
+                f'<td><span aria-hidden="true">{mark}</span> {html.escape(state)}</td>'
+                f"<td>{html.escape(item.title)}</td></tr>"
             )
     head = "".join(
-        f'<th scope="col">{column}</th>' for column in ("lesson", "exercise", "task", "state")
+        f'<th scope="col">{column}</th>' for column in ("lesson", "exercise", "state", "task")
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return frame("plain", "◆", "Your progress", _total(exercises, recorded), table, "Progress")
