@@ -266,6 +266,63 @@ WRONG: dict[str, tuple[str, str]] = {
         "not-triton",
         "class Tile:\n    SIZE = 1\n" + launcher("s = Tile.__subclasses__()"),
     ),
+    "method-in-a-class": (
+        "not-triton",
+        "class Tile:\n    SIZE = 1\n    def add(self, x, y):\n        return x + y\n"
+        + launcher("z = Tile().add(x, y)"),
+    ),
+    "list-in-a-class": ("not-triton", "class Tile:\n    KEEP = []\n" + launcher("z = Tile.KEEP")),
+    "class-that-runs": (
+        "not-triton", "class Tile:\n    for n in range(3):\n        SIZE = n\n" + launcher("z = Tile.SIZE"),
+    ),
+    "default-factory": (
+        "not-triton",
+        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+        "    x: object = field(default_factory=lambda: open('f'))\n" + launcher("z = A().x"),
+    ),
+    "sum-of-a-records-fields": (
+        "torch-computes",
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: object\n    b: object\n"
+        + launcher("pair = Pair(x, y)", "z = pair.a + pair.b"),
+    ),
+    "sum-of-an-unpacked-record": (
+        "torch-computes",
+        "from dataclasses import dataclass\n@dataclass\nclass Pair:\n    a: object\n    b: object = None\n"
+        + launcher("z = Pair(b=y, a=x).a.add(y)"),
+    ),
+    "match-that-computes": (
+        "torch-computes", launcher("match (x, y):", "    case (a, b):", "        z = a + b"),
+    ),
+    "assembly": (
+        "not-triton",
+        kernel_with("y = tl.inline_asm_elementwise('add', '=r,r', [y], tl.float32, True, 1)"),
+    ),
+    "other-code-for-the-kernel": (
+        "not-triton",
+        launcher().replace("BLOCK_SIZE=1024)", "BLOCK_SIZE=1024, ir_override='/tmp/x.ptx')"),
+    ),
+    "list-around-a-kernel": (
+        "not-triton", kernel_with("t = KEEP[0]", "t += KEEP[1]", before="KEEP = []\n"),
+    ),
+    "queue-around-a-kernel": (
+        "not-triton",
+        kernel_with("t = KEEP[0]", before="import collections\nKEEP = collections.deque()\n"),
+    ),
+    "constant-list-around-a-kernel": (
+        "not-triton", kernel_with("t = KEEP.value[0]", before="KEEP = tl.constexpr(list())\n"),
+    ),
+    "tensor-around-a-kernel": (
+        "not-triton", kernel_with("t = KEEP", "t += 1", before="KEEP = torch.zeros(9)\n"),
+    ),
+    "kernel-that-sees-the-launchers-tensors": (
+        "not-triton",
+        launcher("t = x", "@triton.jit", "def inner(n: tl.constexpr):", "    z = t", "inner[(1,)](1)"),
+    ),
+    "two-modules-of-one-name": (
+        "not-triton",
+        "import torch as T\ndef f():\n    import triton.language as T\n"
+        + kernel_with("y = T.abs(y)").replace("output = torch.empty_like(x)", "f(); output = torch.empty_like(x)"),
+    ),
     "global-statement": ("not-triton", launcher("global cache", "cache = x")),
     "data-ptr-through-ctypes": (
         "not-triton",

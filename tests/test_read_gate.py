@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from exercise_records import an_exercise
 from read_honest import HEAD, HONEST, KERNEL, LAUNCH
+from read_honest_more import MORE
 from read_wrong import WRONG
 
 from graders.judge import discovery
@@ -31,6 +32,11 @@ def test_enough_styles_and_tricks_are_tried() -> None:
 @pytest.mark.parametrize("style", HONEST)
 def test_honest_styles_pass(style: str) -> None:
     assert findings(HONEST[style]) == []
+
+
+@pytest.mark.parametrize("style", MORE)
+def test_styles_as_notebooks_have_them_pass(style: str) -> None:
+    assert read_gate(from_text(MORE[style], EXERCISE), EXERCISE) == []
 
 
 @pytest.mark.parametrize("trick", WRONG)

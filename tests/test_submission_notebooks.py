@@ -214,3 +214,9 @@ def test_cutting_outputs_keeps_everything_else() -> None:
         "cells": [{**cells[0], "outputs": []}, {**cells[1], "outputs": []}],
         "metadata": {"a": [1]},
     }
+
+
+def test_a_refusal_counts_lines_from_the_top_of_its_cell() -> None:
+    with pytest.raises(SubmissionError) as caught:
+        read(notebook(code(IMPORTS + KERNEL), code("# mine\ndef vector_add(x):\n    return x")))
+    assert (caught.value.finding.where, caught.value.finding.line) == ("cell 2", 2)

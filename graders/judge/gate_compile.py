@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from graders.judge.gate_compile_words import (
     crash_finding,
     shared_memory_finding,
     timeout_finding,
+    uncompiled_finding,
 )
 from graders.judge.model import (
     Case,
@@ -43,16 +45,22 @@ __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
 SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may have
 CASES_LIMIT = 48
-COMPILED_LIMIT = 64
+COMPILED_LIMIT = 16  # what an honest child sends: 4 kernels, 2 specialisations, 2 targets
 PTX_LIMIT = 8 << 20
+ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """Findings, and what the compiler made of each kernel for each target."""
+    """Findings, and what the compiler made of each kernel for each target.
+
+    `kernels` are the names that the launcher launched for it, `stopped` what it raised then.
+    """
 
     findings: list[Finding]
     resources: tuple[KernelResources, ...]
+    kernels: frozenset[str] = frozenset()
+    stopped: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,17 +77,22 @@ class _Compiled:
 
 
 def compile_gate(
-    submission: Submission, exercise: Exercise, cases: Sequence[Case], worker: CompileWorker
+    submission: Submission,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    worker: CompileWorker,
+    every: bool = False,
 ) -> CompileResult:
     """Compile what the launcher launches on tensors like those of the cases.
 
-    Raises GraderError where compiling is not possible at all.
+    Of cases that specialise alike one is tried, or `every` one. Raises GraderError where
+    compiling is not possible at all.
     """
     request = {
         "source": submission.source,
         "filename": "<submission>",
         "launcher": exercise.name,
-        "cases": representative(cases),
+        "cases": layouts(cases) if every else representative(cases),
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
@@ -89,12 +102,25 @@ def compile_gate(
     return known
 
 
+def uncompiled(result: CompileResult, launched: Set[str]) -> list[Finding]:
+    """Findings about kernels that ran and were never compiled: the launcher told them apart."""
+    missing = sorted(launched - result.kernels)
+    if result.findings or not missing:
+        return []
+    return [uncompiled_finding(missing[0], result.stopped)]
+
+
+def layouts(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
+    """The layouts of the arguments of every case."""
+    return [[_layout(arg) for arg in case.args] for case in cases][:CASES_LIMIT]
+
+
 def representative(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
     """The layouts of the cases' arguments, one case for each way of specialising them."""
     chosen: dict[str, list[dict[str, Any]]] = {}
     for case in cases:
-        layouts = [_layout(arg) for arg in case.args]
-        chosen.setdefault(json.dumps([_pattern(layout) for layout in layouts]), layouts)
+        args = [_layout(arg) for arg in case.args]
+        chosen.setdefault(json.dumps([_pattern(layout) for layout in args]), args)
     return list(chosen.values())[:CASES_LIMIT]
 
 
@@ -137,7 +163,12 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if findings:
         return CompileResult(_distinct(findings), ())
     compiled = [found for item in _items(answer.report, "compiled") if (found := _claimed(item))]
-    return _assembled(compiled, worker)
+    kernels = answer.report.get("kernels")
+    return replace(
+        _assembled(compiled, worker),
+        kernels=frozenset(map(str, kernels)) if isinstance(kernels, list) else frozenset(),
+        stopped=plain_text(answer.report.get("stopped"), 300),
+    )
 
 
 def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -148,12 +179,14 @@ def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
     ptx, target, shared, line = (item.get(k) for k in ("ptx", "target", "shared", "line"))
-    if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or target not in SHARED_LIMITS:
+    if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or not ptx.isascii():
+        return None
+    if not isinstance(target, int) or target not in SHARED_LIMITS:
         return None
     return _Compiled(
         kernel=plain_text(item.get("kernel"), 100),
         line=line if isinstance(line, int) else None,
-        target=int(str(target)),
+        target=target,
         ptx=ptx,
         shared=shared if isinstance(shared, int) and shared >= 0 else 0,
         fp_fusion=bool(item.get("fp_fusion", True)),
@@ -164,7 +197,11 @@ def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
 def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileResult:
     findings: list[Finding] = []
     resources: list[KernelResources] = []
+    deadline = time.monotonic() + ASSEMBLING_SECONDS
     for item in compiled:
+        if time.monotonic() > deadline:
+            findings.append(timeout_finding())
+            break
         if item.shared > SHARED_LIMITS[item.target]:
             if not _another_fits(item, compiled):
                 limit = SHARED_LIMITS[item.target]

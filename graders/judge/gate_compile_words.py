@@ -112,6 +112,7 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     text = plain_text(error.get("text"), 2000)
     whole = plain_text(error.get("whole"), 2000)
     kind = plain_text(error.get("type"), 60)
+    stderr = plain_text(stderr, 8_000)
     line = _diagnosed_line(stderr) or error.get("line")
     kernel = plain_text(error.get("kernel"), 100)
     found = (
@@ -202,4 +203,19 @@ def timeout_finding() -> Finding:
         None,
         "Loops over tl.static_range are unrolled, and huge blocks make huge programs: use range, "
         "or smaller blocks.",
+    )
+
+
+def uncompiled_finding(kernel: str, stopped: str) -> Finding:
+    """The launcher launches something else for the compiler than for the cases."""
+    there = f" There it stopped with: {stopped}" if stopped else ""
+    return Finding(
+        GATE,
+        "not-compiled",
+        "A kernel runs that was never compiled",
+        f"{plain_text(kernel, 100)} is launched when the cases run, but not when the launcher is "
+        f"called to find out what there is to compile.{there}",
+        None,
+        None,
+        "Launch the same kernels for the same shapes, wherever the launcher runs.",
     )

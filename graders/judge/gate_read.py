@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from graders.judge.gate_read_globals import globals_of_kernels
 from graders.judge.gate_read_kernel import read_kernel
 from graders.judge.gate_read_launcher import Reader
 from graders.judge.gate_read_scope import Scope, scope_of
@@ -35,8 +36,10 @@ def read_gate(submission: Submission, exercise: Exercise) -> list[Finding]:
     reader = Reader(tree, scope, exercise)
     for kernel in scope.kernels.values():
         reader.findings += read_kernel(kernel, scope)
+    reader.findings += globals_of_kernels(tree, scope, reader.top_level)
     reader.read_launcher(launcher)
     reader.findings += [_repeated(function) for function in scope.repeated]
+    reader.findings += [_two_modules(node, name) for name, node in scope.ambiguous.items()]
     found = stubs + [f for f in reader.findings if f not in stubs]
     if not stubs and not reader.launches:
         found.append(_no_kernel(launcher))
@@ -79,6 +82,15 @@ def _repeated(function: ast.FunctionDef) -> Finding:
         function,
         f"{function.name} has several definitions, chosen while the file is loaded.",
         "Define it once.",
+    )
+
+
+def _two_modules(node: ast.stmt, name: str) -> Finding:
+    return finding(
+        "not-triton",
+        node,
+        f"{name} is imported twice and stands for two different things.",
+        "Give each of them a name of its own.",
     )
 
 

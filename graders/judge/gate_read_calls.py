@@ -15,6 +15,7 @@ from graders.judge.gate_read_values import (
     Kind,
     Member,
     Method,
+    Record,
     Value,
     bag_of,
     element,
@@ -59,6 +60,8 @@ class Calls:
             return self._member(node, function.path, arguments)
         for _, argument in arguments:
             self.reader.callback(argument)
+        if isinstance(function, Record):
+            return bag_of(join([value for _, value in arguments]))
         return Kind.UNKNOWN if function is Kind.UNKNOWN else Kind.PLAIN
 
     def _arguments(self, node: ast.Call) -> Arguments:
@@ -95,6 +98,8 @@ class Calls:
         self.reader.launches.append(node)
         flat = [(keyword, v) for keyword, value in arguments for v in options(value)]
         for keyword, argument in flat:
+            if keyword in names.COMPILER_FILES:
+                self.reader.report(not_triton(node, f"{keyword} reaches into the compiler."))
             if isinstance(argument, Function) and keyword == "grid":
                 self.reader.callback(argument)
             elif isinstance(argument, Function):
@@ -235,6 +240,8 @@ class Calls:
     def _triton(self, path: str, arguments: Arguments) -> Value:
         for _, argument in arguments:
             self.reader.callback(argument)
+        if path == "triton.language.constexpr" and arguments:
+            return arguments[0][1]  # a list stays a list
         kernel = any(Kind.KERNEL in options(value) for _, value in arguments)
         if path == "triton.jit" or kernel:
             return Kind.KERNEL

@@ -17,6 +17,7 @@ from graders.judge.gate_read_values import (
     Kind,
     Member,
     Method,
+    Record,
     Value,
     bag_of,
     element,
@@ -96,8 +97,11 @@ class Expressions:
 
     def _attribute_of(self, node: ast.Attribute, owner: Value) -> Value:
         name = node.attr
-        if isinstance(owner, Bag):
-            return Method(owner, name)
+        if isinstance(owner, Bag):  # a container, or an object that holds what it was made of
+            known = name in names.CONTAINER_METHODS or name.startswith("_")
+            return Method(owner, name) if known else element(owner)
+        if isinstance(owner, Record):
+            return Kind.PLAIN
         if owner is Kind.KERNEL:
             return self._kernel_attribute(node)
         if owner is Kind.TENSOR:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from graders.judge.gate_read_names import (
+    ASSEMBLY,
     BLOCK_ATTRIBUTES,
     KERNEL_BUILTINS,
     TL_DENIED,
@@ -53,7 +54,7 @@ class _Reader:
     def __init__(self, function: ast.FunctionDef, scope: Scope) -> None:
         self.function = function
         self.scope = scope
-        self.local = _local_names(function)
+        self.local = local_names(function)
 
     def findings(self) -> Iterator[Finding]:
         args = self.function.args
@@ -129,6 +130,13 @@ class _Reader:
                     node, f".{node.attr}", "Only attributes and methods of blocks work here."
                 )
             yield from self._visit(node.value)
+        elif path == ASSEMBLY:
+            yield not_triton(
+                node,
+                f"The kernel {self.function.name} holds assembly. Its cases run on an interpreter "
+                "first, which knows only the Triton language.",
+                "Write it with the functions of triton.language (tl.…).",
+            )
         elif not _in_language(path):
             root = path.split(".")[0]
             yield not_triton(
@@ -144,7 +152,7 @@ class _Reader:
             return
         path = self.scope.aliases.get(name)
         if path is not None:
-            if not _in_language(path):
+            if path == ASSEMBLY or not _in_language(path):
                 yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
         elif name in self.scope.kernels:
             return
@@ -189,7 +197,8 @@ def _in_language(path: str) -> bool:
     return path.startswith("triton.language.") and parts[2] not in TL_DENIED
 
 
-def _local_names(function: ast.FunctionDef) -> frozenset[str]:
+def local_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The parameters of a function and the names that it assigns to."""
     args = function.args
     names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     if args.vararg is not None:

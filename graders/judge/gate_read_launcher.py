@@ -7,23 +7,25 @@ calls to the submission's own functions, and reports what computes on tensors.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graders.judge import gate_read_names as names
 from graders.judge.gate_read_expressions import Expressions
 from graders.judge.gate_read_kernel import read_kernel
+from graders.judge.gate_read_match import read_match
 from graders.judge.gate_read_members import refused_member
-from graders.judge.gate_read_scope import Scope, import_aliases
+from graders.judge.gate_read_records import read_record
+from graders.judge.gate_read_scope import Scope, import_aliases, is_kernel
 from graders.judge.gate_read_values import (
     Differentiable,
     Function,
     Kind,
     Member,
     Method,
+    Record,
     Value,
     bag_of,
     element,
-    holds_constants,
     join,
     may_be,
     options,
@@ -32,9 +34,9 @@ from graders.judge.gate_read_values import (
 from graders.judge.gate_read_words import finding, not_triton, shown, torch_computes
 from graders.judge.model import Exercise, Finding, TensorSpec
 
+FINDINGS = 200
 CALLS = 2_000  # all in all: helpers that call helpers could take for ever
 CALL_DEPTH = 12  # deeper chains of helper functions are not followed
-ENDING = (ast.Pass, ast.Break, ast.Continue)
 
 
 class Reader:
@@ -52,6 +54,7 @@ class Reader:
         self._returns: list[list[Value]] = []
         self._calling: list[ast.AST] = []
         self._done: dict[tuple[int, tuple[Value, ...]], Value] = {}
+        self._followed: set[int] = set()
         self._defined: list[Function] = []
         self._differentiable: list[Differentiable] = []
         self._branching = 0
@@ -72,7 +75,7 @@ class Reader:
         for differentiable in self._differentiable:
             self._read_backward(differentiable)
         for defined in self._defined:  # handed on in ways that nobody followed
-            if id(defined.node) not in {key[0] for key in self._done}:
+            if id(defined.node) not in self._followed:
                 self.callback(defined)
 
     def _read_backward(self, differentiable: Differentiable) -> None:
@@ -84,9 +87,14 @@ class Reader:
             self.call(Function(backward), [(None, Kind.UNKNOWN), *gradients])
 
     def report(self, found: Finding) -> None:
-        """Keep a finding, once per line and message."""
-        if found not in self.findings:
+        """Keep a finding, once per line and message; nobody reads hundreds."""
+        if len(self.findings) < FINDINGS and found not in self.findings:
             self.findings.append(found)
+
+    @property
+    def top_level(self) -> Mapping[str, Value]:
+        """The names that the top level binds, imports left out."""
+        return self._module
 
     # ------------------------------------------------------------ names
 
@@ -199,6 +207,7 @@ class Reader:
         self._calling.pop()
         self._frames, self._branching = saved
         self._done[key] = result
+        self._followed.add(id(function.node))
         return result
 
     def _frame(
@@ -249,15 +258,17 @@ class Reader:
                 self.expressions.value(node.value)
             case ast.If() | ast.While():
                 self.expressions.value(node.test)
-                self._branches(node.body, node.orelse)
+                self.branches(node.body, node.orelse)
             case ast.For():
                 self.bind(node.target, element(self.expressions.value(node.iter)))
-                self._branches(node.body, node.body, node.orelse)
+                self.branches(node.body, node.body, node.orelse)
+            case ast.Match():
+                read_match(self, node)
             case ast.With():
                 self._with(node)
             case ast.Try():
                 handlers = [handler.body for handler in node.handlers]
-                self._branches(node.body, *handlers, node.orelse, node.finalbody)
+                self.branches(node.body, *handlers, node.orelse, node.finalbody)
             case ast.Assert() | ast.Raise():
                 for child in ast.iter_child_nodes(node):
                     self.expressions.value(child if isinstance(child, ast.expr) else None)
@@ -266,16 +277,19 @@ class Reader:
             case ast.ClassDef() if self._is_differentiable(node):
                 self._module[node.name] = Differentiable(node)
                 self._differentiable.append(Differentiable(node))
-            case ast.ClassDef() if holds_constants(node):
-                self.bind(ast.Name(node.name, ast.Store()), Kind.PLAIN)
+            case ast.ClassDef():
+                for found in read_record(node, self.scope, self.expressions.value):
+                    self.report(found)
+                self.bind(ast.Name(node.name, ast.Store()), Record(node.name))
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Delete() if all(isinstance(target, ast.Name) for target in node.targets):
                 pass
-            case _ if not isinstance(node, ENDING):
+            case _ if not isinstance(node, ast.Pass | ast.Break | ast.Continue):
                 self._refuse_statement(node)
 
-    def _branches(self, *bodies: Sequence[ast.stmt]) -> None:
+    def branches(self, *bodies: Sequence[ast.stmt]) -> None:
+        """Blocks of which any one may run."""
         self._branching += 1
         for body in bodies:
             self.block(body)
@@ -298,8 +312,6 @@ class Reader:
         self.block(node.body)
 
     def _definition(self, node: ast.FunctionDef) -> None:
-        from graders.judge.gate_read_scope import is_kernel
-
         kernel = is_kernel(node, self.scope)
         for decorator in node.decorator_list:
             self._decorator(decorator, kernel)
@@ -371,7 +383,7 @@ class Reader:
             and len(methods) + len(notes) == len(node.body)
             and all(isinstance(n.value, ast.Constant) for n in notes if isinstance(n, ast.Expr))
             and all(method.name in ("forward", "backward") for method in methods)
-            and all(_is_static(method) for method in methods)
+            and all([ast.unparse(d) for d in m.decorator_list] == ["staticmethod"] for m in methods)
         )
 
     def _refuse_statement(self, node: ast.stmt) -> None:
@@ -384,8 +396,3 @@ class Reader:
                 "Allocate, look at shapes and strides, launch, return.",
             )
         )
-
-
-def _is_static(method: ast.FunctionDef) -> bool:
-    decorators = [ast.unparse(decorator) for decorator in method.decorator_list]
-    return decorators == ["staticmethod"]

@@ -33,6 +33,7 @@ KERNEL_BUILTINS = words(
     "True False None"
 )
 TL_DENIED = words("core semantic standard builtin pi32_t target_info extra")
+ASSEMBLY = "triton.language.inline_asm_elementwise"  # nobody can check what it does, but a GPU
 TL_PREFIXES = (
     "triton.language.math.",
     "triton.language.random.",
@@ -150,6 +151,9 @@ LAUNCHER_BUILTINS = words(
 )
 COUNTING_BUILTINS = words("abs divmod float int bool max min pow round sum sorted any all complex")
 """Builtins that compute on their argument: on a tensor they do the work of a kernel."""
+
+COMPILER_FILES = words("ir_override ptx_options instrumentation_mode")
+"""Options of a launch that put other code in the place of the kernel's."""
 
 KERNEL_ATTRIBUTES = words("run warmup fn best_config configs cache arg_names __name__ name src")
 """What may be read of a kernel; `run` is a launch."""

@@ -14,6 +14,7 @@ class Scope:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     kernels: dict[str, ast.FunctionDef] = field(default_factory=dict)
     repeated: list[ast.FunctionDef] = field(default_factory=list)
+    ambiguous: dict[str, ast.stmt] = field(default_factory=dict)
 
     def dotted(self, node: ast.AST) -> str | None:
         """`tl.math.exp` → "triton.language.math.exp"; None where the root is no module."""
@@ -43,7 +44,7 @@ def scope_of(tree: ast.Module) -> Scope:
     scope = Scope()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            scope.aliases |= import_aliases(node)
+            _add_import(node, scope)
     for node in _top_level(tree.body):
         if isinstance(node, ast.FunctionDef):
             kind = scope.kernels if is_kernel(node, scope) else scope.functions
@@ -53,6 +54,15 @@ def scope_of(tree: ast.Module) -> Scope:
     for node in _top_level(tree.body):
         _jit_by_call(node, scope)
     return scope
+
+
+def _add_import(node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+    """One name may be imported from several places of one package, as in try/except."""
+    for name, path in import_aliases(node).items():
+        known = scope.aliases.setdefault(name, path)
+        if known.split(".")[0] != path.split(".")[0] and name != "*":
+            scope.ambiguous[name] = node
+        scope.aliases[name] = path
 
 
 def _top_level(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -78,6 +78,13 @@ class Differentiable:
 
 
 @dataclass(frozen=True)
+class Record:
+    """A class that only holds values; what it is called with is what an object of it holds."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Method:
     """A bound method that has not been called yet."""
 
@@ -92,7 +99,7 @@ class OneOf:
     options: tuple[Value, ...]
 
 
-Value = Kind | Bag | Member | Function | Differentiable | Method | OneOf
+Value = Kind | Bag | Member | Function | Differentiable | Record | Method | OneOf
 
 
 def options(value: Value) -> tuple[Value, ...]:
@@ -155,32 +162,3 @@ def unpack(value: Value, count: int) -> list[Value]:
 def bag_of(value: Value) -> Bag:
     """A container of any number of such values."""
     return Bag((value,), uniform=True)
-
-
-def holds_constants(node: ast.ClassDef) -> bool:
-    """Whether a class only gives names to plain numbers and texts, such as block sizes."""
-    bare = not (node.bases or node.decorator_list or node.keywords)
-    return bare and all(_is_constant(part) for part in node.body)
-
-
-def _is_constant(part: ast.stmt) -> bool:
-    """A docstring, `pass`, or `NAME = literal`, with or without a plain annotation."""
-    if isinstance(part, ast.Pass):
-        return True
-    if not isinstance(part, ast.Expr | ast.Assign | ast.AnnAssign) or part.value is None:
-        return False
-    if isinstance(part, ast.Expr):
-        return isinstance(part.value, ast.Constant)
-    targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-    if isinstance(part, ast.AnnAssign) and not isinstance(part.annotation, ast.Name):
-        return False
-    named = [isinstance(to, ast.Name) and not to.id.startswith("__") for to in targets]
-    return all(named) and _is_literal(part.value)
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, MemoryError, RecursionError):
-        return False
-    return True

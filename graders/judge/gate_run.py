@@ -44,6 +44,12 @@ class RunResult:
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
 
+    @property
+    def launched(self) -> frozenset[str]:
+        """The names of the kernels that ran in public cases, as far as the worker told them."""
+        told = [outcome.launches for item, outcome in self.outcomes if not item.hidden]
+        return frozenset(launch.kernel for launches in told for launch in launches)
+
     def failed_parts(self, public_only: bool = False) -> set[str]:
         return {
             failure.case.part for failure in self.failures if not (public_only and failure.hidden)

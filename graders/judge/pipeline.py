@@ -14,7 +14,7 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.explain import explain
-from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate
+from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate, uncompiled
 from graders.judge.gate_gpu import gpu_gate
 from graders.judge.gate_read import read_gate
 from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
@@ -195,7 +195,7 @@ class Judge:
             return
         compiling = self._threads.submit(self._compile, submission, exercise)
         run = self._interpret(progress, submission)
-        self._finish_compile(progress, compiling)
+        self._finish_compile(progress, compiling, submission, run)
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
         if progress.gates["interpret"] is GateStatus.PASSED:
@@ -203,8 +203,10 @@ class Judge:
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
             self._gpu(progress, submission)
 
-    def _compile(self, submission: Submission, exercise: Exercise) -> CompileResult:
-        return compile_gate(submission, exercise, exercise.cases, self._warm_compiler())
+    def _compile(
+        self, submission: Submission, exercise: Exercise, every: bool = False
+    ) -> CompileResult:
+        return compile_gate(submission, exercise, exercise.cases, self._warm_compiler(), every)
 
     def _warm_compiler(self) -> CompileWorker:
         if self._compiler is None:
@@ -212,9 +214,17 @@ class Judge:
             self._compiler.ptxas(90)  # asking for anything starts the process
         return self._compiler
 
-    def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
+    def _finish_compile(
+        self,
+        progress: _Progress,
+        compiling: Future[CompileResult],
+        submission: Submission,
+        run: RunResult,
+    ) -> None:
         result = compiling.result()
-        progress.close("compile", result.findings)
+        if uncompiled(result, run.launched):  # perhaps by a case that was like another one
+            result = self._compile(submission, progress.exercise, every=True)
+        progress.close("compile", [*result.findings, *uncompiled(result, run.launched)])
         progress.resources = result.resources
 
     def _interpret(self, progress: _Progress, submission: Submission) -> RunResult:

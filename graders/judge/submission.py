@@ -9,10 +9,10 @@ import ast
 import bisect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graders.judge.model import Exercise
+from graders.judge.model import Exercise, Finding
 from graders.judge.submission_files import (
     Broken,
     Cell,
@@ -143,9 +143,12 @@ class _Program:
 
     def submission(self, exercise: Exercise) -> Submission:
         """Slice out what the exercise's launcher needs; raises SubmissionError."""
-        launcher = self._launcher(exercise)
-        found = closure(self.statements, launcher)
-        self._check_missing(found.missing, exercise)
+        try:
+            launcher = self._launcher(exercise)
+            found = closure(self.statements, launcher)
+            self._check_missing(found.missing, exercise)
+        except SubmissionError as error:
+            raise SubmissionError(self._in_its_cell(error.finding)) from None
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
         source = sliced(self.statements, found.kept, found.needed, self.line_count)
         return Submission(self.name, source, exercise.name, cells)
@@ -232,6 +235,14 @@ class _Program:
         if broken.cell.number:
             place = f"cell {broken.cell.number}, {place}"
         return syntax_refusal(broken.error, place, first_line + line - 1)
+
+    def _in_its_cell(self, finding: Finding) -> Finding:
+        """The finding with its line counted from the top of its cell, where there are cells."""
+        if finding.line is None or [number for _, number in self._cells] == [0]:
+            return finding
+        position = max(0, bisect.bisect_right(self._cells, (finding.line, 10**9)) - 1)
+        first, number = self._cells[position]
+        return replace(finding, where=f"cell {number}", line=finding.line - first + 1)
 
     def _place(self, line: int) -> str:
         position = max(0, bisect.bisect_right(self._cells, (line, 10**9)) - 1)

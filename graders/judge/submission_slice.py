@@ -145,6 +145,7 @@ def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
     """Everything that `launcher` needs, directly or through others."""
     program = [s for s in program if not is_main_guard(s.node)]
     by_index = {s.index: s for s in program}
+    binding, altering = _by_name(program)
     waiting = [launcher, *(s for s in program if is_needed_call(s))]
     result = Closure(kept={s.index for s in waiting})
     seen: set[tuple[str, int | None]] = set()
@@ -155,7 +156,12 @@ def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
                 continue
             seen.add((name, limit))
             result.needed.add(name)
-            chosen = launcher_or_best(program, launcher, name, limit)
+            chosen = [launcher]
+            if name not in launcher.binds:
+                chosen = _best(binding.get(name, []), limit)
+                if chosen and not chosen[0].is_import:
+                    later = altering.get(name, [])
+                    chosen += [s for s in later if s.index > chosen[0].index]
             if not chosen and name not in BUILTIN_NAMES and name not in needing.binds:
                 result.missing.setdefault(name, _first_use(needing.node, name))
             fresh = {s.index for s in chosen} - result.kept
@@ -181,13 +187,22 @@ def _needs(statement: Statement) -> Iterator[tuple[str, int | None]]:
             yield name, statement.index
 
 
-def launcher_or_best(
-    program: Sequence[Statement], launcher: Statement, name: str, limit: int | None
-) -> list[Statement]:
-    """The statements that give `name` its value, as seen at `limit` or after all cells."""
-    if name in launcher.binds:
-        return [launcher]
-    bound = [s for s in program if name in s.binds]
+def _by_name(
+    program: Sequence[Statement],
+) -> tuple[dict[str, list[Statement]], dict[str, list[Statement]]]:
+    """The statements that bind each name, and those that change its object."""
+    binding: dict[str, list[Statement]] = {}
+    altering: dict[str, list[Statement]] = {}
+    for statement in program:
+        for name in statement.binds:
+            binding.setdefault(name, []).append(statement)
+        if statement.changes is not None:
+            altering.setdefault(statement.changes, []).append(statement)
+    return binding, altering
+
+
+def _best(bound: Sequence[Statement], limit: int | None) -> list[Statement]:
+    """Of the statements that bind a name, what gives it its value at `limit`, or after all."""
     if not bound:
         return []
     before = [s for s in bound if limit is None or s.index < limit]
@@ -196,9 +211,7 @@ def launcher_or_best(
     pool = before or bound
     if pool[-1].is_import:
         return [s for s in bound if s.is_import]  # `import triton` and `import triton.language`
-    last = _last_written(pool)
-    altering = [s for s in program if s.changes == name and s.index > last.index]
-    return [last, *altering]
+    return [_last_written(pool)]
 
 
 def _last_written(pool: Sequence[Statement]) -> Statement:

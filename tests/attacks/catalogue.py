@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks import escape, exhaustion, forging, theft
+from attacks import disguise, escape, exhaustion, forging, theft
 from attacks.attack import Attack
 
 ATTACKS: dict[str, Attack] = {
@@ -12,6 +12,7 @@ ATTACKS: dict[str, Attack] = {
         ("theft", theft.ATTACKS),
         ("escape", escape.ATTACKS),
         ("exhaustion", exhaustion.ATTACKS),
+        ("disguise", disguise.ATTACKS),
     )
     for attack in attacks
 }

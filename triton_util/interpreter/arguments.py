@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import inspect
 from typing import Any
 
@@ -45,6 +47,8 @@ LAUNCH_OPTIONS = frozenset(
 )
 
 
+CONSTANTS = (bool, int, float, complex, str, bytes, tl.dtype, torch.dtype, np.generic, enum.Enum)
+
 # The names that an annotated scalar parameter can have after triton has normalised them.
 SCALAR_TYPES = frozenset(
     {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64"}
@@ -61,7 +65,9 @@ class Converter:
     def convert_all(self, bound: dict[str, Any]) -> dict[str, Any]:
         """Every argument; those wrapped in `Constant` stay Python values."""
         return {
-            name: value.value if isinstance(value, Constant) else self.convert(name, value)
+            name: only_constant(name, value.value)
+            if isinstance(value, Constant)
+            else self.convert(name, value)
             for name, value in bound.items()
         }
 
@@ -83,7 +89,7 @@ class Converter:
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, TensorDescriptor):
             return self._descriptor(name, value)
-        return value
+        return only_constant(name, value)
 
     def _pointer(self, name: str, value: Any) -> Any:
         tensor = value.base if isinstance(value, TensorWrapper) else value
@@ -105,6 +111,26 @@ class Converter:
         )
         descriptor.handle.round_f32_to_tf32 = getattr(value, "round_f32_to_tf32", False)
         return descriptor
+
+
+def only_constant(name: str, value: Any, depth: int = 0) -> Any:
+    """The value again if a compiler could make a constant of it; TypeError if not.
+
+    A kernel sees constants as they are. A tensor among them would let torch do the kernel's work.
+    """
+    if isinstance(value, tl.constexpr):
+        only_constant(name, value.value, depth)
+    elif isinstance(value, (tuple, list, set, frozenset)) and depth < 8:
+        for part in value:
+            only_constant(name, part, depth + 1)
+    elif isinstance(value, dict) and depth < 8:
+        only_constant(name, (*value, *value.values()), depth)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type) and depth < 8:
+        fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        only_constant(name, fields, depth + 1)
+    elif not (value is None or isinstance(value, CONSTANTS) or callable(value)):
+        raise TypeError(f"argument {name} holds a {type(value).__name__}, which is no constant")
+    return value
 
 
 class Constant:
