@@ -235,3 +235,8 @@ def test_of_far_too_many_cells_the_known_ones_stay() -> None:
     assert found["vector_add"].source == CODE
     assert len(notebook.cells) == 2_001
     assert notes.tampered == ["the notebook held 2,106 cells: cut to 2,000"]
+
+
+def test_a_badge_becomes_a_link() -> None:
+    badge = "[![Open in Colab](https://example.org/badge.svg)](https://example.org/x.ipynb)"
+    assert clean_markdown(badge) == "[Open in Colab](https://example.org/x.ipynb)"

@@ -69,5 +69,7 @@ def feedback(config: Any) -> None:
         "graders.classroom.preprocess.GetMarks",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
-    config.HTMLExporter.template_name = "feedback"  # the name that nbgrader insists on
-    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+    # Not HTMLExporter's own options: they would change the pages of formgrader, too.
+    config.GenerateFeedback.exporter_class = "graders.classroom.feedback.FeedbackExporter"
+    config.FeedbackExporter.template_name = "feedback"
+    config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -28,6 +28,7 @@ _SCHEMES = re.compile(
 _TEX = re.compile(r"\\(href|url|require|unicode|html\w*|class|style|cssId)\b")
 _ENTITY = re.compile(r"&(?=#|(?:colon|tab|newline|lpar|NewLine|Tab);)")
 _ATTACHED = re.compile(r"!\[([^\]]*)\]\(attachment:([^)\s]*)[^)]*\)")
+_BADGE = re.compile(r"\[!\[([^\]]*)\]\([^)]*\)\](?=\()")
 _LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\]]*\]\(attachment:)")
 
 
@@ -85,6 +86,7 @@ def clean_markdown(text: str) -> str:
     text = _ENTITY.sub("& ", text)
     text = _SCHEMES.sub("text", text)
     text = _TEX.sub(r"\1", text)
+    text = _BADGE.sub(r"[\1]", text)
     return _LINKED_IMAGE.sub("", text)
 
 
