@@ -21,7 +21,7 @@ from typing import Any
 import nbformat
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from graders.classroom import judging
+from graders.classroom import engines, judging
 from graders.classroom.marks import Marks
 from graders.classroom.mend import MasterCell, mend
 from graders.classroom.parallel import Judging, Task
@@ -213,7 +213,7 @@ class Autograder:
 
     def _nbgrader_autograde(self, student: str) -> str:
         """nbgrader's own autograding of one student; returns why it failed, "" when not."""
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), engines.shared():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way with its sessions
             done = self._api.autograde(self.assignment, student)
         if done["success"]:
