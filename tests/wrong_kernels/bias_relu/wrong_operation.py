@@ -1,0 +1,31 @@
+"""Subtracts the bias."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def bias_relu_kernel(
+    x_ptr, bias_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, stride_bias, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):
+    rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    cols = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+    mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
+    x_ptrs = x_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col
+    x = tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32)
+    bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0).to(tl.float32)
+    result = tl.maximum(x - bias[None, :], 0.0)
+    output_ptrs = output_ptr + rows[:, None] * n_cols + cols[None, :]
+    tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty), mask=mask)
+
+
+def bias_relu(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    n_rows, n_cols = x.shape
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    block_m, block_n = 16, 64
+    grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))
+    bias_relu_kernel[grid](
+        x, bias, output, n_rows, n_cols, x.stride(0), x.stride(1), bias.stride(0), BLOCK_M=block_m, BLOCK_N=block_n
+    )
+    return output
