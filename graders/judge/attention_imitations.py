@@ -12,6 +12,7 @@ from graders.judge.footprints import (
     Imitation,
     close,
     has_fault,
+    has_holes,
     looks_like,
     read_as,
     stored_prefix,
@@ -223,6 +224,8 @@ def nothing_visible(evidence: Evidence) -> bool:
     """All is right but rows of NaN, where a block held nothing but hidden keys."""
     actual, causal = evidence.actual, evidence.args[3]
     if actual is None or not causal or not actual.isnan().any() or actual.isnan().all():
+        return False
+    if has_holes(evidence):
         return False
     missing = actual.isnan()
     return bool((close(actual, evidence.expected) | missing).all())
