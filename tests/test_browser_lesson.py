@@ -181,6 +181,29 @@ def test_kernel_that_never_ends_does_not_end_the_notebook(page):
     assert "vector_add passed" in check_kernel(page, RIGHT).text.replace("\n", " ")
 
 
+def test_arrow_keys_belong_to_the_widget_that_has_the_focus(page: NotebookPage) -> None:
+    """JupyterLab would move to another cell, and a digit would make a heading of the cell."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    def press(element, *keys: str) -> None:
+        page.browser.execute_script("arguments[0].focus()", element)
+        for key in keys:
+            ActionChains(page.browser).send_keys(key).perform()
+
+    quiz = page.cell_element(page.find_cell('quiz("vector_add")'))
+    radios = quiz.find_elements(By.CSS_SELECTOR, "input[type=radio]")
+    press(radios[0], Keys.SPACE, Keys.ARROW_DOWN)
+    assert radios[1].is_selected()
+    assert not radios[0].is_selected()
+    explorer = page.cell_element(page.find_cell("explore.blocks_1d(n_elements=7"))
+    sizes = explorer.find_element(By.CSS_SELECTOR, "select")
+    before = sizes.get_attribute("value")
+    press(sizes, Keys.ARROW_DOWN)
+    assert sizes.get_attribute("value") != before
+
+
 TRACE_CELLS = (
     "import torch\nfrom triton_util import trace\nimport triton, triton.language as tl",
     RIGHT.replace("256", "4"),

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_util.client.card import frame, inline, prose
+from triton_util.keyboard import keeps_its_keys, keys_html
 
 LETTERS = "abcdefgh"
 # ipywidgets makes every choice one line high: of two lines the second lay over the next choice.
-_STYLE = """<style>
+_STYLE = """
 .tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; position: relative;
   height: auto; line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
 .tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { position: absolute; left: 0; top: .15em;
   height: 1.45em; margin: 0; }
-</style>"""
+"""
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,14 @@ def quiz_widget(questions: tuple[Question, ...]) -> Any:
     box = widgets.VBox(
         [_question_widget(number, question) for number, question in enumerate(questions, start=1)]
     )
-    return box.add_class("tw-quiz")
+    return keeps_its_keys(box.add_class("tw-quiz"))
 
 
 def _question_widget(number: int, question: Question) -> Any:
     import ipywidgets as widgets
 
     asked = frame("plain", str(number), inline(question.prompt), "", "", "Question")
-    prompt = widgets.HTML(_STYLE + asked)
+    prompt = widgets.HTML(keys_html(_STYLE) + asked)
     buttons = widgets.RadioButtons(
         # The text carries the letter, so that two choices of equal text stay two choices.
         options=[

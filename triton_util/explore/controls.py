@@ -12,6 +12,8 @@ from typing import Any
 
 import ipywidgets
 
+from triton_util.keyboard import keeps_its_keys, keys_html
+
 LABEL_STYLE = {"description_width": "11em"}
 WIDE = {"width": "32em"}
 
@@ -41,6 +43,7 @@ def follow(text_of: Callable[..., str], controls: Mapping[str, Any]) -> Any:
     def refresh(_: Any = None) -> None:
         text = text_of(**{name: control.value for name, control in controls.items()})
         page.value = (
+            f"{keys_html()}"
             '<pre role="status" aria-live="polite" style="line-height:1.35">'
             f"{html.escape(text)}</pre>"
         )
@@ -48,4 +51,4 @@ def follow(text_of: Callable[..., str], controls: Mapping[str, Any]) -> Any:
     for control in controls.values():
         control.observe(refresh, names="value")
     refresh()
-    return ipywidgets.VBox([*controls.values(), page])
+    return keeps_its_keys(ipywidgets.VBox([*controls.values(), page]))

@@ -6,6 +6,7 @@ import html
 from typing import Any
 
 from triton_util.environment import in_notebook
+from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.tracing.maps import panel, touch_map
 from triton_util.tracing.record import Record
 from triton_util.tracing.words import (
@@ -51,7 +52,8 @@ def explorer(record: Record) -> Any:
     program.observe(show, names="value")
     step.observe(show, names="value")
     show()
-    return widgets.VBox([widgets.HTML(summary_html(record)), program, step, page])
+    summary = widgets.HTML(keys_html() + summary_html(record))
+    return keeps_its_keys(widgets.VBox([summary, program, step, page]))
 
 
 def bundle(record: Record) -> dict[str, Any]:
