@@ -35,10 +35,10 @@ def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
             yield read, *rest
 
 
-def _left(evidence: Evidence, tensor: torch.Tensor) -> bool:
+def _left(evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READS_OUTSIDE) -> bool:
     """Whether the kernel read outside of this argument; the engine says which by its shape."""
     shape = f"shape {tuple(tensor.shape)}"
-    faults = (fault for fault in evidence.faults if fault.code in READS_OUTSIDE)
+    faults = (fault for fault in evidence.faults if fault.code in codes)
     return any(shape in fault.message for fault in faults)
 
 
@@ -240,7 +240,9 @@ def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misco
     def footprint(evidence: Evidence) -> bool:
         rows, columns = evidence.expected.shape
         if columns < rows:
-            return bool(evidence.expected.numel()) and has_fault(evidence, OUT_OF_BOUNDS)
+            return bool(evidence.expected.numel()) and _left(
+                evidence, evidence.expected, OUT_OF_BOUNDS
+            )
         if columns == rows:
             return False
         reached = (rows - 1) * rows + columns
