@@ -171,6 +171,16 @@ def test_nobody_hands_in_for_somebody_else(
     assert "says that it is by 'ada'" in caplog.text
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_an_account_without_a_name_is_collected_with_a_warning(
+    exchange: Exchange, caplog: pytest.LogCaptureFixture
+) -> None:
+    os.chown(exchange.hand_in(named("ada")), 1_999_999_999, 1_999_999_999)
+    exchange.collect(check_owner=True)
+    assert exchange.collected() == {"ada": NOTEBOOK}
+    assert "nobody here knows" in caplog.text
+
+
 def test_what_cannot_be_copied_is_left_out_alone(
     exchange: Exchange, caplog: pytest.LogCaptureFixture
 ) -> None:

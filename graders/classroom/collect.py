@@ -22,6 +22,7 @@ from nbgrader.utils import ignore_patterns, parse_utc
 
 _STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
 _NOBODY = ""  # whose submissions are not collected
+_UNKNOWN = ""  # an account that has no name on this machine
 _CLOCKS = datetime.timedelta(minutes=10)  # by which the clocks of two machines may differ
 
 
@@ -45,23 +46,24 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             self._leave_out(name, "it names nobody who could be a student")
         elif os.path.islink(path) or not os.path.isdir(path):
             self._leave_out(name, "it is no folder")
-        elif self.check_owner and owner != student:
+        elif self.check_owner and owner not in (student, _UNKNOWN):
             self._leave_out(
                 name,
                 f"it says that it is by {student!r} and belongs to the account {owner!r}; where "
                 "students are not accounts, set ExchangeCollect.check_owner = False",
             )
         else:
+            if self.check_owner and owner == _UNKNOWN:  # as in a container of another system
+                self.log.warning("nobody here knows whose account %s belongs to", ascii(name))
             record |= {"username": student, "timestamp": stamp}
         return record
 
     @staticmethod
     def _owner(path: str) -> str:
-        uid = os.lstat(path).st_uid
         try:
-            return pwd.getpwuid(uid).pw_name
+            return pwd.getpwuid(os.lstat(path).st_uid).pw_name
         except KeyError:
-            return f"number {uid}"
+            return _UNKNOWN
 
     def _leave_out(self, name: str, why: str) -> None:
         self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)

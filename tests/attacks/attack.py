@@ -25,7 +25,7 @@ class Attack:
     goal: str
     source: str
     evidence: Evidence
-    gates_only: bool = False  # the jail cannot stop it: a result computed without a kernel
+    gates_only: bool = False  # no business of the jail: it aims at the gates in front of it
     may_pass: bool = False  # harmless noise around an honest kernel
     safe_unjailed: bool = True  # may be tried without a jail, to see that it is a real attack
 

@@ -10,7 +10,7 @@ def _forged(name: str, goal: str, source: str) -> Attack:
 
 
 def _waste(name: str, goal: str, source: str, may_pass: bool = False) -> Attack:
-    return Attack(name, goal, source, "none", may_pass=may_pass, safe_unjailed=False)
+    return Attack(name, goal, source, "none", True, may_pass, safe_unjailed=False)
 
 
 def _steal(name: str, goal: str, source: str) -> Attack:
