@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -71,9 +72,14 @@ def load_ignores_pid(reference: Imitation) -> Misconception:
 def _stuck(block: int, args: tuple[Any, ...], stuck: tuple[bool, ...]) -> tuple[Any, ...]:
     """The arguments as programs see them that load the first block of some of them."""
     return tuple(
-        arg.reshape(-1)[torch.arange(arg.numel()) % block].reshape(arg.shape) if chosen else arg
+        _first_block_again(arg, block) if chosen else arg
         for arg, chosen in zip(args, stuck, strict=True)
     )
+
+
+def _first_block_again(arg: torch.Tensor, block: int) -> torch.Tensor:
+    first, count = arg.reshape(-1)[:block], arg.numel()
+    return first.repeat(math.ceil(count / block))[:count].reshape(arg.shape)
 
 
 def through_integers() -> Misconception:
