@@ -22,6 +22,7 @@ from graders.judge.submission_words import refusal
 SOURCE_LIMIT = 20_000_000  # bytes, without the outputs of a notebook
 FILE_LIMIT = 200_000_000  # bytes, with them
 TOKEN_LIMIT = 3_000_000  # brackets and strings: bounds the time that outputs can cost
+NUMBER_BITS = 10_000  # of a whole number that is written out
 DEPTH_LIMIT = 150  # nested syntax: deeper trees would exhaust the stack of every visitor
 
 
@@ -236,12 +237,20 @@ def parsed(cell: Cell) -> tuple[ast.Module, str]:
         return _tree(text), text
 
 
+def _check_numbers(tree: ast.Module) -> None:
+    """Python reads a hexadecimal number of any length, and cannot write it again."""
+    numbers = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    if any(isinstance(number, int) and number.bit_length() > NUMBER_BITS for number in numbers):
+        raise SyntaxError(f"a number of more than {NUMBER_BITS:,} bits")
+
+
 def _tree(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an odd escape in a string is no error
             tree = ast.parse(text)
             _check_depth(tree)
+            _check_numbers(tree)
             compile(tree, "<submission>", "exec", dont_inherit=True)  # `return` outside a function
     except (RecursionError, MemoryError, ValueError):
         raise SyntaxError("nested too deeply") from None

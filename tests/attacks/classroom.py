@@ -36,7 +36,7 @@ pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=5.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36
 CONTROLS = ("a-first", "z-last")  # honest; graded before and after everybody else
-RUN_SECONDS = 900.0
+RUN_SECONDS = 3600.0  # a busy machine takes ten times as long as a quiet one
 
 
 class Command:
