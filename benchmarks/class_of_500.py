@@ -138,7 +138,7 @@ Line = tuple[str, str, str, bool | None]  # what, measured, bar, does it hold
 
 
 def verdicts(given: Class, seen: Watched, scores: dict[str, dict[str, float | None]]) -> list[Line]:
-    """Did it finish, is everybody's grade the grade of that kind, is it flat, does it keep pace?"""
+    """Did it finish, is everybody's grade the grade of that kind, is it flat?"""
     count, part = len(given.code), given.part
     named = Counter(result.student for result in seen.results)
     ungraded = [result for result in seen.results if result.status != "graded"]
@@ -161,7 +161,7 @@ def verdicts(given: Class, seen: Watched, scores: dict[str, dict[str, float | No
         lines.append(
             (f"{name}, first and last part", f"{first:.0f}, {last:.0f} MiB", "flat", holds)
         )
-    return [*lines, *pace(seen, part, count)]
+    return lines
 
 
 def pace(seen: Watched, part: int, count: int) -> list[Line]:
@@ -205,7 +205,8 @@ def main() -> None:
             shutil.copytree(course, again)
         seen = graded(course, assignment, LocalProcesses(options.workers))
         scores = gradebook(course, assignment)
-        holds = show(f"{options.count} submissions, local processes", verdicts(given, seen, scores))
+        lines = verdicts(given, seen, scores) + pace(seen, given.part, options.count)
+        holds = show(f"{options.count} submissions, local processes", lines)
         if options.dask:
             seen = with_a_killed_worker(again, assignment, options.count // 2)
             found = gradebook(again, assignment)
