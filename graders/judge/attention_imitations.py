@@ -213,6 +213,9 @@ def values_lie_like_keys(evidence: Evidence) -> bool:
     _, k, v, _ = evidence.args
     if k.stride() == v.stride():
         return False
+    # Who takes all three to be dense reads outside of more than one of them.
+    if len({fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}) == 1:
+        return True
     ghost = read_as(v, tuple(v.shape), k.stride())
     if ghost is None:
         return has_fault(evidence, READS_OUTSIDE)
