@@ -15,8 +15,6 @@ from graders.classroom.parallel import Judged, Task
 from graders.classroom.submissions import take
 from graders.judge.model import GraderError
 
-pytestmark = pytest.mark.xdist_group("classroom")
-
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:

@@ -24,7 +24,6 @@ from graders.judge.gate_run import RunResult, prepare
 from graders.judge.model import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.pipeline import Judge
 
-pytestmark = pytest.mark.xdist_group("classroom")
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
 RIGHT = Path(__file__).parent / "right_kernels" / "vector_add" / "textbook.py"
 SLIP = Finding("interpret", "missing-mask", "No mask", "It reads.", 3, where="cell 2")

@@ -30,8 +30,6 @@ from graders.classroom.parallel import (
 )
 from graders.judge.model import GraderError
 
-pytestmark = pytest.mark.xdist_group("classroom")
-
 
 def ask(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
     """The fake judge; code may name a file: the process kills itself until that is there."""

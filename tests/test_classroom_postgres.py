@@ -21,7 +21,6 @@ from graders.judge.model import GraderError
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("classroom"),
     pytest.mark.filterwarnings("ignore"),
 ]
 CLASS = {"ada": "right = 1", "kurt": "wrong = 1", "jean": "broken = 1", "tony": "wrong = 2"}

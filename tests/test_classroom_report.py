@@ -17,7 +17,6 @@ from graders.cli.report import report as report_command
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-    pytest.mark.xdist_group("classroom"),
 ]
 CLASS = {
     "ada": "right = 1",

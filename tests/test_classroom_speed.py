@@ -18,7 +18,6 @@ from graders.classroom.parallel import Judged, Task
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-    pytest.mark.xdist_group("classroom"),
 ]
 CLASS = {"fast": "right = 1  # fast", "slow": "right = 2  # slow", "wrong": "wrong = 1"}
 SPEED = {"problem": "", "fraction": 0.9, "bonus": 2, "max_bonus": 2}

@@ -18,8 +18,6 @@ from graders.classroom.notebook import hidden_points, public_points
 from graders.classroom.rooms import Rooms, find_root
 from graders.judge.model import GraderError
 
-pytestmark = pytest.mark.xdist_group("classroom")
-
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> Any:

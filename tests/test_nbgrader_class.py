@@ -12,7 +12,7 @@ from graders.classroom.rooms import Rooms, find_root
 from graders.cli.demo import as_expected, gradebook_table
 from graders.judge import discovery
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("class")]
+pytestmark = pytest.mark.slow
 EXERCISE = discovery.exercise("vector_add")
 
 
