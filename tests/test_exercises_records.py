@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge import discovery, generic, tensors
+from graders.judge import discovery, gate_read_words, generic, tensors
 from graders.judge.compare import Expectation, expect, widened, wrong_elements
 from graders.judge.model import Case, Exercise, Hidden, Misconception
 
@@ -17,6 +17,8 @@ EXERCISES = tuple(discovery.exercises().values())
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in generic.PATTERNS),
+    *gate_read_words.TITLES,
+    "too-much-traffic",
     "timeout",
     "crashed",
     "exited",
