@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets.config import Config
+from traitlets.log import get_logger
 
 from graders.classroom.collect import CollectSafely
 from graders.classroom.configure import configure
@@ -91,6 +92,12 @@ def test_a_newer_submission_takes_the_place_of_an_older_one(exchange: Exchange) 
     exchange.collect(update=True)
     path = exchange.course / "submitted" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     assert path.read_text() == "2"
+
+
+@pytest.fixture(autouse=True)
+def all_warnings(caplog: pytest.LogCaptureFixture) -> None:
+    """Grading quiets the logger that all of nbgrader shares."""
+    caplog.set_level("WARNING", logger=get_logger().name)
 
 
 def _link_to_file(exchange: Exchange, folder: Path) -> None:
