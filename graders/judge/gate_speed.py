@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
@@ -141,18 +141,7 @@ class Stopwatch:
         return replace(run, when=time.monotonic())
 
 
-_ENDS = frozenset(
-    {
-        "raised",
-        "timeout",
-        "crashed",
-        "exited",
-        "out-of-memory",
-        "wrong-return",
-        "no-room",
-        "not-run",
-    }
-)
+_ENDS = frozenset(get_args(protocol.Status)) - {"returned"}
 
 
 def prepare(exercise: Exercise, work: Workload) -> Inputs:
