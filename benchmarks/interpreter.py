@@ -4,8 +4,9 @@
 
 Times are CPU seconds of this process: the fastest of several runs of the engine, beside those of
 the stock interpreter, whose slowest kernels run once.  The second table says what checking,
-tracking and tracing cost over the same engine without them; the third what memory a whole-grid run
-needs on a 4096 x 4096 elementwise kernel, in a process of its own.
+tracking and tracing cost over the same engine without them, settings taken in turn and compared
+round by round; the third what memory a whole-grid run needs on a 4096 x 4096 elementwise kernel,
+in a process of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -249,7 +251,7 @@ def factors(rows: tuple[Row, ...], repeats: int) -> list[dict[str, float | str]]
 
 
 def overheads(rows: tuple[Row, ...], repeats: int) -> list[dict[str, float | str]]:
-    """What the engine's checks cost over the engine without them, in turn, fastest of each."""
+    """What the engine's checks cost over the engine without them: medians over paired rounds."""
     settings = {
         "bare": {"check_memory": False, "track": False, "poison_masked": False},
         "checked": {"check_memory": True, "track": False, "poison_masked": False},
@@ -259,14 +261,18 @@ def overheads(rows: tuple[Row, ...], repeats: int) -> list[dict[str, float | str
     results = []
     for row in rows:
         launch = row.make()
-        best = dict.fromkeys(settings, float("inf"))
-        for _ in range(repeats):
-            for name, options in settings.items():
-                best[name] = min(best[name], engine_seconds(launch, 2, **options))
-        ratios = {name: best[name] / best["bare"] - 1 for name in settings}
+        rounds = [
+            {name: engine_seconds(launch, 4, **options) for name, options in settings.items()}
+            for _ in range(repeats)
+        ]
+        bare = statistics.median(times["bare"] for times in rounds)
+        ratios = {
+            name: statistics.median(times[name] / times["bare"] - 1 for times in rounds)
+            for name in settings
+        }
         results.append({"kernel": row.name, **ratios})
         print(
-            f"{row.name:<34}{best['bare'] * 1e3:>10.2f}{ratios['checked']:>+10.1%}"
+            f"{row.name:<34}{bare * 1e3:>10.2f}{ratios['checked']:>+10.1%}"
             f"{ratios['tracked']:>+10.1%}{ratios['traced']:>+10.1%}",
             flush=True,
         )
@@ -320,7 +326,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    repeats = 3 if chosen.quick else 7
+    repeats = 3 if chosen.quick else 11
     print(f"triton {triton.__version__}, torch {torch.__version__}, CPU milliseconds")
     print(f"{'kernel':<34}{'stock':>10}{'ours':>10}{'factor':>9}{'target':>8}")
     table = factors(ROWS, repeats)

@@ -156,5 +156,5 @@ def _summary(results: list[Result]) -> int:
             alike.setdefault(result.reason, []).append(result.student)
     for reason, students in alike.items():
         more = f" and {len(students) - NAMED} more" if len(students) > NAMED else ""
-        click.echo(f"  {', '.join(students[:NAMED])}{more}: {reason}")
+        click.echo(f"  {', '.join(sorted(students)[:NAMED])}{more}: {reason}")
     return 2 if counts["ungraded"] else 0

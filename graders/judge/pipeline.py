@@ -385,6 +385,6 @@ def ungraded_finding(error: GraderError) -> Finding:
         gate="judge",
         code="could-not-grade",
         title="This could not be graded",
-        message=str(error),
-        next_step="This is no fault of the submission. `tilewise doctor` shows what works here.",
+        message=f"{str(error).rstrip('.')}.",
+        next_step="This is no fault of the submission: mend the judge, then grade it again.",
     )

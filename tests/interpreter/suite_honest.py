@@ -322,3 +322,26 @@ def test_kernels_made_from_source_text_have_lines(tmp_path):
     assert caught.value.fault.line in (9, 10)
     assert caught.value.fault.source.startswith("tl.store(x_ptr")
     assert "_tw" not in scope and "partial" not in scope
+
+
+@triton.jit
+def crossing_masks_kernel(x_ptr, output_ptr, SIZE: tl.constexpr, LOW: tl.constexpr):
+    a = tl.arange(0, SIZE)[:, None, None]
+    b = tl.arange(0, SIZE)[None, :, None]
+    c = tl.arange(0, SIZE)[None, None, :]
+    mask = (a + b < 1) & (b + c > LOW)
+    offsets = (a * SIZE + b) * SIZE + c
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.store(output_ptr + offsets, x, mask=mask)
+    tl.store(output_ptr + offsets, x + x, mask=mask)
+
+
+@pytest.mark.parametrize("low", [0, 2, 5])
+def test_masks_that_leave_no_lane_together_though_each_alone_does(low):
+    x, output = torch.arange(64, dtype=torch.float32) + 1, torch.zeros(64)
+    with interpret() as run:
+        crossing_masks_kernel[(1,)](x, output, SIZE=4, LOW=low)
+    assert run.faults == []
+    # only a = b = 0 passes the first mask, and c > low the second
+    expected = torch.where((torch.arange(64) < 4) & (torch.arange(64) > low), 2 * x, 0.0)
+    assert torch.equal(output, expected)

@@ -52,6 +52,10 @@ class Tile:
             whole = whole + (np.arange(length) * step).reshape(shape)
         return whole
 
+    def ends(self) -> tuple[int, int]:
+        """The smallest and the largest offset."""
+        return int(self.starts.min()), int(self.starts.max()) + self.reach
+
     @property
     def reach(self) -> int:
         """Elements from a start to the last lane of its window."""
@@ -106,6 +110,11 @@ class Lanes:
         """The active offsets, flat."""
         return self.offsets_[self.active]
 
+    def ends(self) -> tuple[int, int]:
+        """The smallest and the largest active offset; (0, -1) where no lane is active."""
+        offsets = self.offsets()
+        return (int(offsets.min()), int(offsets.max())) if offsets.size else (0, -1)
+
     @property
     def lanes(self) -> int:
         """How many lanes are active."""
@@ -134,6 +143,11 @@ class Plan:
     def whole(self) -> bool:
         """True where one tile covers every lane."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], Tile) and self._is_full()
+
+    def within(self, extent: int) -> bool:
+        """True where every active lane is at an offset from 0 to extent - 1."""
+        ends = [piece.ends() for piece in self.pieces]
+        return all(low >= 0 and high < extent for low, high in ends)
 
     def _is_full(self) -> bool:
         return isinstance(self.pieces[0].where, type(Ellipsis))
@@ -173,9 +187,10 @@ def _split_programs(
     corner = tuple(slice(0, size) for size in shape[1:])
     pieces: list[Piece] = []
     if complete.any():
-        chosen = np.flatnonzero(complete)
+        chosen = _as_range(np.flatnonzero(complete))
         part = [_take(term, chosen) for term in terms]
-        pieces.append(_tile(part, (len(chosen), *shape[1:]), (chosen, *corner)))
+        count = int(np.count_nonzero(complete))
+        pieces.append(_tile(part, (count, *shape[1:]), (chosen, *corner)))
     if ragged.any():
         chosen = np.flatnonzero(ragged)
         sub = (len(chosen), *shape[1:])
@@ -185,7 +200,13 @@ def _split_programs(
     return pieces
 
 
-def _take(part: Array, chosen: Array) -> Array:
+def _as_range(chosen: Array) -> Index:
+    """A slice where the programs follow each other: numpy then copies no lane needlessly."""
+    first, last = int(chosen[0]), int(chosen[-1])
+    return slice(first, last + 1) if last - first == len(chosen) - 1 else chosen
+
+
+def _take(part: Array, chosen: Index) -> Array:
     return part if part.shape[0] == 1 else part[chosen]
 
 

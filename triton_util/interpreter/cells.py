@@ -91,11 +91,7 @@ class Window:
         self.cells.launch_range = (min(low, known[0]), max(high, known[1]))
 
     def _addresses(self, piece: Piece) -> tuple[int, int]:
-        if isinstance(piece, Lanes):
-            offsets = piece.offsets()
-            low, high = int(offsets.min()), int(offsets.max())
-        else:
-            low, high = int(piece.starts.min()), int(piece.starts.max()) + piece.reach
+        low, high = piece.ends()
         item, base = self.region.item_bytes, self.region.address
         return base + low * item, base + (high + 1) * item
 

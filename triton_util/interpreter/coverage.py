@@ -26,7 +26,7 @@ class Coverage:
     def add(self, piece: Piece) -> None:
         """Count the lanes of a piece in."""
         if isinstance(piece, Lanes):
-            low, length = np.unique(piece.offsets()), 1
+            low, length = _sorted_once(piece.offsets()), 1
         else:
             low, length = _runs(piece)
         self._low.append(low)
@@ -62,7 +62,7 @@ class Coverage:
 
 def _runs(tile: Tile) -> tuple[Array, int]:
     """(starts, length) of the runs of neighbouring elements of a tile."""
-    starts = np.unique(tile.starts)
+    starts = _sorted_once(tile.starts)
     length = 1
     for size, step in sorted(((size, step) for _, size, step in tile.axes), key=lambda a: a[1]):
         if step == 0:
@@ -70,8 +70,14 @@ def _runs(tile: Tile) -> tuple[Array, int]:
         if step == length:
             length *= size
         else:
-            starts = np.unique(starts[:, None] + np.arange(size) * step)
+            starts = _sorted_once(starts[:, None] + np.arange(size) * step)
     return starts, length
+
+
+def _sorted_once(offsets: Array) -> Array:
+    """The different offsets in rising order; most come that way, and need no sorting."""
+    flat = offsets.reshape(-1)
+    return flat if (flat[1:] > flat[:-1]).all() else np.unique(flat)
 
 
 def may_repeat(piece: Piece) -> bool:

@@ -32,9 +32,9 @@ class Memory:
         factors = self.active_factors(pointer, mask)
         if pointer.region is None:
             return self._load_mixed(pointer, factors, other, dtype)
-        self.check("tl.load", pointer, factors)
         shape = self._load_shape(pointer, factors, other)
         plan = make_plan(pointer.sum_terms(), factors, shape)
+        self.check("tl.load", pointer, factors, plan)
         for watcher in self.watchers:
             watcher.loaded(pointer.region, plan, pointer)
         values = self._read(pointer.region, plan, dtype, other)
@@ -52,10 +52,10 @@ class Memory:
     def _store_region(self, pointer: Pointer, value: Block, factors: tuple[Array, ...]) -> None:
         region = pointer.region
         assert region is not None
-        self.check("tl.store", pointer, factors)
         shape = (self.batch.programs, *pointer.shape)
         self.batch.budget(shape)
         plan = make_plan(pointer.sum_terms(), factors, shape)
+        self.check("tl.store", pointer, factors, plan)
         self.look_for_poison(value, factors)
         raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
         parts = [(piece, raw[piece.where]) for piece in plan.pieces]
@@ -75,8 +75,17 @@ class Memory:
             factors = merged(factors, [alive], np.logical_and)
         return factors
 
-    def check(self, operation: str, pointer: Pointer, factors: tuple[Array, ...]) -> None:
-        """Raise a KernelFault if an active lane is outside the elements of the argument."""
+    def check(
+        self,
+        operation: str,
+        pointer: Pointer,
+        factors: tuple[Array, ...],
+        plan: Plan | None = None,
+    ) -> None:
+        """Raise a KernelFault if an active lane is outside the elements of the argument.
+
+        plan: of the same access, if there is one; it tells at a glance that all is well.
+        """
         region = pointer.region
         assert region is not None
         if pointer.overflowed is not None:
@@ -85,6 +94,8 @@ class Memory:
             return
         low, high = pointer.bounds()
         if region.dense and low >= 0 and high < region.extent:
+            return
+        if region.dense and plan is not None and plan.within(region.extent):
             return
         chosen = self._suspects(pointer, region)
         if not chosen.size:

@@ -14,6 +14,7 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from . import arguments
+from .allocation import keep_freed_memory
 from .autotuning import tuning
 from .builder import GridBuilder
 from .control import Control
@@ -239,6 +240,7 @@ def interprets() -> bool:
 
 
 def _install(run: Run, stack: contextlib.ExitStack) -> None:
+    keep_freed_memory()
     builder = stock.interpreter_builder
     _swap(stack, builder, "__class__", GridBuilder)
     _swap(stack, builder, "options", _engine_options(builder.options))

@@ -147,15 +147,17 @@ class Shadow:
             tags = self._tags_of(piece, values.shape)
             apart = window.is_apart(piece)
             window.extend(piece)
+            repeats = may_repeat(piece)
             if apart and is_disjoint(piece):
                 self._unsettled.append((window, piece, tags))
+                if not repeats:
+                    continue
                 after = tags
             else:
                 self._settle(window.cells)
                 window.write(piece, tags)
                 after = tags if self.batch.programs == 1 else window.read(piece)
             lost = (after != tags) & self._counts(piece, values.shape)
-            repeats = may_repeat(piece)
             if not repeats and not lost.any():
                 continue
             changed = _differs(piece.read(region.flat), values)

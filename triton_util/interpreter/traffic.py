@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,7 +147,7 @@ class TrafficWatcher:
 
     def batch_started(self) -> None:
         """Remember the counts, in case the batch is undone."""
-        rows = {name: ArgumentTraffic(**asdict(a)) for name, a in self.traffic.arguments.items()}
+        rows = {name: replace(a) for name, a in self.traffic.arguments.items()}
         touched = {key: coverage.copy() for key, coverage in self._touched.items()}
         self._saved = (rows, len(self.traffic.block_loads), touched)
 
@@ -222,9 +222,7 @@ class TrafficWatcher:
             first = np.broadcast_to(first, programs.shape)
             lanes = np.broadcast_to(lanes, programs.shape)
         elif not isinstance(piece.where, type(Ellipsis)):
-            programs = (
-                programs[piece.where[0]] if not isinstance(piece.where[0], slice) else programs
-            )
+            programs = programs[piece.where[0]]
         loads = l2.BlockLoads(region.name, programs, first, lanes * region.item_bytes)
         self.traffic.block_loads.append(loads)
 

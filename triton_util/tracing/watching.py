@@ -140,8 +140,8 @@ def _by_program(plan: Any, batch: Any) -> dict[int, Offsets]:
         if plan.shape[0] != batch.programs:  # the same lanes for all programs
             found |= dict.fromkeys(range(batch.programs), rows[0])
             continue
-        where = piece.where
-        chosen = range(len(rows)) if where is Ellipsis or isinstance(where[0], slice) else where[0]
+        places = np.arange(batch.programs)
+        chosen = places if piece.where is Ellipsis else places[piece.where[0]]
         found |= {int(index): row for index, row in zip(chosen, rows, strict=True)}
     return found
 
