@@ -117,6 +117,12 @@ def test_what_never_ends_is_a_timeout(workers: Workers, body: str) -> None:
     assert outcome.seconds == pytest.approx(0.3)
 
 
+def test_a_job_that_did_not_get_the_processor_gets_more_time(workers: Workers) -> None:
+    # asleep it has no processor, as on a machine with too much to do
+    waiting = job("import time\ntime.sleep(0.5)\nreturn x + x", seconds=0.3)
+    assert run_then_add(workers, waiting).status == "returned"
+
+
 def test_a_hoarder_is_stopped(workers: Workers) -> None:
     hoard = "keep = []\nwhile True: keep.append(torch.ones(1 << 20))"
     # on a busy machine it takes its time to fill the memory

@@ -38,9 +38,10 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 class Job:
     """One call of a launcher. `args` are CPU tensors (any view) and scalars.
 
-    `out_dtype` is the dtype that must come back, or "any-integer". `seconds` is wall time,
-    `memory_bytes` what the worker may allocate beyond what it starts with. `dense`: the result
-    has to be contiguous.
+    `out_dtype` is the dtype that must come back, or "any-integer". `dense`: the result has to
+    be contiguous. `seconds` is time of the processor, on a GPU wall time; on a busy machine up
+    to `serve.PATIENCE` times as much passes. `memory_bytes` is what the worker may allocate
+    beyond what it starts with.
     """
 
     source: str

@@ -7,6 +7,7 @@ holds is not believed but tried: see `probe`.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import resource
 import signal
@@ -195,6 +196,16 @@ def resident_bytes(pid: int) -> int:
     except OSError:
         return 0
     return (resident - of_files) * PAGE
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has had; endless when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            user, system = map(int, file.read().rpartition(b")")[2].split()[11:13])
+    except OSError:
+        return math.inf
+    return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
 def _free_uid() -> int | None:

@@ -29,6 +29,9 @@ from graders.judge.workers.protocol import BatchPlan, Header
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
 TICK_SECONDS = 0.025  # how often time and memory are looked at
+# On a machine with more to do than it can, less of the processor than of the time is a child's.
+# It is over its limit when it has had the processor for so long, or after this many times as long.
+PATIENCE = 3.0
 _DESCRIPTORS = 2  # request and shared memory
 
 _WARM_UP = """
@@ -167,10 +170,11 @@ class _Watch:
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
         on_gpu = device == "cuda"
+        self._patience = 1.0 if on_gpu else PATIENCE  # who waits for a GPU computes nothing here
         self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
         self._batch_ends = started + plan.seconds
-        self._job_ends = started + plan.jobs[0].seconds
+        self._allow(started)
         self._waking = on_gpu
 
     def wait(self) -> Ending:
@@ -206,7 +210,7 @@ class _Watch:
         if now > self._batch_ends:
             return "batch-timeout"
         self._follow(now)
-        if now > self._job_ends:
+        if now > self._job_ends and (now > self._job_ends_anyhow or self._had_its_time()):
             return "timeout"
         if self._bytes_used() > self._memory_bytes:
             return "memory"
@@ -217,12 +221,22 @@ class _Watch:
         child that lies about that gains no more than what the batch has left."""
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
-            self._job_ends = min(self._job_ends, now + self._plan.jobs[0].seconds)
+            self._allow(min(self._job_ends - self._plan.jobs[0].seconds, now))
         while self._job + 1 < len(self._plan.jobs):
             if self._state(self._job) != protocol.DONE:
                 return
             self._job += 1
-            self._job_ends = now + self._plan.jobs[self._job].seconds
+            self._allow(now)
+
+    def _allow(self, start: float) -> None:
+        """Give the current job its time from `start` on."""
+        seconds = self._plan.jobs[self._job].seconds
+        self._job_ends = start + seconds
+        self._job_ends_anyhow = start + self._patience * seconds
+        self._processor_ends = jail.cpu_seconds(self._pid) + seconds
+
+    def _had_its_time(self) -> bool:
+        return jail.cpu_seconds(self._pid) >= self._processor_ends
 
     def _state(self, job: int) -> int:
         place = self._plan.jobs[job].header
