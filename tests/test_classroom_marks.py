@@ -52,6 +52,17 @@ def test_speed_is_told_in_the_hidden_cell_and_changes_no_points() -> None:
     assert marks(EXERCISE, report(Verdict.PASSED, FULL, FULL)).bonus is None
 
 
+def test_a_remark_is_told_in_the_public_cell_and_changes_no_points() -> None:
+    remark = Finding("traffic", "not-grouped", "Not grouped", "It passes.", next_step="Order it.")
+    given = marks(EXERCISE, replace(report(Verdict.PASSED, FULL, FULL), remarks=(remark,)))
+    assert given.public.points == public_points(EXERCISE)
+    assert "costs nothing" in given.public.text
+    assert "Not grouped" in given.public.text
+    assert "Not grouped" not in given.hidden.text
+    (kept,) = Report.from_json(Marks.from_json(given.to_json()).report).remarks
+    assert (kept.code, kept.message) == ("not-grouped", "It passes. Order it.")
+
+
 def test_a_failing_hidden_case_costs_only_the_hidden_cell() -> None:
     finding = Finding(
         "interpret", "out-of-bounds-load", "It reads outside", "Seen in a hidden case (core).",

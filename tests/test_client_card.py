@@ -68,6 +68,15 @@ def test_everything_that_matters_is_told(show):
         assert words in told, words
 
 
+@pytest.mark.parametrize("show", [report_html, report_text])
+def test_a_remark_stands_in_a_card_that_passed(show):
+    remark = Finding("traffic", "not-grouped", "Not grouped", "It passes.", "Order the tiles.")
+    report = failed_report(state="passed", findings=(), remarks=(remark,))
+    told = words_of(show(report)) if show is report_html else " ".join(show(report).split())
+    for words in ("passed", "Not grouped", "It passes.", "Order the tiles."):
+        assert words in told, words
+
+
 def test_gates_are_told_without_colour():
     told = words_of(report_html(failed_report()))
     assert "✓read: passed ✓compile: passed" in told or "✓read: passed" in told

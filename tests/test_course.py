@@ -121,6 +121,8 @@ def test_the_right_kernel_is_accepted(name: str, path: Path, judge: Judge) -> No
         f"{ROOMS.name(path)}: is {report.verdict}: {findings(report)}; a right kernel is "
         "refused: mend the judge or the record, or the kernel if it is wrong"
     )
+    told = [remark.code for remark in report.remarks]
+    assert not told, f"{ROOMS.name(path)}: {told}, and it does what its exercise is about"
 
 
 @pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.wrong_kernels)))

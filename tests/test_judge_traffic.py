@@ -48,9 +48,10 @@ def workers() -> Iterator[Workers]:
 def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Workers) -> None:
     exercise = discovery.exercise("vector_add")
     prepared = prepare(exercise, exercise.cases, hidden=False)
-    findings = traffic_gate(from_text(WASTEFUL, exercise), exercise, prepared, workers)
-    assert findings is not None
-    assert [finding.code for finding in findings] == ["too-much-traffic"]
+    told = traffic_gate(from_text(WASTEFUL, exercise), exercise, prepared, workers)
+    assert told is not None
+    findings, remarks = told
+    assert ([finding.code for finding in findings], remarks) == (["too-much-traffic"], [])
     assert "times over" in findings[0].message
 
 
@@ -77,3 +78,16 @@ def test_the_figures_of_the_solutions_are_fresh(workers: Workers) -> None:
     assert len({tuple(cases) for cases in tuned}) == 1, advice
     for case, bytes_moved in tuned[0].items():
         assert 0.5 <= tuned[1][case] / bytes_moved <= 2.0, advice
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("grouped_matmul", "not-grouped"), ("autotuned_matmul", "nothing-tuned")]
+)
+def test_a_plain_product_passes_with_a_remark(workers: Workers, name: str, code: str) -> None:
+    exercise = discovery.exercise(name)
+    plain = (ROOT / "tests" / "right_kernels" / "matmul" / "textbook.py").read_text()
+    submission = from_text(plain.replace("def matmul(", f"def {name}("), exercise)
+    told = traffic_gate(submission, exercise, prepare(exercise, exercise.cases, False), workers)
+    assert told is not None
+    findings, remarks = told
+    assert (findings, [remark.code for remark in remarks]) == ([], [code])

@@ -19,7 +19,7 @@ from graders.classroom.lesson import (
 )
 from graders.classroom.rooms import Rooms, slug_of
 from graders.judge import discovery
-from graders.judge.model import Exercise, Hidden, Question
+from graders.judge.model import Exercise, Hidden, Misconception, Question, Remark
 
 MIN_WRONG_KERNELS = 6
 MIN_QUESTIONS = 2
@@ -123,9 +123,11 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
     codes = [misconception.code for misconception in exercise.misconceptions]
     for code in sorted({code for code in codes if codes.count(code) > 1}):
         yield f"{where}: {name} has two misconceptions {code!r}; rename one"
+    words: list[Misconception | Remark] = [*exercise.misconceptions, *exercise.remarks]
+    for told in words:
+        if not (told.title and told.message and told.next_step):
+            yield f"{where}: {name}: {told.code} needs title, message and next_step"
     for found in exercise.misconceptions:
-        if not (found.title and found.message and found.next_step):
-            yield f"{where}: {name}: {found.code} needs title, message and next_step"
         if found.imitate is None and found.footprint is None and not found.faults:
             yield f"{where}: {name}: {found.code} can never be seen; add imitate, faults, footprint"
 

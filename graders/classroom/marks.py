@@ -216,6 +216,9 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
     lines = [head, *(_words(finding, exercise) for finding in shown)]
     if not shown:
         lines.append(_nothing_to_show(report, part, complete=reached == exercise.max_points))
+    if part == "public" and report.remarks:
+        told = [_words(remark, exercise) for remark in report.remarks]
+        lines += ["A remark, which costs nothing:", *told]
     if part == "hidden" and report.speed is not None:
         lines.append(f"Speed: {report.speed.told}")
     return CellMark(points, worth, "\n".join(lines))

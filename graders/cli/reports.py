@@ -39,6 +39,8 @@ def panel(report: Report) -> Panel:
     parts: list[RenderableType] = [_gates(report)]
     for finding in report.findings:
         parts += [Text(""), *_finding(finding)]
+    for remark in report.remarks:
+        parts += [Text(""), Text("A remark, which costs nothing:", "dim"), *_finding(remark)]
     if report.speed is not None:
         parts += [Text(""), Text.assemble(("Speed: ", "bold"), report.speed.told)]
     parts += [Text(""), Text(_footer(report), style="dim")]

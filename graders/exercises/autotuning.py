@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.exercises.swizzling import TILES_LOST
 from graders.judge import footprints
-from graders.judge.model import Choice, Evidence, Misconception, Question
+from graders.judge.model import Choice, Evidence, LaunchFacts, Misconception, Question, Remark
 
 COUNTS = range(2, 65)
 
@@ -33,6 +35,27 @@ def _configs_disagree(evidence: Evidence) -> bool:
     disagree = footprints.has_fault(evidence, frozenset({"order-dependent"}))
     return disagree or footprints.ran_out_of_tiles(evidence)
 
+
+def _one_choice(launches: Sequence[LaunchFacts], _traffic: Any) -> bool:
+    """One call launched every kernel with a single set of constants: there was no search."""
+    chosen: dict[str, set[str]] = {}
+    for launch in launches:
+        chosen.setdefault(launch.kernel, set()).add(repr(sorted(launch.meta.items())))
+    return bool(chosen) and all(len(configs) == 1 for configs in chosen.values())
+
+
+NOTHING_TUNED = Remark(
+    code="nothing-tuned",
+    title="The product is right, but nothing was tuned",
+    message=(
+        "Your kernel ran with one choice of block sizes only. It passes, because its values are "
+        "right; but the exercise is about a kernel that finds its block sizes by itself, on "
+        "whatever GPU it meets."
+    ),
+    next_step="Put `@triton.autotune(configs=[...], key=['M', 'N', 'K'])` with two or more "
+    "configurations above `@triton.jit`.",
+    applies=_one_choice,
+)
 
 AUTOTUNED_MATMUL = replace(
     MATMUL,
@@ -82,6 +105,7 @@ AUTOTUNED_MATMUL = replace(
         TILES_LOST,
         *MATMUL_MISCONCEPTIONS,
     ),
+    remarks=(NOTHING_TUNED,),
 )
 
 EXERCISES = (AUTOTUNED_MATMUL,)

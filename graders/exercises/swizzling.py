@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.judge import footprints, order_mistakes
@@ -14,6 +16,7 @@ from graders.judge.model import (
     Exercise,
     Misconception,
     Question,
+    Remark,
 )
 from graders.judge.order_mistakes import launch_order
 
@@ -92,6 +95,39 @@ TILES_LOST = Misconception(
     footprint=_tiles_lost,
 )
 
+# Rows of tiles that one group may reasonably have: more of them in a column are no group.
+MOST_ROWS = 16
+FEWEST_COLUMNS = 3
+
+
+def _tile_by_tile(_launches: Any, traffic: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Programs that follow each other go along a whole row of tiles, or down a whole column.
+
+    Then the blocks of one factor only ever rise in launch order. The factors are taken to be
+    arguments of the kernel in their order.
+    """
+    loaded = [figures for figures in traffic.values() if figures.get("blocks", 0) > 2]
+    if len(loaded) != 2:
+        return False
+    return any(
+        figures["rising"] and figures["programs"] >= most * figures["blocks"]
+        for figures, most in zip(loaded, (FEWEST_COLUMNS, MOST_ROWS + 1), strict=True)
+    )
+
+
+NOT_GROUPED = Remark(
+    code="not-grouped",
+    title="The product is right, but its tiles are not grouped",
+    message=(
+        "Programs that follow each other walk along a whole row of tiles (or down a whole "
+        "column). It passes, because its values are right; but programs that run at the same "
+        "time then share tiles of one factor only, and the L2 cache has to hold all of the other."
+    ),
+    next_step="Order the programs as `swizzle_ids` does, in groups of about 8 rows of tiles, and "
+    "compare the hit rates that the lesson's simulation gives.",
+    applies=_tile_by_tile,
+)
+
 GROUPED_MATMUL = replace(
     MATMUL,
     name="grouped_matmul",
@@ -126,6 +162,7 @@ GROUPED_MATMUL = replace(
         "`pid_n = pid % (GROUP * n_tiles_n) // size`.",
     ),
     misconceptions=(TILES_LOST, *MATMUL_MISCONCEPTIONS),
+    remarks=(NOT_GROUPED,),
 )
 
 EXERCISES = (SWIZZLE_IDS, GROUPED_MATMUL)

@@ -4,20 +4,23 @@ The model solution never comes to a learner; its figures do, as `graders/exercis
 which `tilewise build --traffic` writes. On a CPU this is the honest stand-in for speed: a kernel
 that reads its input a hundred times over is slow on every GPU. The factor is wide (8, or what the
 exercise declares), so that only waste fails and another tiling does not.
+
+The same run shows whether a right submission does what its exercise is about: see `Remark`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from graders.judge.gate_run import Prepared, job
-from graders.judge.model import Exercise, Finding, GraderError
+from graders.judge.model import Exercise, Finding, GraderError, LaunchFacts, Remark
 from graders.judge.submission import Submission
 from graders.judge.workers.pool import Workers
 
@@ -31,6 +34,8 @@ class Moved:
 
     total: int
     rereads: Mapping[str, float]
+    launches: tuple[LaunchFacts, ...] = ()
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def worst(self) -> str:
         """The argument that is read over and over, in words; '' where none is."""
@@ -54,13 +59,14 @@ def measure(submission: Submission, item: Prepared, workers: Workers) -> Moved |
     (outcome,) = workers.run([job(submission, item, "grid", traffic=True)])
     if outcome.status != "returned":
         return None
+    told = (outcome.traffic or {}).items()
+    by_name = {name: figures for name, figures in told if isinstance(figures, Mapping)}
     total, rereads = 0, {}
-    for name, figures in (outcome.traffic or {}).items():
-        if isinstance(figures, Mapping):
-            total += sum(int(figures.get(key, 0)) for key in ("loaded", "stored", "atomic"))
-            distinct = figures.get("distinct_loaded", 0)
-            rereads[name] = figures["loaded"] / distinct if distinct else 0.0
-    return Moved(total, rereads)
+    for name, figures in by_name.items():
+        total += sum(int(figures.get(key, 0)) for key in ("loaded", "stored", "atomic"))
+        distinct = figures.get("distinct_loaded", 0)
+        rereads[name] = figures["loaded"] / distinct if distinct else 0.0
+    return Moved(total, rereads, outcome.launches, by_name)
 
 
 @cache
@@ -77,17 +83,23 @@ def solution_figures() -> Mapping[str, Mapping[str, int]]:
 
 def traffic_gate(
     submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
-) -> list[Finding] | None:
-    """None where there is nothing to compare with; otherwise at most one finding."""
+) -> tuple[list[Finding], list[Finding]] | None:
+    """At most one finding, and the remarks; None where there is nothing to compare with."""
     known = _model_figure(exercise, prepared)
     if known is None:
         return None
     item, model = known
     moved = measure(submission, item, workers)
     allowed = exercise.traffic_factor or DEFAULT_FACTOR
-    if moved is None or moved.total <= allowed * model:
-        return []
-    return [_too_much(item, moved, model)]
+    if moved is None:
+        return [], []
+    if moved.total > allowed * model:
+        return [_too_much(item, moved, model)], []
+    return [], [_remark(r) for r in exercise.remarks if r.applies(moved.launches, moved.figures)]
+
+
+def _remark(remark: Remark) -> Finding:
+    return Finding("traffic", remark.code, remark.title, remark.message, next_step=remark.next_step)
 
 
 def compared(

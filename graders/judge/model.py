@@ -6,7 +6,7 @@ a `Report` says how one submission fared; no behaviour lives here but small deri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -140,6 +140,21 @@ class Misconception:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What a right submission leaves out of the purpose of its exercise. It costs no points.
+
+    `applies(launches, traffic)` looks at the run in which the traffic was counted: traffic has
+    the worker's figures by argument name, see `workers.narrate`.
+    """
+
+    code: str
+    title: str
+    message: str
+    next_step: str
+    applies: Callable[[Sequence[LaunchFacts], Mapping[str, Mapping[str, Any]]], bool]
+
+
+@dataclass(frozen=True)
 class Exercise:
     """What counts as solved. `reference(*args)` takes the floating arguments in float64."""
 
@@ -161,6 +176,7 @@ class Exercise:
     forbidden_calls: frozenset[str] = frozenset()  # launcher calls that would do the job
     large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def max_points(self) -> int:
@@ -330,10 +346,13 @@ class Report:
     resources: tuple[KernelResources, ...] = ()
     public_points: float | None = None  # what the public cases alone are worth
     speed: Speed | None = None  # None: not measured
+    remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
 
     def to_json(self) -> dict[str, Any]:
-        """One line of `tilewise grade --json`; `speed` is there where it was measured."""
-        measured = {} if self.speed is None else {"speed": asdict(self.speed)}
+        """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
+        measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
+        if self.remarks:
+            measured["remarks"] = [remark.to_json() for remark in self.remarks]
         return {
             "submission": self.submission,
             "exercise": self.exercise,
@@ -361,6 +380,7 @@ class Report:
             sandbox=line["sandbox"],
             seconds=line["seconds"],
             speed=Speed(**line["speed"]) if "speed" in line else None,
+            remarks=tuple(Finding.from_json(remark) for remark in line.get("remarks", ())),
         )
 
 

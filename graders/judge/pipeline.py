@@ -61,6 +61,7 @@ class _Progress:
     cases_passed: int = 0
     cases_total: int = 0
     speed: Speed | None = None
+    remarks: list[Finding] = field(default_factory=list)
 
     def close(self, gate: str, findings: Sequence[Finding]) -> None:
         self.gates[gate] = GateStatus.FAILED if findings else GateStatus.PASSED
@@ -159,7 +160,7 @@ class Judge:
         progress = _Progress(str(path), exercise, time.perf_counter())
         progress.gates, progress.findings = dict(report.gates), list(report.findings)
         progress.cases_passed, progress.cases_total = report.cases_passed, report.cases_total
-        progress.resources = report.resources
+        progress.resources, progress.remarks = report.resources, list(report.remarks)
         try:
             submission = load(path, exercise)
             self._gpu(progress, submission)
@@ -235,8 +236,9 @@ class Judge:
 
     def _traffic(self, progress: _Progress, submission: Submission) -> None:
         cases, workers = self._cases(progress.exercise), self._running("cpu")
-        findings = traffic_gate(submission, progress.exercise, cases, workers)
-        if findings is not None:
+        told = traffic_gate(submission, progress.exercise, cases, workers)
+        if told is not None:
+            findings, progress.remarks = told
             progress.close("traffic", findings)
 
     def _gpu(self, progress: _Progress, submission: Submission) -> None:
@@ -348,6 +350,7 @@ class Judge:
             cases_total=progress.cases_total,
             resources=progress.resources,
             speed=progress.speed,
+            remarks=tuple(progress.remarks),
         )
 
 

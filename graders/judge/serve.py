@@ -29,6 +29,7 @@ def rich_report(report: Report) -> Answer:
     """The command line's report plus what a card shows: pictures, next steps, resources."""
     answer = report.to_json()
     answer["findings"] = [_rich_finding(finding) for finding in report.findings]
+    answer["remarks"] = [_rich_finding(remark) for remark in report.remarks]
     answer["cases_passed"] = report.cases_passed
     answer["cases_total"] = report.cases_total
     answer["resources"] = [

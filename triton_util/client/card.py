@@ -134,6 +134,7 @@ def report_html(report: Report) -> str:
     verdict = f"<code>{html.escape(report.exercise)}</code> {words.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
+    parts += [_finding(remark) for remark in report.remarks]
     parts += [_resources(report), _small(words.offer(report)), _small(words.tier(report))]
     label = f"Check of {report.exercise}: {words.headline(report)}"
     mark = words.STATE_MARK[report.state]

@@ -61,6 +61,7 @@ class Report:
     sandbox: str = ""
     seconds: float = 0.0
     resources: tuple[Resources, ...] = ()
+    remarks: tuple[Finding, ...] = ()  # on what is right
 
 
 class MalformedReport(Exception):  # noqa: N818 - names what was received
@@ -85,6 +86,7 @@ def read_report(answer: Mapping[str, Any]) -> Report:
             sandbox=str(answer.get("sandbox", "")),
             seconds=float(answer.get("seconds", 0.0)),
             resources=tuple(_read_resources(item) for item in answer.get("resources", ())),
+            remarks=tuple(_read_finding(item) for item in answer.get("remarks", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedReport(f"{type(error).__name__}: {error}") from error

@@ -25,6 +25,8 @@ def report_text(report: Report) -> str:
         lines.append("  gates: " + "  ".join(told))
     for finding in report.findings:
         lines += ["", _finding(finding)]
+    for remark in report.remarks:
+        lines += ["", _finding(remark)]
     rows = words.resources(report)
     if rows:
         lines += ["", _table([words.RESOURCE_COLUMNS, *rows])]

@@ -6,7 +6,8 @@ import dataclasses
 import json
 import linecache
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -143,7 +144,24 @@ def _traffic(run: Run) -> dict[str, Any]:
             into = totals.setdefault(str(name), {})
             for key, value in _numbers(figures).items():
                 into[key] = into.get(key, 0) + value
+        for name, order in _order(getattr(getattr(launch, "traffic", None), "block_loads", ())):
+            totals.setdefault(name, {}).update(order)
     return totals
+
+
+def _order(block_loads: Sequence[Any]) -> Iterator[tuple[str, dict[str, int]]]:
+    """For each argument, of the first blocks that the programs load: how many there are, how
+    many programs load one, and whether they only rise in launch order.
+    """
+    first: dict[str, dict[int, int]] = {}
+    for load in block_loads:
+        known = first.setdefault(str(load.argument), {})
+        for program, start in zip(load.programs.tolist(), load.first.tolist(), strict=True):
+            known.setdefault(program, start)
+    for name, starts in first.items():
+        told = [starts[program] for program in sorted(starts)]
+        rising = all(before <= after for before, after in pairwise(told))
+        yield name, {"blocks": len(set(told)), "programs": len(told), "rising": int(rising)}
 
 
 def _numbers(figures: object) -> dict[str, int | float]:
