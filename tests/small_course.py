@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -57,11 +58,20 @@ class SmallCourse:
         return path
 
 
+@functools.cache
+def ask_alembic_once() -> None:
+    """For every new gradebook nbgrader starts a process that says its newest version: seconds."""
+    from nbgrader import api
+
+    api.get_alembic_version = functools.cache(api.get_alembic_version)
+
+
 def make(folder: Path, database: str | None = None) -> SmallCourse:
     """Build the course and let nbgrader generate and know its assignment."""
     from nbgrader.apps.api import NbGraderAPI
     from traitlets.config import PyFileConfigLoader
 
+    ask_alembic_once()
     rooms = lesson_rooms(folder)
     list(build(rooms))
     config = PyFileConfigLoader(str(rooms.course / "nbgrader_config.py")).load_config()

@@ -11,6 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
+from small_course import ask_alembic_once
 from traitlets.config import Config
 from traitlets.log import get_logger
 
@@ -25,6 +26,7 @@ class Exchange:
     """An exchange with an inbound folder, and the course that collects from it."""
 
     def __init__(self, folder: Path) -> None:
+        ask_alembic_once()
         self.course = folder / "course"
         self.inbound = folder / "exchange" / "tilewise" / "inbound"
         self.inbound.mkdir(parents=True)
