@@ -40,8 +40,8 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
             pytest.skip(f"no tier A here: {workers.layers}")
     with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
-        patch.setattr(gate_run, "CASE_SECONDS", 2.0)
-        running._compiler = CompileWorker(cpu_seconds=5.0)
+        patch.setattr(gate_run, "CASE_SECONDS", 1.0)
+        running._compiler = CompileWorker(cpu_seconds=3.0)
         control = running.judge_text(honest(), exercise)
         if control.verdict is not Verdict.PASSED:
             pytest.fail(f"vacuous: the honest control does not pass: {control.findings}")

@@ -31,8 +31,8 @@ main()
 _SHORTER_LIMITS = """
 from functools import partial
 from graders.judge import gate_run, pipeline
-gate_run.CASE_SECONDS = 2.0
-pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=5.0)
+gate_run.CASE_SECONDS = 1.0
+pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=3.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36
 CONTROLS = ("a-first", "z-last")  # honest; graded before and after everybody else
