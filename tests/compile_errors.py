@@ -29,6 +29,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "length-not-constexpr": ("known when the kernel is compiled", "y = tl.arange(0, n)  # here"),
     "plain-global": ("reads FACTOR, an ordinary global", "x = x * FACTOR  # here"),
     "break": ("Python (Break)", "for i in range(4):\n    break  # here"),
+    "returns-a-value": ("returns nothing, and this one returns", f"{STORE}\nreturn x + 1  # here"),
     "type-changes-in-loop": (
         "total is int32 before the loop and becomes fp32",
         "total = 0\nfor i in range(n):  # here\n    total = total + 0.5",

@@ -209,7 +209,8 @@ def write_csv(report: ClassReport, path: Path) -> None:
         writer.writerow(["student", "score", "max_score", "reason", *columns])
         for student in report.students:
             score = "" if student.score is None else f"{student.score:g}"
-            row = [harmless(student.name), score, f"{student.max_score:g}", student.reason]
+            words = harmless(student.name), harmless(student.reason)
+            row = [words[0], score, f"{student.max_score:g}", words[1]]
             for name in exercises:
                 found = student.reports.get(name)
                 points = found["points"] if found else None

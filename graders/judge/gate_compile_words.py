@@ -77,6 +77,12 @@ ROWS = (
         "Convert the block or program id that it is multiplied with instead.",
     ),
     Row(
+        r"'tt\.return' that was|type of return operand",
+        "A kernel that is launched returns nothing, and this one returns a value.",
+        "Give its result back with tl.store into a tensor; only a helper function that another "
+        "kernel calls returns a value.",
+    ),
+    Row(
         r"Unsupported function referenced: (?P<name>.+)",
         "The kernel calls a function that is not @triton.jit.",
         "Put @triton.jit above it if it is part of the kernel.",

@@ -35,6 +35,14 @@ def assigns_to_a_pointer(x_ptr, n, B: tl.constexpr):
     x_ptr[0] = 1.0
 
 
+@mistake("kernel-returns", None, B=16)
+@triton.jit
+def returns_its_result(x_ptr, n, B: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, B))
+    tl.store(x_ptr + tl.arange(0, B), x)
+    return x
+
+
 @mistake("range-not-power-of-two", "range-not-power-of-two", B=12)
 @triton.jit
 def odd_range(x_ptr, n, B: tl.constexpr):

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.random  # numpy imports it lazily, and a jailed process can import nothing more
 import torch
+import triton.language as tl
 
 from . import arguments as args
 from .faults import KernelFault
 from .formats import Array
 from .launch import Launching
 from .reports import Reporter
+from .rewriting import line_of_return
 from .state import Batch, Divergence, NeedsSerial, OverBudget
 from .translation import fault_from
 
@@ -32,7 +34,7 @@ MOST_PATHS = 16
 class Execution:
     """Runs the programs of one launch in the order of the schedule."""
 
-    def __init__(self, run: Run, kernel: Any, function: Callable[..., Any]) -> None:
+    def __init__(self, run: Run, kernel: tuple[Any, Any], function: Callable[..., Any]) -> None:
         self.run = run
         self.kernel = kernel
         self.function = function
@@ -114,7 +116,7 @@ class Execution:
         for watcher in self.run.watchers:
             watcher.batch_started()
         try:
-            self.function(**values)
+            result = self.function(**values)
         except (KernelFault, Divergence, NeedsSerial, OverBudget):
             raise
         except Exception as error:
@@ -122,6 +124,11 @@ class Execution:
                 raise OverBudget from error
             place = launching.reporter.place_of(*self.run.lines.of_traceback(error))
             raise KernelFault(fault_from(error, place)) from error
+        if isinstance(result, tl.tensor):
+            code = self.function.__code__
+            at = (code.co_filename, line_of_return(self.kernel[0]), code.co_name)
+            refusal = TypeError("a launched kernel returns a value")
+            raise KernelFault(fault_from(refusal, launching.reporter.place_of(*at)))
 
     def _order(self, batch: Batch) -> Array:
         nx, ny, nz = batch.grid

@@ -20,6 +20,13 @@ PYTHON: tuple[Row, ...] = (
         "Write two assignments.",
     ),
     (
+        "kernel-returns",
+        r"a launched kernel returns a value|'tt\.return' that was|type of return operand",
+        "A kernel that is launched returns nothing, and this one returns a value.",
+        "Give its result back with tl.store into a tensor; only a helper function that another "
+        "kernel calls returns a value.",
+    ),
+    (
         "returns-differ",
         r"Cannot have `return` statements inside|Return type mismatch",
         "A kernel cannot return from inside a loop, nor return different types.",

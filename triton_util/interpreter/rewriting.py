@@ -71,6 +71,17 @@ def _maker(function: Any) -> Callable[..., Any] | None:
     return maker
 
 
+def line_of_return(function: Any) -> int:
+    """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
+    try:
+        source, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return 0
+    nodes = ast.walk(ast.parse(textwrap.dedent("".join(source))))
+    lines = [node.lineno for node in nodes if isinstance(node, ast.Return) and node.value]
+    return start + min(lines) - 1 if lines else 0
+
+
 def _strip_signature(definition: ast.FunctionDef) -> None:
     definition.decorator_list = []
     definition.returns = None
