@@ -62,8 +62,8 @@ def test_nbgrader_holds(run: Run, baits: dict[str, Bait], name: str) -> None:
     text = run.graded.text(name)
     assert baits[name].touched(text) == set()
     assert len(text) < LONGEST_NOTEBOOK
-    if run.graded.points(name) == EXERCISE.max_points:
-        assert ATTACKS[name].may_pass, "the attack passed"
+    if ATTACKS[name].may_pass:  # its values are right: it wastes the judge's time, or tries to
+        assert run.graded.points(name) is not None
         return
     assert run.graded.points(name) == 0, "open, or with some points"
     report = run.graded.report(name)

@@ -70,8 +70,8 @@ def test_the_judge_holds(judge: Judge, bait: Bait, exercise: Exercise, name: str
     assert judge._running("cpu")._process is warm
     assert len(said) < LONGEST_REPORT
     assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs")]
-    if report.verdict is Verdict.PASSED:
-        assert attack.may_pass, "the attack passed"
+    if attack.may_pass:  # its values are right: it wastes the judge's time, or tries to
+        assert report.verdict is not Verdict.UNGRADED
         return
     assert report.verdict is Verdict.FAILED, [f.message for f in report.findings]
     assert report.points == 0

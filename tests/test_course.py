@@ -133,6 +133,8 @@ def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, public_judge
         f"{ROOMS.name(path)}: is {report.verdict}, and it is wrong: add a case that shows it to "
         f"graders/exercises/{discovery.exercise(name).lesson}.py; {findings(report)}"
     )
+    assert report.points is not None
+    assert report.points < report.max_points, f"{ROOMS.name(path)}: is refused with all points"
     codes = [finding.code for finding in report.findings]
     assert code in codes, (
         f"{ROOMS.name(path)}: refused as {codes} and not as {code!r}: mend the misconception in "

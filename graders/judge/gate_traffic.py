@@ -126,7 +126,8 @@ def _too_much(item: Prepared, moved: Moved, model: int) -> Finding:
         message=(
             f"The result is right. To compute it the kernel loads and stores {_bytes(moved.total)} "
             f"where the model solution moves {_bytes(model)}, {moved.total / model:.2g} times as "
-            f"much. {moved.worst()}Moving bytes is what a GPU spends most of its time on."
+            f"much. {moved.worst()}Moving bytes is what a GPU spends most of its time on, so "
+            "this is worth half of the points."
         ),
         case=item.case.name,
         next_step="Let each program load only the block that its own part of the output needs, "

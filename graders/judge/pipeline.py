@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from graders.judge.gate_speed import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
+WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
 UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "not-utf8"})
 
@@ -372,14 +373,16 @@ def points(
 ) -> float | None:
     """None when ungraded; the points of the parts that hold, if the core holds.
 
-    A submission that does not read or does not compile has no parts that hold.
+    A submission that does not read or does not compile has no parts that hold. Right values
+    that were computed wastefully are worth a share only.
     """
     if verdict is Verdict.UNGRADED:
         return None
     unusable = GateStatus.FAILED in (gates["read"], gates["compile"])
     if verdict is Verdict.FAILED and (unusable or "core" in failed_parts):
         return 0
-    return sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
+    held = sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
+    return held * WASTEFUL_SHARE if gates["traffic"] is GateStatus.FAILED else held
 
 
 def ungraded_finding(error: GraderError) -> Finding:
