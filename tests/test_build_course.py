@@ -161,10 +161,22 @@ def test_the_badge_points_to_the_setting(rooms: Rooms) -> None:
 
 def test_the_setup_cell_sets_the_interpreter_before_triton_is_imported(rooms: Rooms) -> None:
     build(rooms)
-    setup = next(c.source for c in learner(rooms).values() if "find_spec" in c.source)
-    order = [setup.index(part) for part in ("import torch", "TRITON_INTERPRET", "import triton\n")]
+    code = [cell for cell in learner(rooms).values() if cell.cell_type == "code"]
+    setup, imports = code[:2]
+    order = [setup.source.index(p) for p in ("import torch", "TRITON_INTERPRET", "guard_launches")]
     assert order == sorted(order)
-    compile(setup, "<setup>", "exec")
+    assert "import triton\n" not in setup.source
+    assert "import triton\n" in imports.source
+    for cell in (setup, imports):
+        compile(cell.source, f"<{cell.id}>", "exec")
+
+
+def test_the_setup_cell_is_folded_and_the_imports_are_not(rooms: Rooms) -> None:
+    build(rooms)
+    setup, imports = [c for c in learner(rooms).values() if c.cell_type == "code"][:2]
+    assert setup.metadata == {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    assert setup.source.startswith("# @title ")
+    assert imports.metadata == {}
 
 
 def build_and_name(rooms: Rooms, path: Path) -> str:

@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 
 from graders.classroom.lesson import Lesson, LessonCell, LessonError, stub
 from graders.classroom.rooms import Rooms
-from graders.classroom.setup_cell import badge, setup_source
+from graders.classroom.setup_cell import FOLDED, badge, imports_source, setup_source
 from graders.judge import discovery
 from graders.judge.model import Exercise
 
@@ -89,7 +89,9 @@ class NotebookBuilder:
         if cell.kind == "markdown":
             return [_markdown(cell_id, cell.source)]
         if cell.kind == "setup":
-            return [_code(cell_id, setup_source(self._settings, cell.source))]
+            setup = _code(cell_id, setup_source(self._settings))
+            setup.metadata.update(FOLDED)
+            return [setup, _code(f"{cell_id}-imports", imports_source(cell.source))]
         if cell.kind == "exercise":
             return self._exercise_cells(cell.name, instructor)
         if cell.kind == "case_study":
