@@ -60,6 +60,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "installing torch for $(TORCH) (TORCH=cpu or TORCH=cuda to choose)"
 	@$(BIN)/python -m pip install -q $(INDEX) $(TORCH_$(TORCH)) || { echo "no CPU build in your package index (see TORCH_INDEX): taking the default build"; $(BIN)/python -m pip install -q $(TORCH_cuda); }
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@$(BIN)/jupyter labextension disable --level sys_prefix "@jupyterlab/apputils-extension:announcements" 2>/dev/null || true # no news, no questions
 	@touch $@
 
 $(OLDEST)/.ready: pyproject.toml constraints.txt
