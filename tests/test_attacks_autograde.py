@@ -12,6 +12,7 @@ from attacks.catalogue import ATTACKS
 from attacks.classroom import CONTROLS, Run, autograde, inputs
 from small_course import EXERCISE, SmallCourse
 
+from graders.judge.pipeline import WASTEFUL_SHARE
 from graders.judge.workers.pool import Workers
 
 pytestmark = [
@@ -62,11 +63,13 @@ def test_nbgrader_holds(run: Run, baits: dict[str, Bait], name: str) -> None:
     text = run.graded.text(name)
     assert baits[name].touched(text) == set()
     assert len(text) < LONGEST_NOTEBOOK
-    if ATTACKS[name].may_pass:  # its values are right: it wastes the judge's time, or tries to
-        assert run.graded.points(name) is not None
+    if run.graded.points(name) == EXERCISE.max_points:
+        assert ATTACKS[name].may_pass, "the attack passed"
         return
-    assert run.graded.points(name) == 0, "open, or with some points"
     report = run.graded.report(name)
+    wasteful = ATTACKS[name].may_pass and report["gates"]["traffic"] == "failed"
+    allowed = WASTEFUL_SHARE * EXERCISE.max_points if wasteful else 0
+    assert run.graded.points(name) == allowed, "open, or with some points"
     assert report["verdict"] == "failed"
     assert report["findings"], "a refusal must say why"
     told = run.graded.told(name)

@@ -14,8 +14,8 @@ from attacks.catalogue import ATTACKS
 
 from graders.judge import discovery, gate_run
 from graders.judge.gate_compile import CompileWorker
-from graders.judge.model import Exercise, Report, Verdict
-from graders.judge.pipeline import Judge
+from graders.judge.model import Exercise, GateStatus, Report, Verdict
+from graders.judge.pipeline import WASTEFUL_SHARE, Judge
 from graders.judge.workers.pool import Workers
 
 LONGEST_SECONDS = 60.0  # an endless loop costs its time limit in each of the running gates
@@ -70,11 +70,12 @@ def test_the_judge_holds(judge: Judge, bait: Bait, exercise: Exercise, name: str
     assert judge._running("cpu")._process is warm
     assert len(said) < LONGEST_REPORT
     assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs")]
-    if attack.may_pass:  # its values are right: it wastes the judge's time, or tries to
-        assert report.verdict is not Verdict.UNGRADED
+    if report.verdict is Verdict.PASSED:
+        assert attack.may_pass, "the attack passed"
         return
     assert report.verdict is Verdict.FAILED, [f.message for f in report.findings]
-    assert report.points == 0
+    wasteful = attack.may_pass and report.gates["traffic"] is GateStatus.FAILED
+    assert report.points == (WASTEFUL_SHARE * exercise.max_points if wasteful else 0)
     assert report.findings, "a refusal must say why"
     assert all(finding.message for finding in report.findings)
 
