@@ -209,10 +209,10 @@ def write_csv(report: ClassReport, path: Path) -> None:
         writer.writerow(["student", "score", "max_score", "reason", *columns])
         for student in report.students:
             score = "" if student.score is None else f"{student.score:g}"
-            words = harmless(student.name), harmless(student.reason)
-            row = [words[0], score, f"{student.max_score:g}", words[1]]
-            for name in exercises:
-                found = student.reports.get(name)
+            name, reason = harmless(student.name), harmless(student.reason)
+            row = [name, score, f"{student.max_score:g}", reason]
+            for exercise in exercises:
+                found = student.reports.get(exercise)
                 points = found["points"] if found else None
                 row.append("" if points is None else f"{points:g}")
                 row.append(" ".join(f["code"] for f in found["findings"]) if found else "")

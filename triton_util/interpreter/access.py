@@ -187,10 +187,10 @@ def _split_programs(
     corner = tuple(slice(0, size) for size in shape[1:])
     pieces: list[Piece] = []
     if complete.any():
-        chosen = _as_range(np.flatnonzero(complete))
+        rows = np.flatnonzero(complete)
+        chosen = _as_range(rows)
         part = [_take(term, chosen) for term in terms]
-        count = int(np.count_nonzero(complete))
-        pieces.append(_tile(part, (count, *shape[1:]), (chosen, *corner)))
+        pieces.append(_tile(part, (len(rows), *shape[1:]), (chosen, *corner)))
     if ragged.any():
         chosen = np.flatnonzero(ragged)
         sub = (len(chosen), *shape[1:])

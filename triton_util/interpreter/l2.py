@@ -108,6 +108,17 @@ def distinct_blocks(loads: list[BlockLoads], programs: int) -> int:
     return len(blocks)
 
 
+def first_blocks(loads: list[BlockLoads]) -> dict[str, Array]:
+    """For each argument the block that each program loads first, in launch order."""
+    result: dict[str, Array] = {}
+    for name in dict.fromkeys(load.argument for load in loads):
+        own = [load for load in loads if load.argument == name]
+        programs = np.concatenate([load.programs for load in own])
+        _, earliest = np.unique(programs, return_index=True)
+        result[name] = np.concatenate([load.first for load in own])[earliest]
+    return result
+
+
 def total_bytes(loads: list[BlockLoads]) -> int:
     """Bytes over all block loads."""
     return int(sum(int(np.sum(load.bytes)) for load in loads))

@@ -42,11 +42,10 @@ def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[...
 
 
 def _maker(function: Any) -> Callable[..., Any] | None:
-    try:
-        source, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+    known = _parsed(function)
+    if known is None:
         return None
-    tree = ast.parse(textwrap.dedent("".join(source)))
+    tree, start = known
     definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
     _strip_signature(definition)
     try:
@@ -73,13 +72,21 @@ def _maker(function: Any) -> Callable[..., Any] | None:
 
 def line_of_return(function: Any) -> int:
     """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
+    known = _parsed(function)
+    if known is None:
+        return 0
+    tree, start = known
+    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value]
+    return start + min(node.lineno for node in returns) - 1 if returns else 0
+
+
+def _parsed(function: Any) -> tuple[ast.Module, int] | None:
+    """The source of a function and the line that it begins at; None where it is unknown."""
     try:
         source, start = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        return 0
-    nodes = ast.walk(ast.parse(textwrap.dedent("".join(source))))
-    lines = [node.lineno for node in nodes if isinstance(node, ast.Return) and node.value]
-    return start + min(lines) - 1 if lines else 0
+        return None
+    return ast.parse(textwrap.dedent("".join(source))), start
 
 
 def _strip_signature(definition: ast.FunctionDef) -> None:

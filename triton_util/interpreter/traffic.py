@@ -94,6 +94,10 @@ class Traffic:
         """How many different blocks the first programs load."""
         return l2.distinct_blocks(self.block_loads, programs)
 
+    def first_blocks(self) -> dict[str, Array]:
+        """For each argument the block that each program loads first, in launch order."""
+        return l2.first_blocks(self.block_loads)
+
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain JSON-ready values, without the single block loads."""
         rows = {

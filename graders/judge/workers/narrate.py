@@ -6,8 +6,7 @@ import dataclasses
 import json
 import linecache
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -137,31 +136,24 @@ def _traffic(run: Run) -> dict[str, Any]:
     """
     totals: dict[str, Any] = {}
     for launch in run.launches:
-        if getattr(launch, "modelled_ms", None) is not None:
+        traffic = getattr(launch, "traffic", None)
+        if traffic is None or getattr(launch, "modelled_ms", None) is not None:
             continue
-        arguments = getattr(getattr(launch, "traffic", None), "arguments", {})
-        for name, figures in arguments.items():
+        for name, figures in traffic.arguments.items():
             into = totals.setdefault(str(name), {})
             for key, value in _numbers(figures).items():
                 into[key] = into.get(key, 0) + value
-        for name, order in _order(getattr(getattr(launch, "traffic", None), "block_loads", ())):
-            totals.setdefault(name, {}).update(order)
+        for name, first in traffic.first_blocks().items():
+            totals[str(name)].update(_order(first))
     return totals
 
 
-def _order(block_loads: Sequence[Any]) -> Iterator[tuple[str, dict[str, int]]]:
-    """For each argument, of the first blocks that the programs load: how many there are, how
-    many programs load one, and whether they only rise in launch order.
+def _order(first: Any) -> dict[str, int]:
+    """Of the blocks that the programs load first: how many there are, how many programs load
+    one, and whether they only rise in launch order.
     """
-    first: dict[str, dict[int, int]] = {}
-    for load in block_loads:
-        known = first.setdefault(str(load.argument), {})
-        for program, start in zip(load.programs.tolist(), load.first.tolist(), strict=True):
-            known.setdefault(program, start)
-    for name, starts in first.items():
-        told = [starts[program] for program in sorted(starts)]
-        rising = all(before <= after for before, after in pairwise(told))
-        yield name, {"blocks": len(set(told)), "programs": len(told), "rising": int(rising)}
+    rising = bool((first[1:] >= first[:-1]).all())
+    return {"blocks": len(set(first.tolist())), "programs": len(first), "rising": int(rising)}
 
 
 def _numbers(figures: object) -> dict[str, int | float]:

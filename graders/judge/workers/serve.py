@@ -174,7 +174,7 @@ class _Watch:
         self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
         self._batch_ends = started + plan.seconds
-        self._allow(started)
+        self._begin(started)
         self._waking = on_gpu
 
     def wait(self) -> Ending:
@@ -210,7 +210,7 @@ class _Watch:
         if now > self._batch_ends:
             return "batch-timeout"
         self._follow(now)
-        if now > self._job_ends and (now > self._job_ends_anyhow or self._had_its_time()):
+        if self._had_its_time(now):
             return "timeout"
         if self._bytes_used() > self._memory_bytes:
             return "memory"
@@ -221,22 +221,25 @@ class _Watch:
         child that lies about that gains no more than what the batch has left."""
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
-            self._allow(min(self._job_ends - self._plan.jobs[0].seconds, now))
+            self._begin(min(self._job_started, now))
         while self._job + 1 < len(self._plan.jobs):
             if self._state(self._job) != protocol.DONE:
                 return
             self._job += 1
-            self._allow(now)
+            self._begin(now)
 
-    def _allow(self, start: float) -> None:
-        """Give the current job its time from `start` on."""
-        seconds = self._plan.jobs[self._job].seconds
-        self._job_ends = start + seconds
-        self._job_ends_anyhow = start + self._patience * seconds
-        self._processor_ends = jail.cpu_seconds(self._pid) + seconds
+    def _begin(self, start: float) -> None:
+        """The time of the current job counts from `start` on."""
+        self._job_started = start
+        self._processor_before = jail.cpu_seconds(self._pid)
 
-    def _had_its_time(self) -> bool:
-        return jail.cpu_seconds(self._pid) >= self._processor_ends
+    def _had_its_time(self, now: float) -> bool:
+        passed, allowed = now - self._job_started, self._plan.jobs[self._job].seconds
+        if passed <= allowed:
+            return False
+        if passed > self._patience * allowed:
+            return True
+        return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
 
     def _state(self, job: int) -> int:
         place = self._plan.jobs[job].header
