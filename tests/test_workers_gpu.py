@@ -214,12 +214,12 @@ def test_the_time_to_wake_a_gpu_ends_when_the_first_job_runs() -> None:
     try:
         now = time.monotonic()
         watched._follow(now)
-        assert watched._job_ends > now + 20
+        assert not watched._had_its_time(now + 20)
         os.pwrite(batch.memory, Header(state=RUNNING).pack(), batch.plan.jobs[0].header)
-        watched._follow(now + 2)
-        assert watched._job_ends == now + 7
-        watched._follow(now + 4)
-        assert watched._job_ends == now + 7
+        for tick in (2, 4):  # what counts is the first look that finds it running
+            watched._follow(now + tick)
+            assert not watched._had_its_time(now + 6.9)
+            assert watched._had_its_time(now + 7.1)
     finally:
         control.close()
         batch.close()
