@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ _MOODLE = re.compile(r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_file_?[^/]*/
 _PLAIN = re.compile(r"(?P<id>[^/]+)/[^/]+\.ipynb\Z")
 _FLAT = re.compile(r"(?P<id>[^/]+)\.ipynb\Z")
 _STUDENT = re.compile(r"[\w.@-]{1,100}\Z")
+_AGAIN = re.compile(r"-(?P<attempt>\d{1,6})\.ipynb\Z")  # how an LMS marks a second attempt
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,23 @@ class Found:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A file that was not taken, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Taken:
-    """What was copied, and the files that nobody could be named for."""
+    """What was copied, and what was not."""
 
     found: tuple[Found, ...]
-    ignored: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+class _UnreadableFileError(Exception):
+    """One file of a source is broken; the others are not."""
 
 
 def recognise(path: str) -> Found | None:
@@ -60,9 +74,10 @@ def recognise(path: str) -> Found | None:
 def take(source: Path, submitted: Path, assignment: str, times: bool = False) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
 
-    The last of several notebooks of one student counts. What is there already and equal
-    stays untouched, so doing it twice changes nothing. With `times` the files' dates are the
-    times of submission; else only a timestamp.txt beside the notebook is.
+    Of several notebooks of one student counts the one that has the assignment's name, of
+    those the latest attempt. What is there already and equal stays untouched, so doing it
+    twice changes nothing. With `times` the files' dates are the times of submission; else only
+    a timestamp.txt beside the notebook is. A file that is broken is left out, with the reason.
     """
     if not source.exists():
         raise GraderError(f"{source} does not exist: name a folder of notebooks or a zip")
@@ -108,48 +123,85 @@ class _ZipSource:
 
     def time(self, path: str) -> datetime:
         """A zip tells no time zone: it is taken to be the one of this machine."""
-        return datetime(*self._archive.getinfo(path).date_time).astimezone(UTC)
+        said = self._archive.getinfo(path).date_time
+        try:
+            return datetime(*said).astimezone(UTC)
+        except ValueError as error:
+            raise _UnreadableFileError(f"the zip gives it no date that exists: {said}") from error
 
     def copy(self, path: str, target: Path) -> None:
-        with self._archive.open(path) as packed, open(target, "wb") as file:
-            shutil.copyfileobj(packed, file)
+        try:
+            with self._archive.open(path) as packed, open(target, "wb") as file:
+                shutil.copyfileobj(packed, file)
+        except RuntimeError as error:  # what zipfile raises without a password
+            raise _UnreadableFileError("it is encrypted") from error
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise _UnreadableFileError(f"it is damaged in the zip ({error})") from error
 
 
 Source = _FolderSource | _ZipSource
 
 
 def _take(source: Source, submitted: Path, assignment: str, times: bool) -> Taken:
-    found: dict[str, Found] = {}
-    ignored = []
+    chosen, left_out, stamps = _choose(source, assignment)
+    taken = []
+    for found in chosen:
+        folder = submitted / found.student / assignment
+        try:
+            said = f"{source.time(found.path):%Y-%m-%d %H:%M:%S} UTC" if times else ""
+            notebook = folder / f"{assignment}.ipynb"
+            changed = _copy_if_changed(source, found.path, submitted, notebook)
+            stamp = str(PurePosixPath(found.path).with_name(TIMESTAMP))
+            if times:
+                (folder / TIMESTAMP).write_text(said, encoding="utf-8")
+            elif "/" in stamp and stamp in stamps:
+                _copy_if_changed(source, stamp, submitted, folder / TIMESTAMP)
+            elif changed:
+                (folder / TIMESTAMP).unlink(missing_ok=True)  # it told of the notebook before
+            taken.append(found)
+        except _UnreadableFileError as error:
+            left_out.append(LeftOut(found.path, str(error)))
+    return Taken(tuple(taken), tuple(left_out))
+
+
+def _choose(source: Source, assignment: str) -> tuple[list[Found], list[LeftOut], set[str]]:
+    """One notebook for each student, what is left out, and the paths of timestamps."""
+    chosen: dict[str, Found] = {}
+    left_out: list[LeftOut] = []
     stamps = set()
+
+    def rank(found: Found) -> tuple[bool, int]:
+        again = _AGAIN.search(found.path)
+        return assignment in PurePosixPath(found.path).name, int(again["attempt"]) if again else 0
+
     for path in source.paths():
-        known = recognise(path)
+        found = recognise(path)
         if PurePosixPath(path).name == TIMESTAMP:
             stamps.add(path)
-        elif known is None or source.size(path) > MAX_FILE:
-            ignored.append(path)
+        elif found is None:
+            left_out.append(LeftOut(path, "its name tells no student"))
+        elif source.size(path) > MAX_FILE:
+            left_out.append(LeftOut(path, f"it holds more than {MAX_FILE / 1e6:.0f} MB"))
         else:
-            found[known.student] = known
-    for item in found.values():
-        folder = submitted / item.student / assignment
-        changed = _copy_if_changed(source, item.path, folder / f"{assignment}.ipynb")
-        stamp = str(PurePosixPath(item.path).with_name(TIMESTAMP))
-        if times:
-            said = f"{source.time(item.path):%Y-%m-%d %H:%M:%S} UTC"
-            (folder / TIMESTAMP).write_text(said, encoding="utf-8")
-        elif "/" in stamp and stamp in stamps:
-            _copy_if_changed(source, stamp, folder / TIMESTAMP)
-        elif changed:
-            (folder / TIMESTAMP).unlink(missing_ok=True)  # it told of the notebook before
-    return Taken(tuple(found.values()), tuple(ignored))
+            before = chosen.get(found.student)
+            better = before is None or rank(found) >= rank(before)
+            if before is not None:
+                loser, winner = (before, found) if better else (found, before)
+                left_out.append(LeftOut(loser.path, f"{winner.path} counts for this student"))
+            if better:
+                chosen[found.student] = found
+    return list(chosen.values()), left_out, stamps
 
 
-def _copy_if_changed(source: Source, path: str, target: Path) -> bool:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(".fresh")
-    source.copy(path, fresh)
-    if target.is_file() and target.read_bytes() == fresh.read_bytes():
-        fresh.unlink()
-        return False
-    fresh.replace(target)
-    return True
+def _copy_if_changed(source: Source, path: str, submitted: Path, target: Path) -> bool:
+    submitted.mkdir(parents=True, exist_ok=True)
+    fresh = submitted / ".fresh"  # a folder of the student's only once there is something for it
+    try:
+        source.copy(path, fresh)
+        if target.is_file() and target.read_bytes() == fresh.read_bytes():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.replace(target)
+        return True
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -109,8 +109,8 @@ def _fetch(course: Path, assignment: str, source: Path | None, times: bool, coll
         late = [found.student for found in taken.found if found.late]
         if late and not times:
             click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")
-        for path in taken.ignored:
-            click.echo(f"  left out, because its name tells no student: {path}")
+        for left in taken.left_out:
+            click.echo(f"  left out: {left.path!a}: {left.why}")
 
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
