@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from graders.judge import tensors
@@ -33,6 +34,7 @@ from graders.judge.model import (
 )
 from graders.judge.submission import Submission
 from graders.judge.workers.claims import text as plain_text
+from graders.judge.workers.confine import confined
 from triton_util.explain.assembler import (
     Assembled,
     AssemblerError,
@@ -242,8 +244,13 @@ def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:
 
 
 def _assemble(item: _Compiled, worker: CompileWorker) -> Assembled:
-    command = worker.ptxas(item.target)
-    return assemble(item.ptx, command, item.fp_fusion, worker.directory)
+    command, folder = worker.ptxas(item.target), worker.directory
+    assert folder is not None, "the process that named ptxas has a folder"
+    return confined(
+        lambda: assemble(item.ptx, command, item.fp_fusion, folder),
+        programs=[Path(command[0]).parent],
+        folder=folder,
+    )
 
 
 def _resources(item: _Compiled, made: Assembled) -> KernelResources:
