@@ -17,6 +17,18 @@ START = "add_kernel[(triton.cdiv(n, 256),)](x, y, output, n, BLOCK_SIZE=256)\nre
 CONFIGURED = "add_kernel[(triton.cdiv(n, {0}),)](x, y, output, n, BLOCK_SIZE={0})\nreturn output"
 
 MORE: dict[str, str] = {
+    "partial-of-a-launching-helper": launcher(
+        ALLOCATE + "launch((triton.cdiv(n, 64),), x, y, output, n)\nreturn output",
+        "",
+        KERNEL + "\nimport functools\n\ndef _launch(kernel, grid, *args, **options):\n"
+        "    kernel[grid](*args, **options)\n\n"
+        "launch = functools.partial(_launch, add_kernel, BLOCK_SIZE=64)\n",
+    ),
+    "strides-as-a-tensor": launcher(
+        ALLOCATE + "shape = torch.tensor(x.shape, device=x.device)\n"
+        "strides = torch.tensor(list(x.stride()), dtype=torch.int64)\n"
+        "sizes = torch.tensor([x.size(i) for i in range(x.dim())])\n" + START,
+    ),
     "dataclass": launcher(
         ALLOCATE + "config = Config()\n" + CONFIGURED.format("config.block_size"),
         "from dataclasses import dataclass\n\n@dataclass\nclass Config:\n"

@@ -202,3 +202,19 @@ def test_nobody_waits_for_workers_that_are_not_there(monkeypatch: pytest.MonkeyP
     missing = pytest.raises(GraderError, match=r"declares a GPU: start one with .* GPU=1")
     with cluster_of(plain={}) as address, missing:
         list(DaskCluster(address, ask)(tasks("right")))
+
+
+class _LostAfterwards:
+    """A future whose result was there, was lost with its worker, and is computed again."""
+
+    status = "pending"
+
+    def exception(self) -> None:
+        self.status = "finished"
+
+    def result(self) -> dict[str, Any]:
+        return fake_marks("right = 1").to_json()
+
+
+def test_a_result_that_is_lost_afterwards_is_waited_for() -> None:
+    assert parallel._dask_marks(_LostAfterwards(), tasks("right = 1")[0]) == fake_marks("right = 1")

@@ -281,8 +281,12 @@ def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -
 
 
 def _dask_marks(future: Any, task: Task) -> Marks:
-    """A lost worker's tasks go to another one by themselves; too many losses end here."""
-    if future.status == "finished":
-        return Marks.from_json(future.result())
+    """A lost worker's tasks go to another one by themselves; too many losses end here.
+
+    A result can be lost even after it was there. So its status says nothing: ask for the error,
+    and Dask waits until the task has been computed again.
+    """
     error = future.exception()
+    if error is None:
+        return Marks.from_json(future.result())
     return died(task) if type(error).__name__ == "KilledWorker" else failed(task, error)

@@ -11,7 +11,9 @@ from graders.judge.model import Choice, Evidence, Exercise, Misconception, Quest
 
 AXES = "rows columns"
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
-COPIES = frozenset({"contiguous", "clone", "copy_", "reshape", "flatten", "detach_copy"})
+COPIES = frozenset(
+    {"contiguous", "clone", "copy_", "reshape", "reshape_as", "flatten", "ravel", "detach_copy"}
+)
 
 CASES = (
     *cases(one, AXES, [(64, 64), (100, 100), (37, 53), (90, 7), (128, 32), (32, 128)]),

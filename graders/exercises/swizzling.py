@@ -64,6 +64,7 @@ SWIZZLE_IDS = Exercise(
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
     misconceptions=order_mistakes.MISTAKES,
+    forbidden_calls=frozenset({"tensor", "as_tensor"}),
     parts={"core": 4, "last group": 4, "edges": 2},
 )
 

@@ -15,11 +15,13 @@ from graders.judge.gate_read_values import (
     Kind,
     Member,
     Method,
+    Partial,
     Record,
     Value,
     bag_of,
     element,
     has_tensor,
+    is_literal,
     join,
     options,
 )
@@ -44,7 +46,7 @@ class Calls:
         """What the call returns."""
         function = self.expressions.value(node.func)
         arguments = self._arguments(node)
-        self._refuse_forbidden(node)
+        self._refuse_forbidden(node, function)
         return join([self._called(node, option, arguments) for option in options(function)])
 
     def _called(self, node: ast.Call, function: Value, arguments: Arguments) -> Value:
@@ -54,6 +56,11 @@ class Calls:
             return self._kernel_called(node)
         if isinstance(function, Function):
             return self.reader.call(function, arguments)
+        if isinstance(function, Partial):
+            whole = [*function.arguments, *arguments]
+            return join(
+                [self._called(node, option, whole) for option in options(function.function)]
+            )
         if isinstance(function, Method):
             return self._method(node, function, arguments)
         if isinstance(function, Member):
@@ -80,9 +87,27 @@ class Calls:
             found.append((keyword.arg, value if keyword.arg else element(value)))
         return found
 
-    def _refuse_forbidden(self, node: ast.Call) -> None:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        if name in self.reader.exercise.forbidden_calls:
+    def _refuse_forbidden(self, node: ast.Call, function: Value) -> None:
+        """What would do the job of this exercise's kernel, however it was imported."""
+        forbidden = self.reader.exercise.forbidden_calls
+        called = {node.func.attr} if isinstance(node.func, ast.Attribute) else set()
+        paths = [option.path for option in options(function) if isinstance(option, Member)]
+        called |= {path.rsplit(".", 1)[-1] for path in paths}
+        name = min(called & forbidden, default="")
+        if "contiguous" in forbidden and called & names.CONVERSION_METHODS and _copies(node):
+            name = min(called & names.CONVERSION_METHODS)
+        if name in names.FROM_LITERALS and node.args and is_literal(node.args[0], named=False):
+            return
+        if name in names.FROM_LITERALS:
+            self.reader.report(
+                finding(
+                    "torch-computes",
+                    node,
+                    f"`{shown(node)}` makes a tensor of what Python has computed.",
+                    "Allocate the result with torch.empty, and let the kernel compute all of it.",
+                )
+            )
+        elif name:
             self.reader.report(
                 finding(
                     "torch-computes",
@@ -211,12 +236,12 @@ class Calls:
             return self._builtin(node, rest, arguments)
         if root == "triton":
             return self._triton(path, arguments)
+        if path == "functools.partial" and arguments:
+            return Partial(arguments[0][1], tuple(arguments[1:]))
         if any(has_tensor(value) for _, value in arguments) and root != "triton_util":
-            if path not in ("functools.partial", "typing.cast"):
+            if path != "typing.cast":
                 self.reader.report(torch_computes(node, f"`{shown(node)}`"))
-            return arguments[0][1] if path == "functools.partial" else Kind.TENSOR
-        if path == "functools.partial":
-            return arguments[0][1] if arguments else Kind.PLAIN
+            return Kind.TENSOR
         for _, argument in arguments:
             self.reader.callback(argument)
         return Kind.PLAIN
@@ -231,8 +256,6 @@ class Calls:
         return Kind.TENSOR  # an allocation, a view, or already refused where it is named
 
     def _check_literal(self, node: ast.Call, arguments: Arguments) -> None:
-        from graders.judge.gate_read_expressions import is_literal
-
         tensors = any(has_tensor(value) for _, value in arguments)
         if tensors or not node.args or not is_literal(node.args[0]):
             self.reader.report(torch_computes(node, f"`{shown(node)}`"))
@@ -267,3 +290,9 @@ class Calls:
             inner = element(join(values)) if values else Kind.PLAIN
             return inner if name == "next" else bag_of(inner)
         return Kind.PLAIN
+
+
+def _copies(node: ast.Call) -> bool:
+    """Whether a conversion is asked for a dense copy, or for a copy at all."""
+    asked = {keyword.arg for keyword in node.keywords} & {"memory_format", "copy"}
+    return bool(asked) or len(node.args) > 2  # to(dtype, non_blocking, copy)

@@ -13,10 +13,10 @@ from graders.judge import gate_read_names as names
 from graders.judge.gate_read_calls import Calls
 from graders.judge.gate_read_values import (
     Bag,
-    Function,
     Kind,
     Member,
     Method,
+    Partial,
     Record,
     Value,
     bag_of,
@@ -102,6 +102,8 @@ class Expressions:
             return Method(owner, name) if known else element(owner)
         if isinstance(owner, Record):
             return Kind.PLAIN
+        if isinstance(owner, Partial):
+            return bag_of(owner.held)
         if owner is Kind.KERNEL:
             return self._kernel_attribute(node)
         if owner is Kind.TENSOR:
@@ -207,7 +209,7 @@ class Expressions:
         if isinstance(owner, Bag):
             return self._item(owner, node.slice)
         if owner is Kind.TENSOR:
-            if has_tensor(index) or isinstance(node.slice, ast.List):
+            if has_tensor(index) or _lists(node.slice, index):
                 self.reader.report(torch_computes(node, f"The gather `{shown(node)}`"))
             return Kind.TENSOR
         return Kind.UNKNOWN if owner is Kind.UNKNOWN else Kind.PLAIN
@@ -267,15 +269,10 @@ class Expressions:
     _yieldfrom = _await
 
 
-def is_literal(node: ast.expr) -> bool:
-    """Numbers, and lists and tuples of them, written out."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return all(is_literal(item) for item in node.elts)
-    if isinstance(node, ast.UnaryOp):
-        return is_literal(node.operand)
-    if isinstance(node, ast.BinOp):
-        return is_literal(node.left) and is_literal(node.right)
-    return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
-
-
-__all__ = ["Expressions", "Function", "Method", "is_literal"]
+def _lists(node: ast.expr, index: Value) -> bool:
+    """Whether a subscript holds a list of places: torch then copies what lies there."""
+    if isinstance(node, ast.Tuple):
+        values = index.items if isinstance(index, Bag) else (index,) * len(node.elts)
+        return any(_lists(part, value) for part, value in zip(node.elts, values, strict=False))
+    computed = any(isinstance(option, Bag) and option.uniform for option in options(index))
+    return computed or isinstance(node, ast.List | ast.ListComp)

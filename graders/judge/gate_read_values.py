@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 LEAVES_LIMIT = 100
+METADATA = ("stride", "size", "numel", "dim")
 
 
 class Kind(Enum):
@@ -93,13 +94,26 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Partial:
+    """What functools.partial made: a function and the arguments it already has."""
+
+    function: Value
+    arguments: tuple[tuple[str | None, Value], ...]
+
+    @property
+    def held(self) -> Value:
+        """What can be reached through it."""
+        return join([value for _, value in self.arguments])
+
+
+@dataclass(frozen=True)
 class OneOf:
     """Any of several values that have nothing in common."""
 
     options: tuple[Value, ...]
 
 
-Value = Kind | Bag | Member | Function | Differentiable | Record | Method | OneOf
+Value = Kind | Bag | Member | Function | Differentiable | Record | Method | Partial | OneOf
 
 
 def options(value: Value) -> tuple[Value, ...]:
@@ -147,6 +161,8 @@ def has_tensor(value: Value) -> bool:
     for option in options(value):
         if isinstance(option, Bag) and any(has_tensor(item) for item in option.items):
             return True
+        if isinstance(option, Partial) and has_tensor(option.held):
+            return True
         if option is Kind.TENSOR:
             return True
     return False
@@ -162,3 +178,33 @@ def unpack(value: Value, count: int) -> list[Value]:
 def bag_of(value: Value) -> Bag:
     """A container of any number of such values."""
     return Bag((value,), uniform=True)
+
+
+def is_literal(node: ast.expr, named: bool = True) -> bool:
+    """Numbers, and lists and tuples of them, written out.
+
+    Where `named`, also names of such and what a tensor says of its shape and strides.
+    """
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(is_literal(item, named) for item in node.elts)
+    if isinstance(node, ast.BoolOp):
+        return all(is_literal(item, named) for item in node.values)
+    if isinstance(node, ast.UnaryOp):
+        return is_literal(node.operand, named)
+    if isinstance(node, ast.BinOp):
+        return is_literal(node.left, named) and is_literal(node.right, named)
+    if named and isinstance(node, ast.Call):
+        return _is_metadata(node)
+    if named and isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return isinstance(node.elt, ast.Call | ast.Subscript) and is_literal(node.elt)
+    if named and isinstance(node, ast.Subscript):
+        return is_literal(node.value)
+    return isinstance(node, ast.Constant) or (named and isinstance(node, ast.Name | ast.Attribute))
+
+
+def _is_metadata(node: ast.Call) -> bool:
+    """Strides, shapes and sizes, also as a list."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr in METADATA
+    listed = isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple")
+    return listed and all(is_literal(part) for part in node.args)
