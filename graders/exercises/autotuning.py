@@ -36,12 +36,35 @@ def _configs_disagree(evidence: Evidence) -> bool:
     return disagree or footprints.ran_out_of_tiles(evidence)
 
 
+def _grids(evidence: Evidence) -> set[tuple[int, ...]]:
+    """The grids on which differently configured launches of one case ran."""
+    return {launch.grid for launch in evidence.launches if launch.configs > 1}
+
+
+def _grid_is_fixed(evidence: Evidence) -> bool:
+    """Every configuration ran on the same grid."""
+    return len(_grids(evidence)) == 1 and _configs_disagree(evidence)
+
+
+def _kernel_depends(evidence: Evidence) -> bool:
+    """The grid follows the configuration, and the results still differ.
+
+    Where there is only one tile nobody can tell; then the larger cases decide.
+    """
+    grids = _grids(evidence)
+    return (len(grids) > 1 or grids == {(1, 1, 1)}) and _configs_disagree(evidence)
+
+
 def _one_choice(launches: Sequence[LaunchFacts], _traffic: Any) -> bool:
-    """One call launched every kernel with a single set of constants: there was no search."""
+    """One call launched every kernel with a single set of constants: there was no search.
+
+    A tuner that knows several, and leaves out all but one on this machine, is a search elsewhere.
+    """
     chosen: dict[str, set[str]] = {}
     for launch in launches:
         chosen.setdefault(launch.kernel, set()).add(repr(sorted(launch.meta.items())))
-    return bool(chosen) and all(len(configs) == 1 for configs in chosen.values())
+    tuned = any(launch.configs > 1 for launch in launches)
+    return not tuned and bool(chosen) and all(len(found) == 1 for found in chosen.values())
 
 
 NOTHING_TUNED = Remark(
@@ -91,16 +114,33 @@ AUTOTUNED_MATMUL = replace(
             code="grid-ignores-config",
             title="The grid does not fit every configuration",
             message=(
-                "For at least one configuration tiles are missing, or its result differs from "
-                "that of the others. The grid is computed from a fixed block size (or rounds "
-                "down), and the tuner tries blocks of other sizes on it. Whether it shows "
+                "Every configuration was launched on the same grid, whatever its blocks: the "
+                "grid is computed from a fixed block size, and for at least one configuration "
+                "tiles are missing, or there are more programs than tiles. Whether it shows "
                 "depends on which configuration wins on the machine at hand."
             ),
             next_step=(
                 "Make the grid a function of the configuration: `lambda meta: (triton.cdiv(M, "
                 "meta['BLOCK_M']), triton.cdiv(N, meta['BLOCK_N']))`."
             ),
-            footprint=_configs_disagree,
+            footprint=_grid_is_fixed,
+        ),
+        Misconception(
+            code="config-changes-result",
+            title="The configurations do not compute the same",
+            message=(
+                "The grid follows the configuration, but with at least one of them the kernel "
+                "leaves elements out or computes others. Some number in the kernel fits one "
+                "configuration only: a block size that is written as a number, BLOCK_M where "
+                "BLOCK_N belongs, a k loop that steps by a fixed width, a group that is cut "
+                "wrongly at the end, a mask that whole tiles made unnecessary. Whether it shows "
+                "depends on which configuration wins on the machine at hand."
+            ),
+            next_step=(
+                "Run the kernel with that one configuration alone, and look at each place where "
+                "a block size enters: offsets, loop bounds, masks, the grid's two axes."
+            ),
+            footprint=_kernel_depends,
         ),
         TILES_LOST,
         *MATMUL_MISCONCEPTIONS,

@@ -98,11 +98,15 @@ class Fault:
 
 @dataclass(frozen=True)
 class LaunchFacts:
-    """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name)."""
+    """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
+
+    `configs` is how many configurations its tuner knows; 1 without a tuner.
+    """
 
     kernel: str
     grid: tuple[int, ...]
     meta: Mapping[str, Any]
+    configs: int = 1
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,15 @@ _active: list[Run] = []
 def tuning(run: Run) -> Any:
     """Put the engine in the place of the tuner's stop-watch."""
     bench, code = Autotuner.__dict__["_bench"], triton.testing.do_bench.__code__
-    Autotuner._bench = _bench_of(run)
+    start = Autotuner.run
+    Autotuner._bench, Autotuner.run = _bench_of(run), _run_of(run, start)
     triton.testing.do_bench.__code__ = _do_bench.__code__
     _active.append(run)
     try:
         yield
     finally:
         _active.pop()
-        Autotuner._bench = bench
+        Autotuner._bench, Autotuner.run = bench, start
         triton.testing.do_bench.__code__ = code
 
 
@@ -76,6 +77,19 @@ def _modelled(run: Run, function: Callable[[], Any]) -> tuple[ModelledMillisecon
     return ModelledMilliseconds(total), len(run.launches) - before
 
 
+def _run_of(run: Run, start: Callable[..., Any]) -> Callable[..., Any]:
+    def launch(self: Any, *positional: Any, **named: Any) -> Any:
+        """Launch as triton does, and note how much choice there was."""
+        before = len(run.launches)
+        try:
+            return start(self, *positional, **named)
+        finally:
+            for record in run.launches[before:]:
+                record.configs = len(self.configs)
+
+    return launch
+
+
 def _bench_of(run: Run) -> Callable[..., list[float]]:
     def bench_config(self: Any, *positional: Any, config: Any, **meta: Any) -> list[float]:
         """Run one configuration as the tuner would, judge it, and return its modelled cost."""
@@ -110,8 +124,20 @@ class _Trial:
         }
         key = (id(tuner), tuple(value.data_ptr() for value in self.tensors.values()))
         self.known = run.tuned.setdefault(key, _Tuning(self._copy()))
-        self.before = self._copy()
         self.result: Tensors = {}
+        if self.known.result is not None:
+            self._forget_results()
+
+    def _forget_results(self) -> None:
+        """Unset again what nobody had set before the first configuration.
+
+        Else an element that this one leaves out would still hold what the last one stored.
+        """
+        with torch.no_grad():
+            for name, tensor in self.tensors.items():
+                unset = _unset(self.known.fresh[name])
+                if bool(unset.any()):
+                    tensor.copy_(torch.where(unset, self.known.fresh[name], tensor))
 
     def launch(self) -> None:
         """One launch with the tuner's hooks, as triton's own `_bench` makes it."""
@@ -147,8 +173,8 @@ class _Trial:
         kernel = getattr(self.tuner.base_fn, "__name__", "")
         if alone:
             message = (
-                f"Configuration ({self.config}) computes another {argument!r} than the first one "
-                f"({self.known.config}): it is wrong by itself."
+                f"Configuration ({_told(self.config)}) computes another {argument!r} than the "
+                f"first one ({_told(self.known.config)}): it is wrong by itself."
             )
             cause = "A block size must not change the result: look at grid, masks and loop bounds."
         else:
@@ -187,6 +213,21 @@ class _Tuning:
         self.fresh = fresh
         self.result: Tensors | None = None
         self.config: Any = None
+
+
+def _told(config: Any) -> str:
+    """What a learner wrote of a configuration, without the options that are None anyway."""
+    own = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
+    return ", ".join(f"{name}: {value}" for name, value in own.items())
+
+
+def _unset(tensor: torch.Tensor) -> torch.Tensor:
+    """Which elements hold what torch.empty gives where memory is filled to be recognised."""
+    if tensor.is_floating_point():
+        return tensor.isnan()
+    if tensor.dtype == torch.bool:
+        return torch.zeros_like(tensor)
+    return tensor == torch.iinfo(tensor.dtype).max
 
 
 def _first_difference(expected: Tensors, actual: Tensors) -> str | None:

@@ -32,6 +32,8 @@ def _unwrapped(value: Any) -> Any:
 class Control:
     """What rewritten kernels call at their branches and loops."""
 
+    language = tl
+
     def __init__(self, run: Run) -> None:
         self.run = run
         self.frames: list[Frame] = []

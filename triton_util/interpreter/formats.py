@@ -22,6 +22,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 POISON_BITS = np.uint32(0x7FD50000)
 POISON = POISON_BITS.view(np.float32)
 
+SURE_BITS = 18  # of a result, whatever the order in which numpy sums
+HALVES_BITS = 7  # of bfloat16; float8 has fewer, and there neighbours are different results
+
 _RAW = {
     "int1": np.bool_,
     "int8": np.int8,
@@ -98,6 +101,27 @@ def round_to(values: Array, dtype: tl.dtype) -> Array:
     if name == "fp16":
         return values.astype(np.float16).astype(np.float32)
     return decode(encode(values, dtype), dtype)
+
+
+def differs(left: Array, right: Array, dtype: tl.dtype) -> Array:
+    """Which elements (as they lie in memory) are two different results, not one twice rounded.
+
+    Bit for bit, so that equal NaNs are equal; of floating-point numbers, some last bits may
+    differ, because numpy sums a row in another order where it lies in another place of a tile.
+    """
+    kind = np.dtype(f"u{left.dtype.itemsize}")
+    same_kind = np.ascontiguousarray(right).astype(left.dtype, copy=False)
+    left = np.ascontiguousarray(left)
+    result: Array = left.view(kind) != same_kind.view(kind)
+    scalar = dtype.scalar
+    floating = not scalar.is_ptr() and scalar.is_floating()
+    if floating and scalar.fp_mantissa_width >= HALVES_BITS and result.any():
+        a, b = (decode(raw, dtype).astype(np.float64) for raw in (left[result], same_kind[result]))
+        bits = min(scalar.fp_mantissa_width - 1, SURE_BITS)
+        with np.errstate(invalid="ignore"):
+            close = np.abs(a - b) <= np.maximum(np.abs(a), np.abs(b)) * 2.0**-bits
+        result[result] = ~close
+    return result
 
 
 def round_to_tf32(values: Array) -> Array:

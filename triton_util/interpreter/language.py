@@ -1,7 +1,8 @@
-"""What a `tl.tensor` does where Python wants one answer: in `if`, as an index, as text."""
+"""A `tl.tensor` where Python wants one answer (`if`, an index, a text), and functions of `tl`."""
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -88,3 +89,23 @@ def _transposed(tensor: Any) -> Any:
     order = [*range(rank - 2), rank - 1, rank - 2]
     block = permute(tensor.handle, order)
     return tl.tensor(block, tl.block_type(tensor.dtype, list(block.shape)))
+
+
+class ImportedFunctions(ast.NodeTransformer):
+    """`load` of `from triton.language import load` becomes `tl.load`, which is what is patched."""
+
+    def __init__(self, function: Any) -> None:
+        code = function.__code__
+        local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        known = {name: function.__globals__.get(name) for name in {*code.co_names} - local}
+        self._imported = {
+            name: member.__name__
+            for name, member in known.items()
+            if tl.core.is_builtin(member) and hasattr(tl, member.__name__)
+        }
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._imported:
+            return node
+        path = ast.parse(f"_tw.language.{self._imported[node.id]}", mode="eval").body
+        return ast.copy_location(path, node)

@@ -2,9 +2,9 @@
 
 Python runs one path; a batch needs all of them.  The rewritten kernel asks `Control` at each
 branch and loop: where all programs agree, Python goes on as written; where they differ, both paths
-run, each with only its own programs active, and the variables assigned on the way are merged.  Only
-what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`,
-conditional expressions, `and`, `or`, `not` and chained comparisons.
+run, each with only its own programs active, and the variables assigned on the way are merged.
+Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
+conditional expressions, `and`, `or`, `not`, chained comparisons.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .control import Control
+from .language import ImportedFunctions
 from .liveness import private_names
 from .state import SourceLines
 
@@ -49,6 +50,7 @@ def _maker(function: Any) -> Callable[..., Any] | None:
     definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
     _strip_signature(definition)
     try:
+        ImportedFunctions(function).visit(definition)
         definition.body = KernelRewriter().function_body(definition.body)
     except Unsupported as error:
         message, line = error.args
@@ -64,10 +66,9 @@ def _maker(function: Any) -> Callable[..., Any] | None:
     ast.increment_lineno(definition, start - 1)
     ast.fix_missing_locations(module)
     code: CodeType = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
-    local: dict[str, Any] = {}
+    local: dict[str, Callable[..., Any]] = {}
     exec(code, function.__globals__, local)
-    maker: Callable[..., Any] = local["_tw_make"]
-    return maker
+    return local["_tw_make"]
 
 
 def line_of_return(function: Any) -> int:

@@ -40,6 +40,7 @@ class Launch:
     arguments: one dict per parameter, in order: name, kind, dtype, shape, strides, value ...
     flops: operations by kind ("arithmetic", "special", "reduction", "dot"), with traffic on.
     modelled_ms: while tuning or benchmarking, what `costs` makes of the traffic; never measured.
+    configs: how many configurations its tuner knows, before any pruning; 1 without a tuner.
     """
 
     kernel: str
@@ -51,6 +52,7 @@ class Launch:
     flops: dict[str, int] = field(default_factory=dict)
     traffic: Traffic | None = None
     modelled_ms: float | None = None
+    configs: int = 1
 
 
 class Run:

@@ -21,7 +21,7 @@ import torch
 from .access import Lanes, Piece, Plan
 from .cells import Cells, CellStore, Window
 from .coverage import is_disjoint, may_repeat
-from .formats import Array
+from .formats import Array, differs
 from .fresh import FreshMemory
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Shadow:
             before = window.read(piece)
             other = (before >= self.base) & (before != tags) & self._counts(piece, values.shape)
             if other.any():
-                changed = other & _differs(piece.read(region.flat), values)
+                changed = other & differs(piece.read(region.flat), values, region.dtype)
                 self._report_write(window, piece, changed, before, tags)
 
     def stored(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
@@ -160,7 +160,7 @@ class Shadow:
             lost = (after != tags) & self._counts(piece, values.shape)
             if not repeats and not lost.any():
                 continue
-            changed = _differs(piece.read(region.flat), values)
+            changed = differs(piece.read(region.flat), values, region.dtype)
             self._report_write(window, piece, lost & changed, after, tags)
             if repeats:
                 clash = changed & (after == tags) & _active_of(piece, values.shape)
@@ -337,11 +337,3 @@ def _active_of(piece: Piece, shape: tuple[int, ...]) -> Array:
     if isinstance(piece, Lanes):
         return piece.active
     return np.ones(shape, bool)
-
-
-def _differs(left: Array, right: Array) -> Array:
-    """Bitwise difference, so that equal NaNs are equal."""
-    kind = np.dtype(f"u{left.dtype.itemsize}")
-    same_kind = np.ascontiguousarray(right).astype(left.dtype, copy=False)
-    result: Array = np.ascontiguousarray(left).view(kind) != same_kind.view(kind)
-    return result

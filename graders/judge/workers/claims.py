@@ -90,11 +90,12 @@ def _launch(value: object) -> LaunchFacts | None:
         return None
     grid = value.get("grid")
     sizes = grid[:3] if isinstance(grid, list) else []
-    meta = value.get("meta")
+    meta, configs = value.get("meta"), value.get("configs")
     return LaunchFacts(
         kernel=text(value.get("kernel"), MAX_NAME),
         grid=tuple(size for size in sizes if type(size) is int),
         meta=_scalars(meta) if isinstance(meta, dict) else {},
+        configs=configs if type(configs) is int else 1,
     )
 
 

@@ -126,6 +126,7 @@ def _launch(launch: object) -> dict[str, Any]:
         "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", ""),
         "grid": list(getattr(launch, "grid", ())),
         "meta": {str(name): _plain(value) for name, value in dict(meta).items()},
+        "configs": getattr(launch, "configs", 1),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 
 from graders.judge.workers import protocol
 from graders.judge.workers.protocol import JobPlan, Region, TensorPlace
+
+KEPT_RESULTS, KEPT_BYTES = 32, 1 << 20  # earlier results that are held on to, each at most so large
 
 
 class NoRoomError(Exception):
@@ -23,6 +26,8 @@ class Memory:
 
     def __init__(self, shared: mmap.mmap) -> None:
         self.shared = shared
+        # Held, so that nobody can get their memory again by right.
+        self._earlier: deque[torch.Tensor] = deque(maxlen=KEPT_RESULTS)
 
     def arguments(self, job: JobPlan) -> tuple[Any, ...]:
         """The launcher's arguments: fresh views with the layout that the judge chose."""
@@ -68,6 +73,13 @@ class Memory:
         for position, arg in enumerate(args):
             if isinstance(arg, torch.Tensor) and _share_memory(out, arg):
                 return f"it returned a tensor that shares its memory with argument {position + 1}"
+        if any(_share_memory(out, earlier) for earlier in self._earlier):
+            return (
+                "it returned the tensor of an earlier call again, whose result is overwritten: a "
+                "buffer that is kept in a global or in a default argument is not a new tensor"
+            )
+        if out.numel() * out.element_size() <= KEPT_BYTES:
+            self._earlier.append(out)
         return ""
 
     def store(self, job: JobPlan, args: tuple[Any, ...], out: torch.Tensor) -> int:
