@@ -24,6 +24,9 @@ MORE: dict[str, str] = {
         "    kernel[grid](*args, **options)\n\n"
         "launch = functools.partial(_launch, add_kernel, BLOCK_SIZE=64)\n",
     ),
+    "axes-added-by-a-computed-tuple": launcher(
+        ALLOCATE + "wide = x[(None,) * (3 - x.dim())]\nn = wide.numel()\n" + START,
+    ),
     "strides-as-a-tensor": launcher(
         ALLOCATE + "shape = torch.tensor(x.shape, device=x.device)\n"
         "strides = torch.tensor(list(x.stride()), dtype=torch.int64)\n"

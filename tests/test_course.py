@@ -140,3 +140,16 @@ def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, public_judge
         f"{ROOMS.name(path)}: refused as {codes} and not as {code!r}: mend the misconception in "
         f"graders/exercises/{discovery.exercise(name).lesson}.py, or rename the file"
     )
+
+
+def test_what_the_interpreter_cannot_follow_is_no_zero(public_judge: Judge, tmp_path: Path) -> None:
+    kernel = ROOMS.right_kernels / "copy" / "textbook.py"
+    source = kernel.read_text().replace(
+        "tl.store(", "libdevice.float_as_int(0.0)\n    tl.store(", 1
+    )
+    submission = tmp_path / "bits.py"
+    submission.write_text("from triton.language.extra import libdevice\n" + source)
+    report = public_judge.judge(submission, discovery.exercise("copy"))
+    assert report.verdict is Verdict.UNGRADED
+    assert report.points is None
+    assert "float_as_int" in report.findings[0].message

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge import discovery, gate_read_words, generic, tensors
+from graders.judge import discovery, gate_read_words, generic, patterns, tensors
 from graders.judge.compare import Expectation, expect, widened, wrong_elements
 from graders.judge.model import Case, Exercise, Hidden, Misconception
 
@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 EXERCISES = tuple(discovery.exercises().values())
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
-    *(pattern.code for pattern in generic.PATTERNS),
+    *(pattern.code for pattern in patterns.PATTERNS),
     *gate_read_words.TITLES,
     "too-much-traffic",
     "timeout",

@@ -10,7 +10,7 @@ from interpreting_process import InterpretingProcess
 PRELUDE = """
 import torch
 import triton_util.interpreter  # before the kernels take a name from libdevice
-from helper_kernels_libdevice import binary_kernel, several_kernel
+from helper_kernels_libdevice import binary_kernel, bits_kernel, fused_kernel, several_kernel
 from triton_util.interpreter import interpret
 
 x = torch.linspace(-3, 3, 50)
@@ -53,3 +53,29 @@ names = [*libdevice.UNARY, *libdevice.BINARY, *libdevice.QUESTIONS]
 print([name for name in names if not hasattr(cuda, name)])
 """
     assert process.run(code) == "[]\n"
+
+
+def test_a_function_of_three_arguments_and_a_positive_difference(
+    process: InterpretingProcess,
+) -> None:
+    code = """
+with interpret():
+    fused_kernel[(4,)](x, y, output, 50, BLOCK_SIZE=16)
+expected = (x - y).clamp(min=0) + torch.addcmul(y, x, y)
+print(torch.allclose(output, expected, rtol=1e-6, atol=1e-6))
+"""
+    assert process.run(code) == "True\n"
+
+
+def test_what_is_not_computed_here_says_so_and_blames_nobody(
+    process: InterpretingProcess,
+) -> None:
+    code = """
+from triton_util.interpreter import KernelFault
+try:
+    with interpret():
+        bits_kernel[(4,)](x, output, 50, BLOCK_SIZE=16)
+except KernelFault as error:
+    print(error.fault.code, error.fault.line > 0, 'float_as_int' in error.fault.message)
+"""
+    assert process.run(code) == "not-interpreted True True\n"

@@ -67,6 +67,8 @@ def test_specials_and_infinities() -> None:
     assert bool(specials.isnan().any())
     assert bool((specials == float("inf")).any())
     assert bool((specials == -float("inf")).any())
+    assert len(specials[specials == 0].signbit().unique()) == 2, "both zeros"
+    assert bool(((specials != 0) & (specials.abs() < torch.finfo(torch.float32).tiny)).any())
     rows = build(TensorSpec((16, 3), fill="neg_inf"))
     assert bool(rows.isinf().any())
     assert bool(rows.isfinite().any(dim=1).all()), "a whole row became -inf"

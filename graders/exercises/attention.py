@@ -50,6 +50,13 @@ def each_its_own(causal: bool, views: tuple[View, View, View]) -> Maker:
     return make
 
 
+def opposed(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return q and k that point away from each other: every score is far below zero."""
+    q, k, v, causal = heads(False)(shape, **spec)
+    far = (replace(arg, shift=shift) for arg, shift in ((q, 6.0), (k, -6.0)))  # type: ignore[type-var]
+    return (*far, v, causal)
+
+
 VIEWS: tuple[View, ...] = (
     "sliced",
     "transposed",
@@ -103,6 +110,14 @@ ATTENTION = Exercise(
         *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),
         *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
         *cases(FULL, "m n d", [(30, 90, 32)], part="types", shift=1.5, why="Scores far from 0."),
+        *cases(
+            opposed,
+            "m n d",
+            [(30, 45, 16)],
+            part="types",
+            label="opposed",
+            why="Every score is far below zero.",
+        ),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
         *cases(FULL, "m n d", [(22, 35, 16)], part="views", views=VIEWS),

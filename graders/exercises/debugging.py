@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import elementwise_mistakes, mistakes
+from graders.judge import elementwise_mistakes, mistakes, rounding_mistakes
 from graders.judge.casebook import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -35,7 +35,7 @@ COPY = Exercise(
     ),
     misconceptions=(
         mistakes.last_element_missed(),
-        mistakes.lossy_copy(),
+        rounding_mistakes.lossy_copy(),
         Misconception(
             code="value-added",
             title="The copy changes every value",

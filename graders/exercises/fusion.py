@@ -6,7 +6,13 @@ import math
 
 import torch
 
-from graders.judge import elementwise_mistakes, footprints, mistakes, view_mistakes
+from graders.judge import (
+    elementwise_mistakes,
+    footprints,
+    mistakes,
+    rounding_mistakes,
+    view_mistakes,
+)
 from graders.judge.casebook import HALVES, cases, one
 from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question, View
 
@@ -33,7 +39,7 @@ def _other_constants(evidence: Evidence) -> bool:
         return False
     x, y = x.double().flatten(), evidence.actual.double().flatten()
     bent = (x.abs() > 0.2) & (x.abs() < 2) & (y / x > 0.01) & (y / x < 0.99)
-    if int(bent.sum()) < 8:
+    if int(bent.sum()) < 8 or len(x[bent].unique()) < 3:
         return False
     doubled = torch.logit(y[bent] / x[bent])[:, None]
     powers = torch.stack((x[bent], x[bent] ** 3), dim=1)
@@ -201,9 +207,10 @@ GELU = Exercise(
         elementwise_mistakes.load_ignores_pid(gelu),
         elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(gelu),
-        mistakes.computes_in_half(lambda x: x.abs()),
-        mistakes.lossy_dtype(gelu),
+        rounding_mistakes.computes_in_half(lambda x: x.abs()),
+        rounding_mistakes.lossy_dtype(gelu),
         mistakes.missing_mask("a tensor"),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import elementwise_mistakes, mistakes, view_mistakes
+from graders.judge import elementwise_mistakes, mistakes, rounding_mistakes, view_mistakes
 from graders.judge.casebook import FLOATS, HALVES, cases, one
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -24,7 +24,7 @@ RELU2D = Exercise(
         *cases(one, AXES, [(2, 20_000)], why="Rows longer than most blocks."),
         *cases(one, AXES, [(33, 40)], engine_orders=True),
         *cases(one, AXES, [(1, 1), (1, 1000), (1000, 1), (15, 17), (31, 33)], part="edges"),
-        *cases(one, AXES, [(127, 129), (2, 3), (0, 5), (5, 0)], part="edges"),
+        *cases(one, AXES, [(127, 129), (2, 3), (0, 5), (5, 0), (1030, 3)], part="edges"),
         *cases(one, AXES, [(40, 51)], part="types", dtypes=HALVES, why="Keep the dtype of x."),
         *cases(one, AXES, [(24, 31)], part="types", fills=["specials"], dtypes=FLOATS),
         *cases(one, AXES, [(24, 31)], part="types", scale=1e30, why="Large numbers."),
@@ -79,9 +79,10 @@ RELU2D = Exercise(
         elementwise_mistakes.block_reduced(),
         elementwise_mistakes.load_ignores_pid(torch.relu),
         elementwise_mistakes.through_integers(),
-        mistakes.lossy_dtype(),
+        rounding_mistakes.lossy_dtype(),
         view_mistakes.row_stride_is_height(),
         mistakes.missing_mask("a matrix"),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
     ),

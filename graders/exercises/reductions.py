@@ -46,6 +46,7 @@ SOFTMAX = Exercise(
         ),
         *cases(one, AXES, [(12, 70)], part="types", fills=["zeros"], why="All the same."),
         *cases(one, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
+        *cases(one, AXES, [(3, 2100)], part="views", views=["stepped_columns"], why="Long rows."),
     ),
     large=cases(one, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
@@ -115,6 +116,7 @@ LAYERNORM = Exercise(
         *cases(USUAL, AXES, [(12, 70)], part="types", scale=1e4),
         *cases(USUAL, AXES, [(12, 70)], part="types", fills=["zeros"], why="Only the bias."),
         *cases(USUAL, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
+        *cases(USUAL, AXES, [(3, 2100)], part="views", views=["stepped_columns"], why="Long rows."),
         *cases(
             strided_parameters,
             AXES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import footprints, mistakes, view_mistakes
+from graders.judge import footprints, mistakes, rounding_mistakes, view_mistakes
 from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
 from graders.judge.footprints import has_fault, looks_like
 from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
@@ -20,7 +20,7 @@ CASES = (
     *cases(one, AXES, [(300, 500)], why="Many blocks, whatever their size."),
     *cases(one, AXES, [(33, 70)], draws=2, engine_orders=True),
     *cases(one, AXES, [(1, 1), (1, 1000), (1000, 1), (15, 17), (16, 16), (33, 31)], part="edges"),
-    *cases(one, AXES, [(127, 129), (0, 5), (5, 0), (2, 3)], part="edges"),
+    *cases(one, AXES, [(127, 129), (0, 5), (5, 0), (2, 3), (3, 1100), (1100, 3)], part="edges"),
     *cases(one, AXES, [(24, 40), (37, 21)], part="views", views=ALL_VIEWS),
     *cases(one, AXES, [(1, 33), (33, 1)], part="views", views=["sliced", "stepped_columns"]),
     *cases(
@@ -79,8 +79,9 @@ STRIDED_COPY = Exercise(
         view_mistakes.output_strides_of_input(),
         mistakes.contiguous_assumed(lambda x: x),
         view_mistakes.flat_mask(),
-        mistakes.lossy_copy(),
+        rounding_mistakes.lossy_copy(),
         mistakes.missing_mask("a view", "n_rows and n_cols"),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
     ),
@@ -194,8 +195,9 @@ TRANSPOSE = Exercise(
         view_mistakes.column_stride_ignored(lambda x: x.t()),
         mistakes.contiguous_assumed(lambda x: x.t()),
         view_mistakes.flat_mask(),
-        mistakes.lossy_copy(),
+        rounding_mistakes.lossy_copy(),
         mistakes.missing_mask("a matrix", "n_rows and n_cols"),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing("n_rows", "n_cols"),
         mistakes.offset_ignores_pid(),
     ),

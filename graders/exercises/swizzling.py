@@ -20,6 +20,8 @@ from graders.judge.model import (
 )
 from graders.judge.order_mistakes import launch_order
 
+MOST_LAUNCHES = 16  # of one call: one for each group of rows is a kernel's work still
+
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
     """Return a case for each (n_rows, n_cols, group)."""
@@ -34,6 +36,19 @@ def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> t
     )
 
 
+PYTHON_WALKS = Remark(
+    code="python-walks",
+    title="The order is right, but Python walks through the tiles",
+    message=(
+        "One call made dozens of launches, each for a tile or for a few. Then the order is that "
+        "of a loop in the launcher, and no program finds its tile by its own id, which is what "
+        "the exercise is about."
+    ),
+    next_step="Launch once, with one program for each tile, and compute row and column from "
+    "`tl.program_id(0)`.",
+    applies=lambda launches, traffic: len(launches) > MOST_LAUNCHES,
+)
+
 SWIZZLE_IDS = Exercise(
     name="swizzle_ids",
     lesson="swizzling",
@@ -45,7 +60,7 @@ SWIZZLE_IDS = Exercise(
         *tile_cases([(4, 6, 2), (9, 9, 3), (8, 8, 4), (6, 4, 3), (16, 12, 8)], "core"),
         *tile_cases([(60, 40, 5)], "core", "Thousands of tiles."),
         *tile_cases(
-            [(5, 4, 3), (7, 5, 3), (9, 4, 2), (11, 3, 4), (33, 10, 8)],
+            [(5, 4, 3), (5, 5, 3), (7, 5, 3), (9, 4, 2), (11, 3, 4), (33, 10, 8)],
             "last group",
             "The last group has fewer rows than the others.",
         ),
@@ -66,6 +81,7 @@ SWIZZLE_IDS = Exercise(
     misconceptions=order_mistakes.MISTAKES,
     forbidden_calls=frozenset({"tensor", "as_tensor"}),
     parts={"core": 4, "last group": 4, "edges": 2},
+    remarks=(PYTHON_WALKS,),
 )
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import elementwise_mistakes, footprints, mistakes, view_mistakes
+from graders.judge import (
+    elementwise_mistakes,
+    footprints,
+    mistakes,
+    rounding_mistakes,
+    view_mistakes,
+)
 from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.grey_mistakes import GREY_MISTAKES, grey
 from graders.judge.model import (
@@ -52,6 +58,8 @@ RGB2GREY = Exercise(
         *cases(picture, PICTURE_AXES, [(33, 40)], engine_orders=True),
         *cases(picture, PICTURE_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
         *cases(picture, PICTURE_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(picture, PICTURE_AXES, [(2, 1100), (1100, 2)], part="edges", why="Long, thin."),
+        *cases(picture, PICTURE_AXES, [(5, 3), (3, 3)], part="edges", why="Three pixels wide."),
         *cases(picture, PICTURE_AXES, [(40, 51)], part="types", dtypes=HALVES),
         *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["specials"], dtypes=FLOATS),
         *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["ramp"], dtypes=BYTES),
@@ -84,10 +92,11 @@ RGB2GREY = Exercise(
         view_mistakes.row_stride_is_height("height", "width"),
         elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(grey),
-        mistakes.lossy_dtype(grey),
-        mistakes.computes_in_half(lambda img: grey(img.abs())),
+        rounding_mistakes.lossy_dtype(grey),
+        rounding_mistakes.computes_in_half(lambda img: grey(img.abs())),
         mistakes.missing_mask("a picture", "height and width"),
         mistakes.programs_race(TILES_COLLIDE),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing("height", "width"),
         mistakes.offset_ignores_pid(),
     ),
@@ -155,6 +164,7 @@ BIAS_RELU = Exercise(
         *cases(bias_arguments, BIAS_AXES, [(33, 40), (40, 40)], engine_orders=True),
         *cases(bias_arguments, BIAS_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
         *cases(bias_arguments, BIAS_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(bias_arguments, BIAS_AXES, [(2, 1100), (1100, 2)], part="edges", why="Long, thin."),
         *cases(bias_arguments, BIAS_AXES, [(40, 51)], part="types", dtypes=HALVES),
         *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e30),
         *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e-30),
@@ -266,9 +276,10 @@ BIAS_RELU = Exercise(
         elementwise_mistakes.through_integers(),
         mistakes.contiguous_assumed(_biased),
         view_mistakes.flat_mask("m", "n"),
-        mistakes.lossy_dtype(_biased),
+        rounding_mistakes.lossy_dtype(_biased),
         mistakes.missing_mask("a matrix", "m and n"),
         mistakes.programs_race(TILES_COLLIDE),
+        mistakes.axis_ignores_pid(),
         mistakes.tiles_missing(),
         mistakes.offset_ignores_pid(),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graders.judge import elementwise_mistakes, footprints, mistakes
+from graders.judge import elementwise_mistakes, footprints, mistakes, rounding_mistakes
 from graders.judge.casebook import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.model import Choice, Exercise, Misconception, Question
 
@@ -44,7 +44,7 @@ MISCONCEPTIONS = (
     ),
     elementwise_mistakes.load_ignores_pid(lambda x, y: x + y),
     elementwise_mistakes.through_integers(),
-    mistakes.lossy_dtype(),
+    rounding_mistakes.lossy_dtype(),
     mistakes.missing_mask("a vector"),
     mistakes.offset_ignores_pid(),
     mistakes.programs_race("The offsets of the store are not those of the program's own block."),

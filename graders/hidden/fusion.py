@@ -19,6 +19,7 @@ HIDDEN = {
             *cases(one, "n", [1009], part="types", scale=80.0),
             *cases(one, "rows columns", [(21, 26)], part="views", views=VIEWS_3D),
             *cases(one, "batch rows columns", [(2, 9, 10)], part="views", views=VIEWS_3D),
+            *cases(one, "a b c d", [(2, 3, 4, 6)], part="views", views=["transposed"]),
         ),
         speed_bars=BARS,
     )

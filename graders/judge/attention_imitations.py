@@ -249,4 +249,4 @@ def overflowed(evidence: Evidence) -> bool:
         return False
     broken = (~actual.isfinite()).any(dim=-1)
     highest = (scores(q.double(), k.double()) / math.sqrt(q.shape[-1])).amax(dim=-1)
-    return bool(broken.any()) and bool((highest[broken] > 60).all())
+    return bool(broken.any()) and bool((highest[broken].abs() > 60).all())

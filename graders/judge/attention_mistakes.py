@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graders.judge import mistakes
+from graders.judge import mistakes, rounding_mistakes
 from graders.judge.attention_imitations import (
     always_causal,
     attend,
@@ -140,7 +140,11 @@ MISTAKES = (
     Misconception(
         code="max-not-subtracted",
         title="exp overflows: the maximum is not subtracted",
-        message="Scores above 88 become inf under exp, and inf / inf is NaN.",
+        message=(
+            "Scores above 88 become inf under exp, and inf / inf is NaN. Where all scores of a "
+            "row lie below -103, every exp becomes 0, and 0 / 0 is NaN as well: the maximum that "
+            "is subtracted must be that of the row itself, of keys that exist."
+        ),
         next_step="Compute `tl.exp(s - m_new[:, None])`.",
         footprint=overflowed,
     ),
@@ -226,8 +230,10 @@ MISTAKES = (
         footprint=first_head_only,
     ),
     mistakes.missing_mask("a sequence", "m and n"),
+    mistakes.axis_ignores_pid(),
     mistakes.tiles_missing("m", "d"),
     mistakes.offset_ignores_pid(),
-    mistakes.tf32_product(magnitude),
-    mistakes.computes_in_half(magnitude),
+    rounding_mistakes.tf32_product(magnitude),
+    rounding_mistakes.terms_in_half(magnitude),
+    rounding_mistakes.computes_in_half(magnitude),
 )

@@ -14,11 +14,16 @@ from graders.judge import generic, tensors
 from graders.judge.compare import Expectation, resembles, widened
 from graders.judge.generic import Words
 from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Misconception, Picture
+from graders.judge.patterns import PATTERNS
 from graders.judge.workers.protocol import SILENCED
 
 MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
+PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
+VAGUE = "wrong-values"
+TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
+MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
 TINY = 8  # elements: fewer cannot tell one mistake from another
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
@@ -76,6 +81,7 @@ def explain(
             causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
     causes = _telling(causes)
     weight = Counter(code for _, cause, code in causes if cause is None)
+    weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
     findings: dict[str, Finding] = {}
@@ -86,7 +92,8 @@ def explain(
             findings[code] = _generic_finding(exercise, failure, gate)
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
-    return list(findings.values())[:MAX_FINDINGS]
+    told = list(findings.values())
+    return [f for f in told if f.code != VAGUE or f is told[0]][:MAX_FINDINGS]
 
 
 def _telling(
@@ -105,13 +112,29 @@ def _candidates(
     In a case of a few elements nearly every mistake looks alike. What only such cases admit
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
-    named = [(failure, _misconceptions(exercise, failure)) for failure in failures]
+    named = _without_strays([(f, _misconceptions(exercise, f)) for f in failures])
     large = [found for failure, found in named if not _tiny(failure)]
     seen = {m.code for found in large for m in found}
     if not large:
         return named
     return [
         (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
+        for failure, found in named
+    ]
+
+
+def _without_strays(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Without roundings that few of the failing cases show: some other mistake is small there."""
+    failing = Counter(failure.expectation.dtype for failure, _ in named)
+    shown = Counter((m.code, failure.expectation.dtype) for failure, found in named for m in found)
+
+    def stands(m: Misconception, dtype: torch.dtype) -> bool:
+        return not m.everywhere or shown[m.code, dtype] >= MOST * failing[dtype]
+
+    return [
+        (failure, [m for m in found if stands(m, failure.expectation.dtype)])
         for failure, found in named
     ]
 
@@ -171,6 +194,8 @@ def _imitates(misconception: Misconception, failure: Failure) -> bool:
     imitation = misconception.imitate(*(args if want.exact else widened(args)))
     if imitation is None or not resembles(actual, imitation, want):
         return False
+    if not bool(imitation.double().isfinite().any()):
+        return False  # nothing but NaN tells nothing
     return not resembles(want.values.to(want.dtype), imitation, want)  # else it is no mistake here
 
 
@@ -224,14 +249,14 @@ def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
     if failure.status == "raised":
         return "raised", _raised_words(failure)
     serious = fault is not None and fault.code in generic.FAULTS
-    if serious and fault is not None and failure.wrong is None:
+    if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
-    for pattern in generic.PATTERNS:
+    for pattern in PATTERNS:
         if failure.wrong is not None and pattern.shows(failure.evidence, failure.wrong):
             return pattern.code, pattern.words
     if serious and fault is not None:
         return fault.code, generic.FAULTS[fault.code]
-    return "wrong-values", generic.WRONG_VALUES
+    return VAGUE, generic.WRONG_VALUES
 
 
 def _error_words(error: Fault, hidden: bool) -> Words:
@@ -258,10 +283,11 @@ def _raised_words(failure: Failure) -> Words:
 
 
 def _wrong_return_words(failure: Failure) -> Words:
-    want = f"{failure.expectation.shape} {tensors.dtype_word(failure.expectation.dtype)}"
+    dtype = tensors.dtype_word(failure.expectation.dtype)
+    want = f"of shape {failure.expectation.shape} and dtype {dtype}"
     return Words(
         "The launcher returns the wrong thing",
-        f"It must return a new tensor of shape and dtype {want}, but {failure.returned}.",
+        f"It must return a new tensor {want}, but {failure.returned}.",
         "Look at the line that allocates the output and at the return statement.",
     )
 

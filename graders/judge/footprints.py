@@ -139,7 +139,7 @@ def nan_from_padding(length: Callable[..., int]) -> Footprint:
         actual, count = evidence.actual, length(*evidence.args)
         if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
             return False
-        if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS):
+        if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS | {"uninitialised-read"}):
             return False
         return bool(evidence.expected.isfinite().all())
 
@@ -249,6 +249,19 @@ def reaches_an_edge(evidence: Evidence, corner: tuple[int, int]) -> bool:
     rows, columns = evidence.expected.shape
     single = (corner[0] == 1 and rows > 1) or (corner[1] == 1 and columns > 1)
     return not single and (corner[0] == rows or corner[1] == columns)
+
+
+def stays_along_one_axis(evidence: Evidence) -> bool:
+    """Tell whether one axis has only its first block, of as many as the grid has along it."""
+    corner, shape = stored_corner(evidence), evidence.expected.shape
+    if corner is None or (corner[0] == shape[0]) == (corner[1] == shape[1]):
+        return False
+    axis = 0 if corner[0] < shape[0] else 1
+    block, blocks = corner[axis], math.ceil(shape[axis] / corner[axis])
+    return any(
+        block in _block_sizes(launch) and blocks in launch.grid and math.prod(launch.grid) >= blocks
+        for launch in evidence.launches
+    )
 
 
 def enough_programs(evidence: Evidence) -> bool:

@@ -98,7 +98,7 @@ LATE_ROWS = (
     Row(
         r"PassManager::run failed|failed to (translate|legalize)",
         "Triton understood the kernel, but could not turn it into GPU instructions.",
-        "Simplify the line, or use smaller blocks; the compiler's own words are below.",
+        "Simplify the line, or use smaller blocks.",
     ),
 )
 
@@ -178,7 +178,8 @@ def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> F
         f"{kernel} cannot be assembled for {ARCHITECTURES[target]}.",
         line,
         None,
-        "Use smaller blocks; the assembler's own words are below.",
+        "Blocks that are too large are one cause; a pair of options that the hardware does not "
+        "have, as cache_modifier with eviction_policy, is another.",
         original=plain_text(log, 2000),
     )
 

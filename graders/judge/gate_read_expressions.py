@@ -209,7 +209,8 @@ class Expressions:
         if isinstance(owner, Bag):
             return self._item(owner, node.slice)
         if owner is Kind.TENSOR:
-            if has_tensor(index) or _lists(node.slice, index):
+            strict = "contiguous" in self.reader.exercise.forbidden_calls
+            if has_tensor(index) or _lists(node.slice, index, strict):
                 self.reader.report(torch_computes(node, f"The gather `{shown(node)}`"))
             return Kind.TENSOR
         return Kind.UNKNOWN if owner is Kind.UNKNOWN else Kind.PLAIN
@@ -269,10 +270,15 @@ class Expressions:
     _yieldfrom = _await
 
 
-def _lists(node: ast.expr, index: Value) -> bool:
-    """Whether a subscript holds a list of places: torch then copies what lies there."""
+def _lists(node: ast.expr, index: Value, strict: bool) -> bool:
+    """Whether a subscript holds a list of places: torch then copies what lies there.
+
+    A computed container may be a tuple, too, as in `x[(None,) * 3]`; `strict` refuses it.
+    """
     if isinstance(node, ast.Tuple):
         values = index.items if isinstance(index, Bag) else (index,) * len(node.elts)
-        return any(_lists(part, value) for part, value in zip(node.elts, values, strict=False))
+        return any(
+            _lists(part, value, strict) for part, value in zip(node.elts, values, strict=False)
+        )
     computed = any(isinstance(option, Bag) and option.uniform for option in options(index))
-    return computed or isinstance(node, ast.List | ast.ListComp)
+    return (strict and computed) or isinstance(node, ast.List | ast.ListComp)

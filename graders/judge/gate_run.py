@@ -131,6 +131,8 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
     """
     if outcome.status == "no-room":
         raise GraderError(_no_room(item, outcome))
+    if outcome.error is not None and outcome.error.code == "not-interpreted":
+        raise GraderError(f"{outcome.error.message} Write the same with functions of tl.")
     status: str = outcome.status
     wrong = None
     if status == "returned":

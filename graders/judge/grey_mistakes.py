@@ -32,6 +32,8 @@ def _weighted_otherwise(evidence: Evidence) -> bool:
     if actual is None or actual.numel() < 9 or not bool(actual.isfinite().all()):
         return False
     channels = img.double().reshape(3, -1).T
+    if not bool(channels.isfinite().all()):
+        return False
     weights = torch.linalg.lstsq(channels, actual.double().reshape(-1, 1)).solution
     far = bool(((weights.flatten() - WEIGHTS).abs() > 1e-3).any())
     return far and footprints.looks_like(evidence, (channels @ weights).reshape(actual.shape))

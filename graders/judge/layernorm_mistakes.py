@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import mistakes
+from graders.judge import mistakes, rounding_mistakes
 from graders.judge.compare import widened
 from graders.judge.footprints import (
     computes,
@@ -156,6 +156,7 @@ def cancelled(evidence: Evidence) -> bool:
 MISTAKES = (
     Misconception(
         code="variance-by-difference",
+        everywhere=True,
         title="The variance is lost in a difference of large numbers",
         message=(
             "mean(x²) - mean(x)² is right on paper. In float32, with a mean of 10 000 and a "
@@ -329,9 +330,10 @@ MISTAKES = (
         ),
     ),
     mistakes.contiguous_assumed(layernorm),
-    mistakes.computes_in_half(layernorm_magnitude),
-    mistakes.lossy_dtype(layernorm),
+    rounding_mistakes.computes_in_half(layernorm_magnitude),
+    rounding_mistakes.lossy_dtype(layernorm),
     mistakes.missing_mask("a row", "n_cols"),
+    mistakes.axis_ignores_pid(),
     mistakes.tiles_missing("n_rows", "n_cols"),
     mistakes.offset_ignores_pid(),
 )

@@ -18,7 +18,7 @@ GATES = ("read", "compile", "interpret", "traffic", "gpu")
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool
     "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype)
-    "specials",  # normal, with NaN, +inf and -inf sprinkled in
+    "specials",  # normal, with NaN, infinities, both zeros and a subnormal sprinkled in
     "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
@@ -100,13 +100,15 @@ class Fault:
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
-    `configs` is how many configurations its tuner knows; 1 without a tuner.
+    `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` whether a
+    tl.dot rounded float32 to TF32.
     """
 
     kernel: str
     grid: tuple[int, ...]
     meta: Mapping[str, Any]
     configs: int = 1
+    tf32: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class Misconception:
     imitate: Callable[..., torch.Tensor | None] | None = None
     faults: frozenset[str] = frozenset()
     footprint: Callable[[Evidence], bool] | None = None
+    everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,8 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The six fields of the command line's contract; the next step ends the message."""
         place = f"{self.where}, line {self.line}: " if self.where else ""
-        message = " ".join(f"{place}{self.message} {self.next_step}".split())
+        stop = "" if self.message.rstrip().endswith((".", "!", "?", ":", "`", "…")) else "."
+        message = " ".join(f"{place}{self.message.rstrip()}{stop} {self.next_step}".split())
         return {
             "gate": self.gate,
             "code": self.code,

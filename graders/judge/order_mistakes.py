@@ -64,6 +64,7 @@ def _slips(n_rows: int, n_cols: int, group: int) -> dict[str, torch.Tensor]:
     return {
         "first-row-missing": torch.cat([height, column], 1),
         "column-of-whole-id": torch.cat([row, program // size], 1),
+        "row-of-whole-id": torch.cat([first + program % size, column], 1),
         "sizes-exchanged": launch_order(n_cols, n_rows, group),
         "counted-from-one": order + 1,
         "upwards-in-the-group": torch.cat([first + size - 1 - height, column], 1),
@@ -98,12 +99,15 @@ def _slip(code: str) -> footprints.Footprint:
 
 
 def _fixed_group(evidence: Evidence) -> bool:
-    """Another group than that of the call was used; all rows at once has its own name."""
+    """Another group than that of the call was used; all rows at once, everywhere, has its own name.
+
+    A fixed group that holds all rows looks like that; the cases with more rows decide.
+    """
     n_rows, n_cols, group = evidence.args
     actual = evidence.actual
     if actual is None or actual.shape[0] < 2:
         return False
-    others = [size for size in (2, 3, 4, 8, 16, 32) if size != group and size < n_rows]
+    others = [size for size in (2, 3, 4, 8, 16, 32) if size != group]
     return any(torch.equal(actual.long(), launch_order(n_rows, n_cols, size)) for size in others)
 
 
@@ -136,6 +140,18 @@ MISTAKES = (
         ),
         next_step="`column = pid % (group * n_cols) // rows_in_group`.",
         footprint=_slip("column-of-whole-id"),
+    ),
+    Misconception(
+        code="row-of-whole-id",
+        title="The row is computed from the whole pid",
+        message=(
+            "`first_row + pid % rows_in_group` takes each tile once, and in full groups it is "
+            "even right. But where the last group is smaller, its first program need not begin "
+            "with the first row: pid counts all programs, and the row needs the number *within* "
+            "the group. (Old copies of Triton's own tutorial have this line.)"
+        ),
+        next_step="`row = first_row + pid % (group * n_cols) % rows_in_group`.",
+        footprint=_slip("row-of-whole-id"),
     ),
     Misconception(
         code="sizes-exchanged",

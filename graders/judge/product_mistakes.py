@@ -7,7 +7,6 @@ Each takes `finish(product, *args)`, which makes the output of the exercise from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import torch
 
@@ -26,16 +25,19 @@ from graders.judge.footprints import (
     read_as,
 )
 from graders.judge.mistakes import (
-    accumulates_in_half,
+    axis_ignores_pid,
     contiguous_assumed,
-    lossy_dtype,
     missing_mask,
     offset_ignores_pid,
     programs_race,
-    tf32_product,
     tiles_missing,
 )
 from graders.judge.model import Evidence, Misconception
+from graders.judge.rounding_mistakes import (
+    accumulates_in_half,
+    lossy_dtype,
+    tf32_product,
+)
 
 MOST_PARTS = 16  # of k, for a kernel that splits its sum among programs
 
@@ -55,7 +57,6 @@ def product_mistakes(
     have several causes: views alone, a ragged k alone, or (among the special ones) any shape
     that is not square.
     """
-    lossy, tf32 = lossy_dtype(reference), tf32_product(magnitude)
     return (
         contiguous_assumed(reference, "the width of the matrix"),
         k_not_masked(operands),
@@ -72,18 +73,12 @@ def product_mistakes(
         ),
         accumulator_overwritten(operands, finish),
         accumulates_in_half(magnitude),
-        lossy,
-        replace(tf32, footprint=but_not(tf32.footprint, lossy.footprint)),
+        lossy_dtype(reference),
+        tf32_product(magnitude),
         missing_mask("a matrix", "M and N"),
+        axis_ignores_pid(),
         tiles_missing("m", "n"),
         offset_ignores_pid(),
-    )
-
-
-def but_not(footprint: Footprint | None, other: Footprint | None) -> Footprint:
-    """Return the first footprint, where the second does not hold."""
-    return lambda evidence: bool(
-        footprint and footprint(evidence) and not (other and other(evidence))
     )
 
 

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from graders.judge import mistakes
+from graders.judge import mistakes, rounding_mistakes
 from graders.judge.footprints import (
     close,
     computes,
@@ -277,9 +277,10 @@ MISTAKES = (
         footprint=computes(lambda x: softmax(-x)),
     ),
     mistakes.contiguous_assumed(softmax),
-    mistakes.computes_in_half(softmax_magnitude),
-    mistakes.lossy_dtype(softmax),
+    rounding_mistakes.computes_in_half(softmax_magnitude),
+    rounding_mistakes.lossy_dtype(softmax),
     mistakes.missing_mask("a row", "n_cols"),
+    mistakes.axis_ignores_pid(),
     mistakes.tiles_missing("n_rows", "n_cols"),
     mistakes.offset_ignores_pid(),
 )

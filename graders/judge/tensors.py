@@ -15,6 +15,9 @@ from graders.judge.model import Case, TensorSpec
 FAR_OFFSET = 2**31  # the first element offset that a signed 32-bit integer cannot hold
 OFFSET_ELEMENTS = 5  # odd on purpose: an "offset" view is not aligned to 16 bytes
 
+# NaN, the infinities, both zeros, and a number too small to be a normal float32.
+SPECIALS = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40)
+
 DTYPE_WORDS = {
     torch.float64: "fp64",
     torch.float32: "fp32",
@@ -150,7 +153,7 @@ def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
         case "ramp":
             return torch.arange(values.numel(), dtype=torch.float64).reshape(spec.shape)
         case "specials":
-            return _sprinkle(values, (float("nan"), float("inf"), -float("inf")), generator)
+            return _sprinkle(values, SPECIALS, generator)
         case "neg_inf":
             return _keep_one_finite(values, _sprinkle(values, (-float("inf"),), generator))
         case "neg_inf_head":

@@ -17,6 +17,7 @@ from triton.runtime import interpreter as stock
 from . import arithmetic, atomics, mathematics, shapes
 from .blocks import Block, Pointer, joint_shape, scalar
 from .descriptors import Box, rows_of
+from .faults import NotInterpreted
 from .formats import carrier_dtype, round_to_tf32
 from .launch import Launching
 from .state import NeedsSerial
@@ -99,7 +100,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
         self.launching.memory.store(pointer, value, mask)
 
     def create_atomic_poll(self, *_: Any) -> Block:
-        raise NotImplementedError("tl.atomic_poll waits for programs that do not run yet here")
+        raise NotInterpreted("tl.atomic_poll waits for programs that do not run yet here")
 
     # -- casts -----------------------------------------------------------------------------------
 
@@ -206,6 +207,8 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
         allowed = str(precision).endswith(".TF32")
         rounded = round_to_tf32 if self.launching.batch.options.tf32 and allowed else None
+        if rounded is not None and a.dtype.scalar.name == "fp32":
+            self.launching.tf32 = True
         return mathematics.dot(self.launching, a, b, accumulator, rounded)
 
     def create_dot_scaled(self, *arguments: Any) -> Block:
@@ -219,7 +222,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
         return shapes.histogram(block, bins, mask)
 
     def create_map_elementwise(self, *_: Any) -> Any:
-        raise NotImplementedError("tl.map_elementwise is not interpreted")
+        raise NotInterpreted("tl.map_elementwise runs on a GPU only, not in the interpreter")
 
     # -- shapes ----------------------------------------------------------------------------------
 

@@ -21,7 +21,12 @@ FAULT_CODES = (
     "offset-overflow",
     "device-assert",
     "kernel-error",
+    "not-interpreted",
 )
+
+
+class NotInterpreted(NotImplementedError):  # noqa: N818
+    """A GPU computes it, this engine does not: nobody's mistake but ours."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import torch
 import triton.language as tl
 from triton.runtime import interpreter as stock
 
+from .faults import NotInterpreted
 from .formats import Array
 
 MODULES = ("triton.language.extra.libdevice", "triton.language.extra.cuda.libdevice")
@@ -58,7 +59,18 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "erfc": _by_torch(torch.special.erfc),
     "erfinv": _by_torch(torch.special.erfinv),
     "lgamma": _by_torch(torch.lgamma),
+    "erfcinv": _by_torch(lambda values: torch.special.erfinv(1 - values)),
+    "erfcx": _by_torch(torch.special.erfcx),
     "normcdf": _by_torch(torch.special.ndtr),
+    "normcdfinv": _by_torch(torch.special.ndtri),
+    "cyl_bessel_i0": _by_torch(torch.special.i0),
+    "cyl_bessel_i1": _by_torch(torch.special.i1),
+    "j0": _by_torch(torch.special.bessel_j0),
+    "j1": _by_torch(torch.special.bessel_j1),
+    "rcbrt": lambda values: np.asarray(1 / np.cbrt(values), values.dtype),
+    "saturatef": lambda values: np.clip(np.nan_to_num(values, nan=0.0), 0, 1),
+    "sinpi": lambda values: np.sin(values * values.dtype.type(np.pi)),
+    "cospi": lambda values: np.cos(values * values.dtype.type(np.pi)),
     "fast_expf": np.exp,
     "fast_exp10f": lambda values: np.power(values.dtype.type(10), values),
     "fast_logf": np.log,
@@ -69,6 +81,10 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "fast_tanf": np.tan,
 }
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "fdim": lambda x, y: np.maximum(x - y, 0),
+    "remainder": lambda x, y: x - y * np.rint(x / y),
+    "nextafter": np.nextafter,
+    "rhypot": lambda x, y: np.asarray(1 / np.hypot(x, y), x.dtype),
     "pow": np.power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
@@ -81,6 +97,7 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "fast_dividef": np.divide,
     "fast_powf": np.power,
 }
+FUSED = ("fma", "fma_rn")
 # They answer with an int32 that is 1 or 0.
 QUESTIONS: dict[str, Callable[[Array], Array]] = {
     "isnan": np.isnan,
@@ -111,6 +128,19 @@ def _binary(operation: Callable[[Array, Array], Array]) -> Callable[..., Any]:
     return function
 
 
+def _fused(arg0: Any, arg1: Any, arg2: Any, **_: Any) -> Any:
+    """x * y + z, rounded once."""
+    to_tensor = stock.interpreter_semantic.to_tensor
+    return tl.fma(to_tensor(arg0), to_tensor(arg1), to_tensor(arg2))
+
+
+def _unknown(name: str) -> Callable[..., Any]:
+    def function(*_: Any, **__: Any) -> Any:
+        raise NotInterpreted(f"libdevice.{name} is computed on a GPU only, not by the interpreter")
+
+    return function
+
+
 def _question(operation: Callable[[Array], Array]) -> Callable[..., Any]:
     ask = _unary(lambda values: operation(values).astype(values.dtype))
 
@@ -126,9 +156,11 @@ def install() -> None:
         **{name: _unary(operation) for name, operation in UNARY.items()},
         **{name: _binary(operation) for name, operation in BINARY.items()},
         **{name: _question(operation) for name, operation in QUESTIONS.items()},
+        **dict.fromkeys(FUSED, _fused),
     }
     for module in map(importlib.import_module, MODULES):
-        for name, meaning in meanings.items():
-            if hasattr(module, name):
+        for name, member in list(vars(module).items()):
+            if callable(member) and getattr(member, "__module__", "") in MODULES:
+                meaning = meanings.get(name) or _unknown(name)
                 meaning.__name__ = name
                 setattr(module, name, meaning)

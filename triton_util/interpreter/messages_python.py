@@ -116,6 +116,13 @@ NAMES: tuple[Row, ...] = (
     ),
     (
         "no-such-function",
+        r"module 'triton\.language\.extra\S*' has no attribute '(?P<name>\w+)'",
+        "libdevice has no {name}.",
+        "Its names are those of CUDA's libdevice without `__nv_`, and differ between versions of "
+        "Triton. Maximum, exp, sqrt and the like are in tl itself.",
+    ),
+    (
+        "no-such-function",
         r"module 'triton\.language\S*' has no attribute '(?P<name>\w+)'",
         "tl has no {name}.",
         "Check the spelling. What torch calls one way, Triton may call another: tl.arange, "

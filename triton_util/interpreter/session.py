@@ -41,6 +41,7 @@ class Launch:
     flops: operations by kind ("arithmetic", "special", "reduction", "dot"), with traffic on.
     modelled_ms: while tuning or benchmarking, what `costs` makes of the traffic; never measured.
     configs: how many configurations its tuner knows, before any pruning; 1 without a tuner.
+    tf32: whether a tl.dot rounded float32 to TF32, where `options.tf32` asks for that.
     """
 
     kernel: str
@@ -53,6 +54,7 @@ class Launch:
     traffic: Traffic | None = None
     modelled_ms: float | None = None
     configs: int = 1
+    tf32: bool = False
 
 
 class Run:
@@ -134,7 +136,7 @@ class Run:
         execution = Execution(self, (kernel, tuple(map(repr, constants.items()))), function)
         try:
             launching = execution.launch(sizes, hosted)
-            record.flops = dict(launching.flops)
+            record.flops, record.tf32 = dict(launching.flops), launching.tf32
             if self.counter is not None:
                 record.traffic = self.counter.traffic
                 record.traffic.flops = record.flops

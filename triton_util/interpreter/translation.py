@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from .faults import Fault
+from .faults import Fault, NotInterpreted
 from .messages import ROWS
 
 
@@ -70,6 +70,12 @@ def full_text(error: BaseException | str) -> str:
 def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
     """A kernel-error fault for an exception that a kernel or a launch raised."""
     original = full_text(error)
+    step: BaseException | None = error
+    while step is not None:
+        if isinstance(step, NotInterpreted):
+            advice = "Run it on a GPU, or write the same with functions of tl."
+            return Fault("not-interpreted", f"{step}.", cause=advice, original=original, **place)
+        step = step.__cause__
     known = translate(error, str(place.get("source", "")))
     if known is None:
         return Fault(

@@ -96,6 +96,7 @@ def _launch(value: object) -> LaunchFacts | None:
         grid=tuple(size for size in sizes if type(size) is int),
         meta=_scalars(meta) if isinstance(meta, dict) else {},
         configs=configs if type(configs) is int else 1,
+        tf32=value.get("tf32") is True,
     )
 
 

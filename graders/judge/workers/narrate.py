@@ -17,6 +17,7 @@ from graders.judge.workers.protocol import JobPlan, Status
 
 MOST_ITEMS = 64
 MOST_CHARACTERS = 2_000
+_WATCHES_TORCH = "/interpreter/fresh.py"  # every operation of the launcher passes through it
 _KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
 # What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
 _GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")
@@ -111,7 +112,11 @@ def _code(error: BaseException) -> str:
 def _in_kernel(error: BaseException) -> bool:
     frames = traceback.walk_tb(error.__traceback__)
     names = (frame.f_code.co_filename.replace("\\", "/") for frame, _ in frames)
-    return any(part in name for name in names for part in _KERNEL_PATHS)
+    return any(
+        part in name and not name.endswith(_WATCHES_TORCH)
+        for name in names
+        for part in _KERNEL_PATHS
+    )
 
 
 def _fault(fault: object) -> dict[str, Any]:
@@ -127,6 +132,7 @@ def _launch(launch: object) -> dict[str, Any]:
         "grid": list(getattr(launch, "grid", ())),
         "meta": {str(name): _plain(value) for name, value in dict(meta).items()},
         "configs": getattr(launch, "configs", 1),
+        "tf32": getattr(launch, "tf32", False),
     }
 
 
