@@ -24,6 +24,14 @@ MORE: dict[str, str] = {
         "    kernel[grid](*args, **options)\n\n"
         "launch = functools.partial(_launch, add_kernel, BLOCK_SIZE=64)\n",
     ),
+    "dataclass-with-a-method-that-packs": launcher(
+        ALLOCATE + "add_kernel[(triton.cdiv(n, CFG.block),)](x, y, output, n, **CFG.options())\n"
+        "return output",
+        "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Config:\n"
+        "    block: int = 512\n    warps: int = 4\n\n    def options(self) -> dict:\n"
+        '        """What a launch takes."""\n'
+        "        return dict(BLOCK_SIZE=self.block, num_warps=self.warps)\n\nCFG = Config()\n",
+    ),
     "axes-added-by-a-computed-tuple": launcher(
         ALLOCATE + "wide = x[(None,) * (3 - x.dim())]\nn = wide.numel()\n" + START,
     ),

@@ -161,6 +161,22 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "through-append": ("torch-computes", launcher("l = []", "l.append(x)", "z = l[0] + l[0]")),
     "through-item-assignment": ("torch-computes", launcher("d = {}", "d[0] = x", "z = d[0] + 1")),
+    "through-a-method-that-packs": (
+        "torch-computes",
+        launcher(
+            "z = Job(x, y).both()", "z = z[0] + z[1]",
+            before="from dataclasses import dataclass\n\n@dataclass\nclass Job:\n"
+            "    a: object\n    b: object\n\n    def both(self):\n        return (self.a, self.b)\n",
+        ),
+    ),
+    "method-that-computes": (
+        "not-triton",
+        launcher(
+            "z = Job(x, y).both()",
+            before="from dataclasses import dataclass\n\n@dataclass\nclass Job:\n"
+            "    a: object\n    b: object\n\n    def both(self):\n        return self.a + self.b\n",
+        ),
+    ),
     "through-the-type": ("torch-computes", launcher("z = type(x).add(x, y)")),
     "through-the-tensor-type": ("torch-computes", launcher("z = torch.Tensor.add(x, y)")),
     "tensor-type-from-values": ("torch-computes", launcher("z = torch.Tensor([i for i in range(3)])")),

@@ -67,6 +67,8 @@ class Calls:
             return self._member(node, function.path, arguments)
         for _, argument in arguments:
             self.reader.callback(argument)
+        if function is Kind.TENSOR:  # a method of an object that holds tensors
+            return bag_of(Kind.TENSOR)
         if isinstance(function, Record):
             return bag_of(join([value for _, value in arguments]))
         return Kind.UNKNOWN if function is Kind.UNKNOWN else Kind.PLAIN

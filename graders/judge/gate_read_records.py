@@ -1,7 +1,7 @@
 """The read gate's rule for classes: they may hold values and must not do anything.
 
 Block sizes in a class, a dataclass, a NamedTuple or an Enum are honest style. What such an
-object holds is followed like the contents of a tuple.
+object holds is followed like the contents of a tuple. A method may hand that out, and no more.
 """
 
 from __future__ import annotations
@@ -32,17 +32,48 @@ def read_record(
             if part.value is not None:
                 value(part.value)
         elif isinstance(part, ast.FunctionDef):
+            if _hands_out(part, scope):
+                continue
             found.append(
                 not_triton(
                     part,
-                    f"The class {node.name} has a method {part.name}; a class may only hold "
-                    "values here.",
+                    f"The class {node.name} has a method {part.name} that does something; a class "
+                    "may only hold values here.",
                     f"Make {part.name} a plain function beside the class.",
                 )
             )
         else:
             found.append(_only_values(part, node))
     return found
+
+
+def _hands_out(method: ast.FunctionDef, scope: Scope) -> bool:
+    """Whether a method only gives what the object holds, perhaps in a dict or a tuple."""
+    *notes, last = method.body
+    plain = method.name not in names.CONTAINER_METHODS and not method.name.startswith("_")
+    decorated = [scope.dotted(decorator) for decorator in method.decorator_list]
+    arguments = ast.unparse(method.args) == "self"
+    value = last.value if isinstance(last, ast.Return) else None
+    packed = (
+        plain and arguments and decorated in ([], ["property"]) and all(map(_is_docstring, notes))
+    )
+    return packed and value is not None and _packs(value)
+
+
+def _packs(node: ast.expr) -> bool:
+    """Values of the object and constants, packed into containers: nothing is computed."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self")) | ast.Constant():
+            return True
+        case ast.Tuple() | ast.List():
+            return all(map(_packs, node.elts))
+        case ast.Dict():
+            return all(key is not None and _packs(key) for key in node.keys) and all(
+                map(_packs, node.values)
+            )
+        case ast.Call(func=ast.Name(id="dict"), args=[]):
+            return all(keyword.arg and _packs(keyword.value) for keyword in node.keywords)
+    return False
 
 
 def _head(node: ast.ClassDef, scope: Scope) -> Iterator[Finding]:
