@@ -32,7 +32,7 @@ def read_record(
             if part.value is not None:
                 value(part.value)
         elif isinstance(part, ast.FunctionDef):
-            if _hands_out(part, scope):
+            if _hands_out(part):
                 continue
             found.append(
                 not_triton(
@@ -47,11 +47,11 @@ def read_record(
     return found
 
 
-def _hands_out(method: ast.FunctionDef, scope: Scope) -> bool:
+def _hands_out(method: ast.FunctionDef) -> bool:
     """Whether a method only gives what the object holds, perhaps in a dict or a tuple."""
     *notes, last = method.body
     plain = method.name not in names.CONTAINER_METHODS and not method.name.startswith("_")
-    decorated = [scope.dotted(decorator) for decorator in method.decorator_list]
+    decorated = [ast.unparse(decorator) for decorator in method.decorator_list]
     arguments = ast.unparse(method.args) == "self"
     value = last.value if isinstance(last, ast.Return) else None
     packed = (

@@ -10,6 +10,7 @@ import torch
 from graders.judge.generic import Words
 from graders.judge.model import Evidence
 
+SUBNORMAL = 1e-37  # below it, and below the smallest normal float32 nearly
 ENOUGH = 12  # elements: fewer have something in common by chance
 FEWEST_VALUES = 4  # different ones: a result of zeros and ones is a permutation of many others
 
@@ -79,8 +80,19 @@ def _all_zeros(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 def _input_returned(evidence: Evidence, wrong: torch.Tensor) -> bool:
     actual = evidence.actual
+    if actual is None or _same(actual, evidence.expected):
+        return False
     tensors = [arg for arg in evidence.args if isinstance(arg, torch.Tensor)]
-    return actual is not None and any(_same(actual, tensor) for tensor in tensors)
+    return any(_same(actual, tensor) for tensor in tensors)
+
+
+def _only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether every ordinary number is right, of which there are enough."""
+    if not evidence.expected.is_floating_point() or evidence.actual is None:
+        return False
+    want = evidence.expected.double()
+    ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
+    return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
 
 
 def _transposed(evidence: Evidence, wrong: torch.Tensor) -> bool:
@@ -134,8 +146,11 @@ def _nan_result(evidence: Evidence, wrong: torch.Tensor) -> bool:
     actual = evidence.actual
     if actual is None or not actual.is_floating_point():
         return False
-    strange = actual.isnan() & ~evidence.expected.isnan()
-    return 2 * int(strange.sum()) > int(wrong.sum())  # else other mistakes move NaNs of the input
+    due = evidence.expected.isnan()
+    strange = actual.isnan() & ~due
+    if bool(due.any()):  # then any mistake moves some of the NaNs
+        return 2 * int(strange.sum()) > int(wrong.sum())
+    return bool(strange.any())
 
 
 def _finite(evidence: Evidence) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -246,6 +261,17 @@ PATTERNS = (
         _never_stored,
     ),
     Pattern(
+        "special-values",
+        Words(
+            "Only special values are wrong",
+            "Every ordinary number is right. What is not: NaN, the infinities, the negative zero, "
+            "or numbers too small to be normal floats.",
+            "Store what arithmetic gives, and nothing instead of it. (In a copy there is no "
+            "arithmetic at all: `x + 0` and a comparison with 0 lose the sign of -0.0.)",
+        ),
+        _only_specials,
+    ),
+    Pattern(
         "all-zeros",
         Words(
             "The result is zero everywhere",
@@ -323,6 +349,17 @@ PATTERNS = (
         _signs_differ,
     ),
     Pattern(
+        "nearly-right",
+        Words(
+            "The values are nearly right, and not quite",
+            "All results lie within a percent or so of the reference, and yet further from it "
+            "than rounding in float32 explains. A constant with a wrong digit, an approximate "
+            "formula or a step in half precision does that.",
+            "Compare each constant with the contract, and convert to float32 right after the load.",
+        ),
+        _nearly_right,
+    ),
+    Pattern(
         "right-values-elsewhere",
         Words(
             "The right values stand at the wrong places",
@@ -342,16 +379,5 @@ PATTERNS = (
             "Check the `other` of each masked load and the memory that you start from.",
         ),
         _nan_result,
-    ),
-    Pattern(
-        "nearly-right",
-        Words(
-            "The values are nearly right, and not quite",
-            "All results lie within a percent or so of the reference, and yet further from it "
-            "than rounding in float32 explains. A constant with a wrong digit, an approximate "
-            "formula or a step in half precision does that.",
-            "Compare each constant with the contract, and convert to float32 right after the load.",
-        ),
-        _nearly_right,
     ),
 )
