@@ -272,8 +272,9 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The six fields of the command line's contract; the next step ends the message."""
         place = f"{self.where}, line {self.line}: " if self.where else ""
-        stop = "" if self.message.rstrip().endswith((".", "!", "?", ":", "`", "…")) else "."
-        message = " ".join(f"{place}{self.message.rstrip()}{stop} {self.next_step}".split())
+        said = self.message.rstrip()
+        stop = "" if not self.next_step or said.endswith((".", "!", "?", ":", "`", "…")) else "."
+        message = " ".join(f"{place}{said}{stop} {self.next_step}".split())
         return {
             "gate": self.gate,
             "code": self.code,
