@@ -13,7 +13,7 @@ from graders.judge.footprints import Footprint, Imitation, either, looks_like
 from graders.judge.model import Evidence, Misconception
 
 
-def rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
+def _rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
     """Return the arguments in float64, after they have been rounded to `dtype`."""
     return tuple(
         arg.to(dtype).double() if isinstance(arg, torch.Tensor) and arg.is_floating_point() else arg
@@ -35,7 +35,9 @@ def _went_through_half(reference: Imitation | None = None) -> Footprint:
         finite = actual[actual.isfinite()]
         return finite.numel() > 1 and any(
             (_is_rounded(finite, half) and _nearly(actual, evidence.expected))
-            or (reference is not None and looks_like(evidence, reference(*rounded(half, evidence))))
+            or (
+                reference is not None and looks_like(evidence, reference(*_rounded(half, evidence)))
+            )
             for half in (torch.float16, torch.bfloat16)
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from graders.judge.workers import landlock
+from graders.judge.workers.jail import no_new_privileges
 
 # What a program needs to start: its libraries, a shell and the bit bucket.
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")))
-_PR_SET_NO_NEW_PRIVS = 38
-_libc = ctypes.CDLL(None, use_errno=True)
 T = TypeVar("T")
 
 
@@ -38,6 +36,5 @@ def confined(work: Callable[[], T], programs: Collection[Path], folder: Path) ->
 
 
 def _bind(rules: landlock.Ruleset) -> None:
-    if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:  # of this thread only, too
-        raise OSError(ctypes.get_errno(), "no_new_privs")
+    no_new_privileges()
     rules.restrict()

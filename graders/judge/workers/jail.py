@@ -113,7 +113,7 @@ class Jail:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        no_new_privileges()
         if self._ruleset:
             if self.device == "cuda":  # the driver sets what its own core dumps would hold
                 own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
@@ -229,6 +229,11 @@ def _may_become(uid: int) -> bool:
             os._exit(1)
     _, status = os.waitpid(pid, 0)
     return status == 0
+
+
+def no_new_privileges() -> None:
+    """Landlock and seccomp ask for it; it binds the calling thread and what that starts."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _prctl(option: int, value: int) -> None:
