@@ -200,6 +200,16 @@ def test_endless_compiling_is_stopped() -> None:
         assert compiled(source, impatient).findings[0].code == "compile-timeout"
 
 
+def test_what_takes_too_long_is_named() -> None:
+    unrolled = kernel("for i in tl.static_range(100_000):\n        x += i")
+    with CompileWorker(cpu_seconds=3) as impatient:
+        (finding,) = compiled(unrolled, impatient).findings
+    assert finding.code == "compile-timeout"
+    assert "It was at kernel with BLOCK_SIZE=64 for sm_80." in finding.message
+    assert finding.line is not None
+    assert unrolled.splitlines()[finding.line - 1].startswith("def kernel(")
+
+
 def test_answers_are_remembered(worker: CompileWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     source = kernel("x = x * 5")
     first = compiled(source, worker)

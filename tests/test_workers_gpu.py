@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import mmap
 import os
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import triton.language as tl
+from triton.runtime.jit import JITFunction
 
+from graders.judge.workers import narrate
 from graders.judge.workers.batch import Batch
+from graders.judge.workers.gpu_launches import announce_compiling
 from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.pool import Job, Outcome, Workers
-from graders.judge.workers.protocol import RUNNING, Header
+from graders.judge.workers.protocol import COMPILING, RUNNING, Header
 from graders.judge.workers.serve import _Watch
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -44,6 +52,12 @@ def test_the_gpus_jail_stops_what_is_tried(workers: Workers) -> None:
 def test_triton_is_not_interpreted(workers: Workers) -> None:
     outcome = ask(workers, "print('TRITON_INTERPRET' in os.environ, 'triton' in sys.modules)")
     assert outcome.stdout == "False True\n"
+
+
+def test_the_courses_helpers_are_at_hand(workers: Workers) -> None:
+    """The jail closes the folder that a clone runs from; what is imported before stays."""
+    outcome = ask(workers, "from triton_util import cdiv, get_1d_offset\nprint(cdiv(7, 2))")
+    assert outcome.stdout == "4\n", outcome
 
 
 @pytest.mark.parametrize(
@@ -207,19 +221,148 @@ def test_misbehaviour_on_the_gpu_is_an_outcome(
         assert outcomes[0].inputs_changed == (0,)
 
 
-def test_the_time_to_wake_a_gpu_ends_when_the_first_job_runs() -> None:
+TOO_MUCH_SHARED = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def product_kernel(x_ptr, out_ptr, K, BM: tl.constexpr, BK: tl.constexpr):
+    m = tl.arange(0, BM)
+    k = tl.arange(0, BK)
+    total = tl.zeros((BM, BM), dtype=tl.float32)
+    for start in range(0, K, BK):
+        a = tl.load(x_ptr + m[:, None] * K + k[None, :] + start)
+        b = tl.load(x_ptr + (k[:, None] + start) * BM + m)
+        total = tl.dot(a, b, total)
+    tl.store(out_ptr + m[:, None] * BM + m, total)
+
+def solve(x, y):
+    big = torch.zeros((128, 1024), dtype=torch.float16, device=x.device)
+    out = torch.empty((128, 128), device=x.device)
+    product_kernel[(1,)](big, out, 1024, BM=128, BK=128, num_stages=6)
+    return x + y
+"""
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("source", "message", "advice"),
+    [
+        (
+            ADD.replace("(triton.cdiv(x.numel(), 64),)", "(1, 70_000)"),
+            "too many programs along one axis",
+            "put the long axis first",
+        ),
+        (TOO_MUCH_SHARED, "bytes of shared memory, and this GPU has", "smaller blocks"),
+    ],
+    ids=["grid", "shared memory"],
+)
+def test_what_the_gpu_cannot_start_is_explained(
+    workers: Workers, source: str, message: str, advice: str
+) -> None:
+    (outcome,) = workers.run(gpu_jobs(source, 1))
+    assert outcome.error is not None, outcome
+    assert outcome.error.code == "kernel-error"
+    assert message in outcome.error.message
+    assert advice in outcome.error.cause
+    assert "_kernel[" in outcome.error.source
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Triton Error [CUDA]: invalid argument", "too many programs along one axis"),
+        (
+            "out of resource: shared memory, Required: 327680, Hardware limit: 232448. Reducing",
+            "needs 327680 bytes of shared memory, and this GPU has 232448",
+        ),
+        (
+            "out of resource: threads, Required: 4096, Hardware limit: 1024. Reducing",
+            "needs 4096 of threads",
+        ),
+        ("Triton Error [CUDA]: something else", "RuntimeError: Triton Error [CUDA]: something"),
+    ],
+)
+def test_words_of_a_gpus_driver_are_translated(text: str, message: str) -> None:
+    launch = compile(f"def launch(): raise RuntimeError({text!r})", "/x/triton/driver.py", "exec")
+    driver: dict[str, Any] = {}
+    exec(launch, driver)
+    with pytest.raises(RuntimeError) as caught:
+        driver["launch"]()
+    placed = Batch(gpu_jobs(ADD, 1), 1.0)
+    try:
+        told = narrate.error(caught.value, placed.plan.jobs[0])
+    finally:
+        placed.close()
+    assert told["code"] == "kernel-error"
+    assert message in told["message"]
+
+
+@needs_gpu
+def test_a_kernel_that_takes_too_long_to_compile_is_named(workers: Workers) -> None:
+    slow = "    for i in tl.static_range(100_000):\n        mask = mask & (offsets + i > 0)\n"
+    source = ADD.replace("    total =", f"{slow}    total =")
+    jobs = [replace(job, seconds=4.0) for job in gpu_jobs(source)]
+    outcome = workers.run(jobs, stop_on={"timeout"})[0]
+    assert outcome.status == "timeout"
+    assert outcome.error is not None
+    assert outcome.error.code == "compile-timeout"
+    assert outcome.error.message == "It was at add_kernel with BLOCK_SIZE=64."
+
+
+def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    kernel = JITFunction(solve_kernel)
+    monkeypatch.setattr(JITFunction, "_do_compile", lambda *args, **kw: seen.append("compiles"))
+    announce_compiling(lambda *what: seen.append(what), lambda: seen.append("done"))
+    kernel._do_compile("key", {}, "device", {(1,): 64, (2,): tl.float32}, None, None, warmup=False)
+    line = inspect.getsourcelines(solve_kernel)[1]
+    assert seen == [("solve_kernel with BLOCK_SIZE=64", line), "compiles", "done"]
+
+
+def solve_kernel(x_ptr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr):  # type: ignore[no-untyped-def]
+    tl.store(x_ptr + tl.arange(0, BLOCK_SIZE), tl.zeros((BLOCK_SIZE,), dtype))
+
+
+@contextlib.contextmanager
+def watched_batch() -> Iterator[tuple[_Watch, Callable[[int], None]]]:
+    """A watch over two jobs of five seconds, and how to say what state the first is in."""
     batch = Batch([Job("", "", "", (), (1,), torch.float32, seconds=5.0)] * 2, 60.0)
     control = socket.socket()
-    watched = _Watch(batch.plan, batch.memory, os.getpid(), control, "cuda")
+
+    def be(state: int) -> None:
+        os.pwrite(batch.memory, Header(state=state).pack(), batch.plan.jobs[0].header)
+
     try:
-        now = time.monotonic()
-        watched._follow(now)
-        assert not watched._had_its_time(now + 20)
-        os.pwrite(batch.memory, Header(state=RUNNING).pack(), batch.plan.jobs[0].header)
-        for tick in (2, 4):  # what counts is the first look that finds it running
-            watched._follow(now + tick)
-            assert not watched._had_its_time(now + 6.9)
-            assert watched._had_its_time(now + 7.1)
+        yield _Watch(batch.plan, batch.memory, os.getpid(), control, "cuda"), be
     finally:
         control.close()
         batch.close()
+
+
+def test_the_time_to_wake_a_gpu_ends_when_the_first_job_runs() -> None:
+    with watched_batch() as (watch, be):
+        now = time.monotonic()
+        watch._follow(now)
+        assert not watch._had_its_time(now + 20)
+        be(RUNNING)
+        for tick in (2, 4):  # what counts is the first look that finds it running
+            watch._follow(now + tick)
+            assert not watch._had_its_time(now + 6.9)
+            assert watch._had_its_time(now + 7.1)
+
+
+def test_compiling_has_a_time_of_its_own_and_of_the_processor() -> None:
+    with watched_batch() as (watch, be):
+        now = time.monotonic()
+        be(RUNNING)
+        watch._follow(now)
+        be(COMPILING)
+        watch._follow(now + 4)
+        assert not watch._had_its_time(now + 18.9)  # this process computes next to nothing
+        assert watch._had_its_time(now + 19.1)
+        be(RUNNING)
+        watch._follow(now + 18)
+        assert not watch._had_its_time(now + 22.9)
+        assert watch._had_its_time(now + 23.1)

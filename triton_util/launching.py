@@ -49,13 +49,25 @@ def check_tensors_gpu_ready(*tensors: torch.Tensor) -> None:
         _check_device(position, tensor, tensors[0])
 
 
+def _is_tritons(device: torch.device) -> bool:
+    """Whether it is the device of Triton's driver: where kernels are compiled and not run
+    (`explain`, the judge), tensors on the CPU stand for those on a GPU.
+    """
+    from triton.runtime import driver
+
+    try:
+        return bool(driver.active.get_active_torch_device().type == device.type)
+    except RuntimeError:  # there is no driver
+        return False
+
+
 def _check_device(position: int, tensor: torch.Tensor, first: torch.Tensor) -> None:
     if tensor.device != first.device:
         raise ValueError(
             f"tensor {position} is on {tensor.device}, tensor 1 on {first.device}: "
             "a kernel needs all of its tensors on one device"
         )
-    if not tensor.is_cuda and not interpreting():
+    if not (tensor.is_cuda or interpreting() or _is_tritons(tensor.device)):
         raise ValueError(
             f"tensor {position} is on {tensor.device}, and a compiled kernel can only reach GPU "
             "memory: move it with .to('cuda'), or set TRITON_INTERPRET=1 before triton is imported"

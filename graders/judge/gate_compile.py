@@ -156,10 +156,8 @@ def _classes(number: int) -> tuple[bool, bool, bool, bool]:
 
 
 def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
-    if answer.timeout:
-        return CompileResult([timeout_finding()], ())
-    if answer.report is None:
-        return CompileResult([crash_finding(answer.signal, answer.stderr)], ())
+    if answer.timeout or answer.report is None:
+        return CompileResult([_stopped(answer)], ())
     errors = _items(answer.report, "errors")
     findings = [compile_finding(error, answer.stderr) for error in errors[:3]]
     if findings:
@@ -171,6 +169,15 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
         kernels=frozenset(map(str, kernels)) if isinstance(kernels, list) else frozenset(),
         stopped=plain_text(answer.report.get("stopped"), 300),
     )
+
+
+def _stopped(answer: Answer) -> Finding:
+    """The finding for a child that came to no report."""
+    what, line = plain_text(answer.at.get("at"), 200), answer.at.get("line")
+    at = line if type(line) is int and line > 0 else None
+    if answer.timeout:
+        return timeout_finding(what, at)
+    return crash_finding(answer.signal, answer.stderr, what, at)
 
 
 def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -202,7 +209,7 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
     deadline = time.monotonic() + ASSEMBLING_SECONDS
     for item in compiled:
         if time.monotonic() > deadline:
-            findings.append(timeout_finding())
+            findings.append(timeout_finding(f"{item.kernel} for sm_{item.target}", item.line))
             break
         if item.shared > SHARED_LIMITS[item.target]:
             if not _another_fits(item, compiled):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import linecache
+import os
 import signal
 import sys
 import traceback
@@ -42,7 +43,7 @@ RECORDING_SECONDS = 10.0
 
 
 def run(request: Mapping[str, Any]) -> bytes:
-    """The report about one submission, as JSON."""
+    """The report about one submission, as one line of JSON; others go before it (see `tell`)."""
     report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": [], "stopped": None}
     sys.stdout = Nowhere()
     recorder = Recorder(request["filename"])
@@ -108,6 +109,7 @@ def check_front_end(
         if len(sound) >= FRONT_END_LIMIT:
             break
         arch = TARGETS[1] if launch.options.get("num_ctas", 1) > 1 else TARGETS[0]
+        tell(launch, arch)
         try:
             front_end(launch, arch)
         except Exception as error:
@@ -119,13 +121,19 @@ def check_front_end(
     return [launch for alike in sound.values() for launch in alike]
 
 
+def tell(launch: Launch, arch: int) -> None:
+    """A line before the report: what is compiled next, should no report ever come."""
+    at = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
+    os.write(1, json.dumps(at).encode() + b"\n")
+
+
 def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> None:
     """Lower the representative specialisations of each kernel for each target."""
     for launch in representatives(launches):
         for arch in TARGETS:
             if launch.options.get("num_ctas", 1) > 1 and arch < 90:
                 continue
-            report["at"] = f"{launch.name} for sm_{arch}"
+            tell(launch, arch)
             try:
                 ptx, metadata = to_ptx(launch, arch)
             except Exception as error:

@@ -25,9 +25,13 @@ REMEMBERED = 256  # submissions whose answer is kept
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one submission. `report` is a claim, not a fact."""
+    """What came back for one submission: claims, not facts.
+
+    `report` is None where none came; `at` says what was being compiled then.
+    """
 
     report: Mapping[str, Any] | None
+    at: Mapping[str, Any]
     timeout: bool
     signal: int
     stderr: str
@@ -119,7 +123,15 @@ class CompileWorker:
         text = stderr.decode("utf-8", "replace")
         if not report.startswith(b"J"):  # written right after the jail was entered
             raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
-        return Answer(_json(report[1:]), bool(answer["timeout"]), int(answer["signal"]), text)
+        last = _last_line(report[1:])
+        ended = not (answer["timeout"] or answer["signal"] or answer["code"])
+        return Answer(
+            report=last if ended else None,
+            at=last or {},
+            timeout=bool(answer["timeout"]),
+            signal=int(answer["signal"]),
+            stderr=text,
+        )
 
     def _start(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -164,9 +176,10 @@ def _environment(cache: str) -> dict[str, str]:
     return kept
 
 
-def _json(data: bytes) -> Mapping[str, Any] | None:
+def _last_line(data: bytes) -> Mapping[str, Any] | None:
+    """The report stands in the last line; those before it say how far the child is."""
     try:
-        report = json.loads(data)
+        report = json.loads(data.strip().rpartition(b"\n")[2])
     except (ValueError, RecursionError):
         return None
     return report if isinstance(report, dict) else None

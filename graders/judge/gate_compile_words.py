@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graders.judge.generic import FAULTS
 from graders.judge.model import Finding
 from graders.judge.workers.claims import text as plain_text
 
@@ -184,33 +185,27 @@ def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> F
     )
 
 
-def crash_finding(signal: int, stderr: str) -> Finding:
-    """The compiler itself came to a sudden end."""
+def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = None) -> Finding:
+    """The compiler itself came to a sudden end, at `what`."""
     how = f" (signal {signal})" if signal else ""
     return Finding(
         GATE,
         "compiler-crash",
         "The compiler crashes on this kernel",
-        f"Triton's compiler ended suddenly{how} while it compiled the kernel.",
-        None,
+        f"Triton's compiler ended suddenly{how} while it compiled {what or 'the kernel'}.",
+        line,
         None,
         "Simplify the kernel step by step until it compiles; odd block shapes are the usual cause.",
         original=plain_text(stderr, 2000),
     )
 
 
-def timeout_finding() -> Finding:
-    """Compiling did not come to an end."""
-    return Finding(
-        GATE,
-        "compile-timeout",
-        "The kernel takes too long to compile",
-        "Compiling was stopped at the time limit.",
-        None,
-        None,
-        "Loops over tl.static_range are unrolled, and huge blocks make huge programs: use range, "
-        "or smaller blocks.",
-    )
+def timeout_finding(what: str = "", line: int | None = None) -> Finding:
+    """Compiling did not come to an end; `what` was being compiled then."""
+    code = "compile-timeout"
+    words = FAULTS[code]
+    message = f"{words.message} It was at {what}." if what else words.message
+    return Finding(GATE, code, words.title, message, line, None, words.next_step)
 
 
 def uncompiled_finding(kernel: str, stopped: str) -> Finding:

@@ -85,6 +85,12 @@ FAULTS = {
         "The condition that you wrote down does not hold for this input.",
         "Print the values with print_if, or run the case in a notebook and look at them.",
     ),
+    "compile-timeout": Words(
+        "The kernel takes too long to compile",
+        "Compiling was stopped at the time limit.",
+        "Loops over tl.static_range are unrolled, and huge blocks make huge programs: use range, "
+        "or smaller blocks.",
+    ),
     "kernel-error": Words(
         "The kernel stops with an error",
         "The line below could not be executed.",

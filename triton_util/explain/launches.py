@@ -53,6 +53,11 @@ class Launch:
         return f"{self.name} {kinds!r} {self.constants()!r}"
 
     @property
+    def described(self) -> str:
+        """The kernel and its constants in words."""
+        return in_words(self.name, self.constants())
+
+    @property
     def def_line(self) -> int:
         """The line of the kernel's `def`, decorators skipped."""
         return def_line(self.kernel)
@@ -175,6 +180,13 @@ def build(arg: Mapping[str, Any]) -> Any:
     device = "meta" if arg["length"] * dtype.itemsize > FAR_BYTES else "cpu"
     storage = torch.empty(arg["length"], dtype=dtype, device=device)
     return storage.as_strided(arg["shape"], arg["strides"], arg["offset"])
+
+
+def in_words(kernel: str, constants: Mapping[str, Any]) -> str:
+    """`softmax_kernel with BLOCK_SIZE=1024`: a kernel and the numbers that it is compiled for."""
+    values = {name: getattr(value, "value", value) for name, value in constants.items()}
+    numbers = [f"{name}={value}" for name, value in values.items() if isinstance(value, int)]
+    return f"{kernel} with {', '.join(numbers)}" if numbers else kernel
 
 
 def def_line(kernel: JITFunction[Any]) -> int:

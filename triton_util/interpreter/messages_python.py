@@ -175,7 +175,7 @@ LAUNCHES: tuple[Row, ...] = (
     ),
     (
         "grid",
-        r"grid sizes are at most",
+        r"grid sizes are at most|Triton Error \[CUDA\]: invalid argument",
         "The grid has too many programs along one axis.",
         "A GPU starts up to 2**31 - 1 programs along axis 0, but only 65535 along axes 1 and 2: "
         "put the long axis first.",
@@ -195,6 +195,14 @@ LAUNCHES: tuple[Row, ...] = (
     ),
     (
         "shared-memory",
+        r"out of resource: shared memory, Required: (?P<needed>\d+), "
+        r"Hardware limit: (?P<limit>\d+)",
+        "A program of the kernel needs {needed} bytes of shared memory, and this GPU has {limit} "
+        "for it.",
+        "Use smaller blocks or fewer stages: num_stages=2.",
+    ),
+    (
+        "out-of-resource",
         r"out of resource: (?P<what>[\w ]+), Required: (?P<needed>\d+), "
         r"Hardware limit: (?P<limit>\d+)",
         "The kernel needs {needed} of {what}, and the GPU has {limit}.",

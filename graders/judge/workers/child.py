@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from graders.judge.workers import engine, narrate, protocol
-from graders.judge.workers.gpu_launches import tune_by_turns
+from graders.judge.workers.gpu_launches import announce_compiling, tune_by_turns
 from graders.judge.workers.places import HostMemory, Memory
 from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.protocol import BatchPlan, Header, JobPlan, Status
@@ -30,22 +30,39 @@ MODULE = "submission"
 
 
 class Reporter:
-    """Writes the header and the report of one job into the shared memory."""
+    """Writes headers and reports into the shared memory, those of the job that has begun."""
 
-    def __init__(self, shared: mmap.mmap, job: JobPlan) -> None:
+    def __init__(self, shared: mmap.mmap) -> None:
         self._shared = shared
+
+    def begin(self, job: JobPlan) -> None:
+        """From here on it is about this job, which is loading."""
         self._job = job
+        self.run_from_now(protocol.LOADING)
+
+    def run_from_now(self, state: int = protocol.RUNNING) -> None:
+        """The job's time counts from here."""
         self.started = time.monotonic()
+        self.state(state)
 
     def state(self, state: int) -> None:
         self._write(Header(state=state, started=self.started))
 
+    def compiling(self, what: str, line: int) -> None:
+        """Say so, and what it was should no more be heard of it."""
+        found = {"code": "compile-timeout", "message": f"It was at {what}.", "line": line}
+        self._report(narrate.encode({"error": found}, protocol.REPORT_BYTES - 1))
+        self.state(protocol.COMPILING)
+
     def done(self, status: Status, report: dict[str, Any], dtype: int = 0, stored: int = 0) -> None:
-        raw = narrate.encode(report, protocol.REPORT_BYTES - 1)
-        self._shared[self._job.report : self._job.report + len(raw)] = raw
+        self._report(narrate.encode(report, protocol.REPORT_BYTES - 1))
         code = protocol.CLAIMABLE.index(status)
         seconds = time.monotonic() - self.started
         self._write(Header(protocol.DONE, code, dtype, stored, self.started, seconds))
+
+    def _report(self, raw: bytes) -> None:
+        raw += b"\0"  # behind it may be the rest of a longer one
+        self._shared[self._job.report : self._job.report + len(raw)] = raw
 
     def _write(self, header: Header) -> None:
         raw = header.pack()
@@ -78,27 +95,27 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
     timed = plan.jobs[0].schedule == protocol.TIMED
     if not timed:
         _poison_new_tensors()
+    reporter = Reporter(shared)
     memory: Memory
     if device == "cuda":
         if not timed:
             tune_by_turns()
+            announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
         memory = DeviceMemory(shared, plan.memory_bytes)
     else:
         memory = HostMemory(shared)
     launchers: dict[str, Callable[..., Any] | BaseException] = {}
     with contextlib.ExitStack() as between:
         for job in plan.jobs:
-            reporter = Reporter(shared, job)
             stdout = BoundedText(STDOUT_CHARACTERS)
             sys.stdout = sys.stderr = stdout
-            reporter.state(protocol.LOADING)
+            reporter.begin(job)
             if job.launcher not in launchers:
                 between.close()  # a module finds triton as it is
                 launchers[job.launcher] = _load(plan.source, job)
                 between.enter_context(engine.ready(device))
             memory.wake(job)
-            reporter.started = time.monotonic()
-            reporter.state(protocol.RUNNING)
+            reporter.run_from_now()
             usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
             if not usable:
                 return

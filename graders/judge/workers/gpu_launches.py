@@ -1,7 +1,9 @@
-"""What is different about launches on a GPU that judges: one tuning run each, or no launch at all.
+"""What is different about launches on a GPU that judges.
 
-Both reach into Triton, in the worker and nowhere else. A submission that undoes them in its own
-process gains nothing: it tunes for long, or shows that its kernels are needed.
+A launch tunes by one run each, or does not happen at all, and compiling is told of. All of it
+reaches into Triton, in the worker and nowhere else. A submission that undoes it in its own
+process gains nothing: it tunes for long, shows that its kernels are needed, or gets other words
+for the same time limit.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Any
 import torch
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
+
+from triton_util.explain.launches import def_line, in_words
 
 _FAILED = float("inf")
 
@@ -60,6 +64,29 @@ def _run_once(call: Callable[[], Any], quantiles: Sequence[float] | None = None)
     call()
     torch.cuda.synchronize()  # an error of this configuration belongs to it
     return [1.0] * 3
+
+
+def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None]) -> None:
+    """Call `begin` with what Triton compiles, in words, and its line, and `end` when it has."""
+    compile_kernel = JITFunction._do_compile
+
+    def announced(
+        kernel: JITFunction[Any],
+        key: Any,
+        signature: Any,
+        device: Any,
+        constexprs: dict[tuple[int, ...], Any],
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        constants = {kernel.arg_names[path[0]]: value for path, value in constexprs.items()}
+        begin(in_words(kernel.__name__, constants), def_line(kernel))
+        try:
+            return compile_kernel(kernel, key, signature, device, constexprs, *rest, **named)
+        finally:
+            end()
+
+    JITFunction._do_compile = announced
 
 
 @contextlib.contextmanager

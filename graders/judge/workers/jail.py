@@ -199,13 +199,14 @@ def resident_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time that a process has had; endless when it is gone."""
+    """Processor time that a process has had, with the children that it has waited for; endless
+    when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            user, system = map(int, file.read().rpartition(b")")[2].split()[11:13])
+            ticks = sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
     except OSError:
         return math.inf
-    return (user + system) / os.sysconf("SC_CLK_TCK")
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _free_uid() -> int | None:

@@ -14,6 +14,7 @@ import torch
 from graders.judge.workers.engine import Run
 from graders.judge.workers.places import NoRoomError
 from graders.judge.workers.protocol import JobPlan, Status
+from triton_util.interpreter.translation import translate
 
 MOST_ITEMS = 64
 MOST_CHARACTERS = 2_000
@@ -69,11 +70,15 @@ def error(error: BaseException, job: JobPlan) -> dict[str, Any]:
     line = _line(error, job.filename)
     kind = type(error).__name__
     text = _text(error)
+    code = _code(error)
+    known = translate(error) if code == "kernel-error" else None
+    told = f"{kind}: {text}" if text else kind
     return {
-        "code": _code(error),
-        "message": f"{kind}: {text}" if text else kind,
+        "code": code,
+        "message": known.message if known else told,
         "line": line,
         "source": linecache.getline(job.filename, line).strip() if line else "",
+        "cause": known.advice if known else None,
     }
 
 

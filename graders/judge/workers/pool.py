@@ -171,13 +171,15 @@ class Workers:
         Where it ended while the source was loaded, that holds for all the jobs.
         """
         status, name = _how(ending)
+        state = batch.header(index).state
+        claims = batch.claims(index)
         outcome = Outcome(
             status=status,
             signal=name,
             seconds=jobs[index].seconds if status == "timeout" else 0.0,
-            stdout=batch.claims(index).stdout,
+            stdout=claims.stdout,
+            error=claims.error if status == "timeout" and state == protocol.COMPILING else None,
         )
-        state = batch.header(index).state
         if index == 0 and state == protocol.WAITING and status == "exited":
             self._check_jail()
         return [outcome] * (len(jobs) - index if state == protocol.LOADING else 1)

@@ -46,8 +46,8 @@ CLAIMABLE: tuple[Status, ...] = (
 SILENCED = "silenced"  # a schedule of GPUs: launches do nothing
 TIMED = "timed"  # a schedule of GPUs: Triton and torch exactly as they are
 
-# What a job's header says of its progress.
-WAITING, LOADING, RUNNING, DONE = range(4)
+# What a job's header says of its progress. COMPILING is a part of running, on a GPU.
+WAITING, LOADING, RUNNING, COMPILING, DONE = range(5)
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ANY_INTEGER = "any-integer"

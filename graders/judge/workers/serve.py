@@ -176,6 +176,7 @@ class _Watch:
         self._batch_ends = started + plan.seconds
         self._begin(started)
         self._waking = on_gpu
+        self._compiling = False
 
     def wait(self) -> Ending:
         reason = ""
@@ -217,15 +218,18 @@ class _Watch:
         return ""
 
     def _follow(self, now: float) -> None:
-        """A job's time starts when the jobs before it are done, the first one's when it runs; a
-        child that lies about that gains no more than what the batch has left."""
+        """A job's time starts when the jobs before it are done, the first one's when it runs, and
+        anew with compiling and after it; a child that lies about that gains no more than what
+        the batch has left."""
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
             self._begin(min(self._job_started, now))
-        while self._job + 1 < len(self._plan.jobs):
-            if self._state(self._job) != protocol.DONE:
-                return
+        while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._plan.jobs):
             self._job += 1
+            self._begin(now)
+        compiling = self._state(self._job) == protocol.COMPILING
+        if compiling != self._compiling:
+            self._compiling = compiling
             self._begin(now)
 
     def _begin(self, start: float) -> None:
@@ -237,7 +241,7 @@ class _Watch:
         passed, allowed = now - self._job_started, self._plan.jobs[self._job].seconds
         if passed <= allowed:
             return False
-        if passed > self._patience * allowed:
+        if passed > (PATIENCE if self._compiling else self._patience) * allowed:
             return True
         return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
 

@@ -27,6 +27,8 @@ _IMPORTED_BEFOREHAND = (
     *("linecache", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "random"),
     *("re", "statistics", "string", "struct", "textwrap", "time", "timeit", "traceback", "types"),
     *("typing", "typing_extensions", "warnings"),
+    # The course's helpers for kernels.
+    *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
 )
 
 
