@@ -9,6 +9,7 @@ import torch
 
 from graders.judge import discovery, speed
 from graders.judge.gate_speed import Stopwatch
+from graders.judge.gpu_turns import turn
 from graders.judge.submission import Submission, load
 from graders.judge.workers.watched import WatchedWorkers
 from triton_util.bench.standing import MINE, MODEL, TORCH
@@ -40,9 +41,10 @@ def model() -> Submission:
 
 
 def test_a_standing_has_every_contender_and_a_share_of_the_limit(tmp_path: Path) -> None:
-    found = speed.stand(
-        RELU, tmp_path, source=NARROW, name="<narrow>", seconds=3.0, compiled_too=False
-    )
+    with turn(alone=True):
+        found = speed.stand(
+            RELU, tmp_path, source=NARROW, name="<narrow>", seconds=3.0, compiled_too=False
+        )
     mine, best, torch_ = (found.runner(label) for label in (MINE, MODEL, TORCH))
     assert mine is not None
     assert best is not None

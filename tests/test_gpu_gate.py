@@ -19,6 +19,7 @@ from triton.runtime import autotuner
 from graders.judge import discovery
 from graders.judge.gate_gpu import gpu_gate
 from graders.judge.gate_run import prepare
+from graders.judge.gpu_turns import turn
 from graders.judge.model import Case, Exercise, Finding, GraderError, TensorSpec, Tolerance
 from graders.judge.submission import Submission
 from graders.judge.workers import gpu_launches
@@ -30,6 +31,13 @@ from tests.exercise_records import an_exercise
 RIGHT = Path(__file__).parent / "right_kernels" / "vector_add" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 Compute = Callable[..., torch.Tensor]
+
+
+@pytest.fixture(autouse=True)
+def a_turn_on_the_gpu() -> Iterator[None]:
+    """Tests of other files may be timing on it."""
+    with turn(alone=False):
+        yield
 
 
 class StandIn:

@@ -19,6 +19,7 @@ import torch
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
+from graders.judge.gpu_turns import turn
 from graders.judge.workers import narrate
 from graders.judge.workers.batch import Batch
 from graders.judge.workers.gpu_launches import announce_compiling
@@ -28,6 +29,13 @@ from graders.judge.workers.protocol import COMPILING, RUNNING, Header
 from graders.judge.workers.serve import _Watch
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+
+@pytest.fixture(autouse=True)
+def a_turn_on_the_gpu() -> Iterator[None]:
+    """Tests of other files may be timing on it."""
+    with turn(alone=False):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +324,9 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = JITFunction(solve_kernel)
     monkeypatch.setattr(JITFunction, "_do_compile", lambda *args, **kw: seen.append("compiles"))
     announce_compiling(lambda *what: seen.append(what), lambda: seen.append("done"))
-    kernel._do_compile("key", {}, "device", {(1,): 64, (2,): tl.float32}, None, None, warmup=False)
+    kernel._do_compile(
+        "key", {}, "device", {(0,): 1, (1,): 64, (2,): tl.float32}, None, None, warmup=False
+    )
     line = inspect.getsourcelines(solve_kernel)[1]
     assert seen == [("solve_kernel with BLOCK_SIZE=64", line), "compiles", "done"]
 

@@ -55,7 +55,7 @@ class Launch:
     @property
     def described(self) -> str:
         """The kernel and its constants in words."""
-        return in_words(self.name, self.constants())
+        return in_words(self.kernel, self.constants())
 
     @property
     def def_line(self) -> int:
@@ -182,11 +182,14 @@ def build(arg: Mapping[str, Any]) -> Any:
     return storage.as_strided(arg["shape"], arg["strides"], arg["offset"])
 
 
-def in_words(kernel: str, constants: Mapping[str, Any]) -> str:
-    """`softmax_kernel with BLOCK_SIZE=1024`: a kernel and the numbers that it is compiled for."""
-    values = {name: getattr(value, "value", value) for name, value in constants.items()}
-    numbers = [f"{name}={value}" for name, value in values.items() if isinstance(value, int)]
-    return f"{kernel} with {', '.join(numbers)}" if numbers else kernel
+def in_words(kernel: JITFunction[Any], constants: Mapping[str, Any]) -> str:
+    """`softmax_kernel with BLOCK_SIZE=1024`: a kernel and its tl.constexpr numbers."""
+    declared = [parameter.name for parameter in kernel.params if parameter.is_constexpr]
+    values = {name: constants.get(name) for name in declared}
+    plain = {name: getattr(value, "value", value) for name, value in values.items()}
+    numbers = [f"{name}={value}" for name, value in plain.items() if isinstance(value, int)]
+    name = str(kernel.__name__)
+    return f"{name} with {', '.join(numbers)}" if numbers else name
 
 
 def def_line(kernel: JITFunction[Any]) -> int:

@@ -80,7 +80,7 @@ def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None
         **named: Any,
     ) -> Any:
         constants = {kernel.arg_names[path[0]]: value for path, value in constexprs.items()}
-        begin(in_words(kernel.__name__, constants), def_line(kernel))
+        begin(in_words(kernel, constants), def_line(kernel))
         try:
             return compile_kernel(kernel, key, signature, device, constexprs, *rest, **named)
         finally:
