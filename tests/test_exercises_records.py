@@ -41,13 +41,16 @@ def shows(misconception: Misconception, case: Case, exercise: Exercise) -> bool:
     assert misconception.imitate is not None
     args = tensors.build(case)
     expectation: Expectation = expect(exercise, args)
-    imitation = misconception.imitate(*(args if exercise.exact else widened(args)))
-    if imitation is None or not imitation.numel():
-        return False
-    assert tuple(imitation.shape) == expectation.shape, misconception.code
-    if not expectation.any_integer:
-        imitation = imitation.to(expectation.dtype)
-    return bool(wrong_elements(imitation, expectation).any())
+    found = misconception.imitate(*(args if exercise.exact else widened(args)))
+    for imitation in found if isinstance(found, list) else [found]:
+        if imitation is None or not imitation.numel():
+            continue
+        assert tuple(imitation.shape) == expectation.shape, misconception.code
+        if not expectation.any_integer:
+            imitation = imitation.to(expectation.dtype)
+        if bool(wrong_elements(imitation, expectation).any()):
+            return True
+    return False
 
 
 @every_exercise

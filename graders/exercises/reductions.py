@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graders.judge import layernorm_mistakes, softmax_mistakes
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.layernorm_mistakes import layernorm, layernorm_magnitude
+from graders.judge.layernorm_imitations import layernorm, layernorm_magnitude
 from graders.judge.model import Arg, Choice, Exercise, Question, TensorSpec
 from graders.judge.softmax_mistakes import softmax, softmax_magnitude
 

@@ -18,7 +18,7 @@ from graders.judge.footprints import (
     stored_prefix,
 )
 from graders.judge.model import Evidence
-from graders.judge.softmax_mistakes import SMALLEST_BLOCK, blocks, too_many_steps
+from graders.judge.softmax_mistakes import SMALLEST_BLOCK
 
 
 def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
@@ -68,48 +68,6 @@ def future_only(
     s = scaled(q, k)
     past = torch.ones(s.shape[-2:]).tril(-1).bool()
     return attend(s.masked_fill(past, -float("inf")), v) if causal else None
-
-
-def padding_counted(
-    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> torch.Tensor | None:
-    extra = -k.shape[-2] % block
-    if not extra:
-        return None
-    weights = torch.exp(hide(scaled(q, k), causal))
-    return (weights @ v) / (weights.sum(dim=-1, keepdim=True) + extra)
-
-
-def first_keys(
-    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> torch.Tensor | None:
-    if too_many_steps(block, k.mT):
-        return None
-    s = hide(scaled(q, k), causal)
-    return attend(s[..., :block], v[..., :block, :])
-
-
-def never_rescaled(sum_too: bool) -> Imitation:
-    """The output accumulator, and with `sum_too` also the sum, keeps its old maximum."""
-
-    def wrong(
-        block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-    ) -> torch.Tensor | None:
-        if too_many_steps(block, k.mT):
-            return None
-        s = hide(scaled(q, k), causal)
-        highest = torch.full((*s.shape[:-1], 1), -float("inf"), dtype=s.dtype)
-        total, result = torch.zeros_like(highest), torch.zeros_like(q)
-        for part, values in zip(blocks(s, block), blocks(v.mT, block), strict=True):
-            grown = torch.maximum(highest, part.amax(dim=-1, keepdim=True))
-            weights = torch.exp(part - grown)
-            kept: float | torch.Tensor = 1.0 if sum_too else torch.exp(highest - grown)
-            total = total * kept + weights.sum(dim=-1, keepdim=True)
-            result = result + weights @ values.mT
-            highest = grown
-        return result / total
-
-    return wrong
 
 
 def not_divided(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
@@ -170,32 +128,6 @@ def future_in_the_sum(
     return found
 
 
-def fewer_keys(
-    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> list[torch.Tensor]:
-    """The last keys are left out: those of a block that is not full, or beyond m."""
-    n = k.shape[-2]
-    ends = {n // block * block, q.shape[-2]}
-    s = hide(scaled(q, k), causal)
-    return [attend(s[..., :end], v[..., :end, :]) for end in ends if 0 < end < n]
-
-
-def rescaled_the_wrong_way(
-    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> torch.Tensor | None:
-    if too_many_steps(block, k.mT):
-        return None
-    s = hide(scaled(q, k), causal)
-    highest = s[..., :block].amax(dim=-1, keepdim=True)
-    total, result = torch.zeros_like(highest), torch.zeros_like(q)
-    for part, values in zip(blocks(s, block), blocks(v.mT, block), strict=True):
-        grown = torch.maximum(highest, part.amax(dim=-1, keepdim=True))
-        weights, factor = torch.exp(part - grown), torch.exp(grown - highest)
-        total = total * factor + weights.sum(dim=-1, keepdim=True)
-        result, highest = result * factor + weights @ values.mT, grown
-    return result / total
-
-
 def other_heads(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
@@ -205,7 +137,20 @@ def other_heads(
         first = torch.zeros(k.shape[axis], dtype=torch.int64)
         k_0, v_0 = k.index_select(axis, first), v.index_select(axis, first)
         found += [attention(q, *pair, causal) for pair in ((k_0, v_0), (k, v_0), (k_0, v))]
-    return found
+    return found + _heads_m_apart(q, k, v, causal)
+
+
+def _heads_m_apart(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """In dense memory the next head's keys and values are looked for m rows further, not n."""
+    m, n = q.shape[-2], k.shape[-2]
+    count = k.shape[:-2].numel()
+    if count < 2 or m > n:
+        return []
+    rows = torch.arange(count)[:, None] * m + torch.arange(n)
+    k_m, v_m = (tensor.reshape(-1, q.shape[-1])[rows].view(k.shape) for tensor in (k, v))
+    return [attention(q, *pair, causal) for pair in ((k_m, v_m), (k_m, v), (k, v_m))]
 
 
 def values_lie_like_keys(evidence: Evidence) -> bool:
@@ -250,3 +195,65 @@ def overflowed(evidence: Evidence) -> bool:
     broken = (~actual.isfinite()).any(dim=-1)
     highest = (scores(q.double(), k.double()) / math.sqrt(q.shape[-1])).amax(dim=-1)
     return bool(broken.any()) and bool((highest[broken].abs() > 60).all())
+
+
+def other_scales(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The scores are multiplied by another number: of m, of n, of a usual d, or by √d."""
+    m, d, n = *q.shape[-2:], k.shape[-2]
+    if not m or not n:
+        return []
+    factors = (n**-0.5, 1 / n, m**-0.5, d**0.5, float(d), 0.0, *(size**-0.5 for size in (64, 128)))
+    return [attend(hide(scores(q, k) * factor, causal), v) for factor in factors]
+
+
+def weights_scaled(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """The factor 1/√d comes after the softmax."""
+    return attend(hide(scores(q, k), causal), v) / math.sqrt(q.shape[-1])
+
+
+def divided_by_count(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor:
+    """The output is divided by the number of keys, not by the sum of their weights."""
+    return not_divided(q, k, v, causal) / max(1, k.shape[-2])
+
+
+def over_queries(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """The softmax runs along the queries."""
+    return torch.softmax(hide(scaled(q, k), causal), dim=-2) @ v
+
+
+def operands_mixed(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """q, k and v in other roles, as far as their shapes allow."""
+    triples = [(q, v, k), (q, v, v), (q, k, k)]
+    if q.shape == k.shape:
+        triples += [(k, q, v), (q, q, v), (k, k, v), (v, k, q), (q, k, q)]
+    return [attention(*triple, causal) for triple in triples]
+
+
+def hidden_too_little(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Keys in the future get a finite score, or have a number subtracted."""
+    if not causal:
+        return []
+    s = scaled(q, k)
+    future = torch.ones(s.shape[-2:]).triu(1).bool()
+    lower = [torch.where(future, s - by, s) for by in (1.0, 10.0, 100.0)]
+    fixed = [s.masked_fill(future, -by) for by in (1.0, 10.0, 100.0)]
+    return [attend(weak, v) for weak in (*lower, *fixed)]
+
+
+def numbered_through_heads(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """Queries are numbered through all heads, so that only the first one hides anything."""
+    if not causal or q.ndim < 3:
+        return None
+    positions = torch.arange(q.shape[:-1].numel()).view(*q.shape[:-1], 1)
+    future = torch.arange(k.shape[-2]) > positions
+    return attend(scaled(q, k).masked_fill(future, -float("inf")), v)

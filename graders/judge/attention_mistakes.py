@@ -8,25 +8,40 @@ from graders.judge.attention_imitations import (
     attend,
     attention,
     base_two,
-    fewer_keys,
+    divided_by_count,
     first_head_only,
-    first_keys,
     future_in_the_sum,
     future_only,
+    hidden_too_little,
     hide,
     local_indices,
     magnitude,
-    never_rescaled,
     not_divided,
     nothing_visible,
+    numbered_through_heads,
     one_key_more,
+    operands_mixed,
     other_heads,
+    other_scales,
+    over_queries,
     overflowed,
-    padding_counted,
-    rescaled_the_wrong_way,
     scaled,
     scaled_by,
     values_lie_like_keys,
+    weights_scaled,
+)
+from graders.judge.attention_walks import (
+    by_whole_blocks,
+    divided_in_each_step,
+    fewer_keys,
+    first_keys,
+    keys_reshaped,
+    last_block_alone,
+    not_rescaled,
+    padding_counted,
+    parts_not_merged,
+    same_block_again,
+    scaled_by_block,
 )
 from graders.judge.footprints import (
     computes,
@@ -34,6 +49,7 @@ from graders.judge.footprints import (
     either,
     nan_from_padding,
     where_finite,
+    without_race,
 )
 from graders.judge.model import Misconception
 
@@ -54,6 +70,44 @@ MISTAKES = (
         message="The weights come out too even. (Scaling q and k both by 1/√d does the same.)",
         next_step="The factor is `1 / sqrt(d)`, once.",
         imitate=scaled_by(1.0),
+    ),
+    Misconception(
+        code="other-scale",
+        title="The scores are scaled by another number than 1/√d",
+        message=(
+            "d is the length of one query, `q.shape[-1]`. The factor here fits another number: "
+            "of queries, of keys, of a block, a fixed one; or the scores are multiplied by √d, "
+            "or by 0 (a division of whole numbers)."
+        ),
+        next_step="Compute the factor in the launcher: `q.shape[-1] ** -0.5`.",
+        footprint=either(computes(other_scales), computes_with_block(scaled_by_block)),
+    ),
+    Misconception(
+        code="weights-scaled",
+        title="The weights are scaled, not the scores",
+        message=(
+            "The factor 1/√d comes after the softmax: the weights of a query no longer sum to 1, "
+            "and the softmax saw scores that are too large."
+        ),
+        next_step="Multiply the scores, before maximum and exp.",
+        footprint=computes(weights_scaled),
+    ),
+    Misconception(
+        code="operands-mixed",
+        title="q, k and v are mixed up",
+        message=(
+            "The output is an attention, but with the three in other roles: two have changed "
+            "places, or one of them is used twice."
+        ),
+        next_step="Compare the arguments of the launch with the parameters, one by one.",
+        footprint=computes(operands_mixed),
+    ),
+    Misconception(
+        code="queries-normalised",
+        title="The softmax runs over the queries",
+        message="The weights of each *key* sum to 1; those of each query should.",
+        next_step="Take maximum and sum along the keys, `axis=1` of a (BLOCK_M, BLOCK_N) tile.",
+        footprint=computes(over_queries),
     ),
     Misconception(
         code="causal-ignored",
@@ -107,6 +161,37 @@ MISTAKES = (
         footprint=computes_with_block(local_indices),
     ),
     Misconception(
+        code="causal-by-block",
+        title="The mask decides for whole blocks of keys",
+        message=(
+            "A block of keys is walked through or left out as a whole. Within the block on the "
+            "diagonal some keys lie in the future of some queries, and those are not hidden."
+        ),
+        next_step="Leave blocks out to save time, and compare the positions in the others.",
+        footprint=computes_with_block(by_whole_blocks),
+    ),
+    Misconception(
+        code="causal-through-heads",
+        title="The queries are numbered through all heads",
+        message=(
+            "In the first head the future is hidden. In the others each query counts as coming "
+            "after all those of the heads before, so it sees every key."
+        ),
+        next_step="A query's position starts from 0 in each head: take the row number modulo m.",
+        footprint=computes(numbered_through_heads),
+    ),
+    Misconception(
+        code="hidden-too-little",
+        title="Hidden keys keep a part of their weight",
+        message=(
+            "A key in the future gets a low score here, not -inf. exp(-10) is small, but not 0: "
+            "next to scores that are low themselves the future shines through."
+        ),
+        next_step="Use `-float('inf')`, or a number like -1e30 that no score comes near.",
+        imitate=hidden_too_little,
+        footprint=computes(hidden_too_little),
+    ),
+    Misconception(
         code="future-counted",
         title="Hidden keys still count in the softmax",
         message=(
@@ -153,7 +238,8 @@ MISTAKES = (
         title="Keys that do not exist take part in the softmax",
         message=(
             "The last block of keys is not full. Its missing keys were loaded as 0, so their "
-            "score is 0, not -inf, and exp(0) = 1 enters the sum for each of them."
+            "score is 0, not -inf, and exp(0) = 1 enters the sum for each of them. (Indices that "
+            "are wrapped round with `% n`, or held at the last key, count real keys again.)"
         ),
         next_step="`s = tl.where(offs_n[None, :] < n, s, -float('inf'))` before the maximum.",
         faults=frozenset({"masked-lanes-used"}),
@@ -167,15 +253,64 @@ MISTAKES = (
         title="What was summed before is not rescaled",
         message=(
             "When a later block of keys raises the maximum, the sum and the output so far "
-            "still refer to the old one. Both must be multiplied by exp(old - new); one of "
-            "them, or both, was not."
+            "still refer to the old one. Both must be multiplied by exp(old - new), with the "
+            "same base as the weights; one of them, or both, was not, or what is new was."
         ),
         next_step="`acc = acc * alpha[:, None] + ...` and `l = l * alpha + ...`.",
-        footprint=either(
-            computes_with_block(never_rescaled(True)),
-            computes_with_block(never_rescaled(False)),
-            computes_with_block(rescaled_the_wrong_way),
+        footprint=computes_with_block(not_rescaled),
+    ),
+    Misconception(
+        code="last-block-only",
+        title="The last block of keys takes the place of all others",
+        message=(
+            "Output or sum holds what the last step of the loop computed, instead of what all "
+            "steps add up to. Keys that fit into one block do not show it."
         ),
+        next_step="`acc = acc * alpha[:, None] + ...`, from zeros before the loop.",
+        footprint=without_race(computes_with_block(last_block_alone)),
+    ),
+    Misconception(
+        code="block-not-advanced",
+        title="Every step of the loop meets the same block",
+        message=(
+            "Keys, values or both are those of the first block in each step: the pointers do not "
+            "move, or the load stands before the loop."
+        ),
+        next_step="Load both within the loop, at `start_n + tl.arange(0, BLOCK_N)`.",
+        footprint=computes_with_block(same_block_again),
+    ),
+    Misconception(
+        code="divided-in-each-step",
+        title="The output is divided inside the loop",
+        message=(
+            "The sum of the weights is complete only after the last block of keys. What was "
+            "divided by the sum so far would have to be multiplied by it again."
+        ),
+        next_step="Divide once, after the loop: `acc / l[:, None]`.",
+        footprint=computes_with_block(divided_in_each_step),
+    ),
+    Misconception(
+        code="parts-not-merged",
+        title="The parts of the keys are put together as they are",
+        message=(
+            "Each part of the keys has a maximum and a sum of its own. Averaging or adding the "
+            "parts gives each of them a weight that it does not have."
+        ),
+        next_step=(
+            "Bring all parts to the largest maximum, by exp(own - largest), then add outputs "
+            "*and* sums, then divide."
+        ),
+        footprint=computes_with_block(parts_not_merged),
+    ),
+    Misconception(
+        code="tile-not-transposed",
+        title="The tile of keys is reshaped, not transposed",
+        message=(
+            "A reshape keeps the order of the elements and only counts rows and columns anew: "
+            "each column of the result holds pieces of several keys."
+        ),
+        next_step="`tl.trans(k)`, or load the tile with rows and columns exchanged.",
+        footprint=computes_with_block(keys_reshaped),
     ),
     Misconception(
         code="key-loop-missing",
@@ -190,9 +325,12 @@ MISTAKES = (
     Misconception(
         code="not-normalised",
         title="The division by the sum is missing",
-        message="The output is a sum of weighted values whose weights do not sum to 1.",
-        next_step="At the end divide: `acc / l[:, None]`.",
-        footprint=computes(not_divided),
+        message=(
+            "The output is a sum of weighted values whose weights do not sum to 1. (Divided by "
+            "the number of keys they do not, either.)"
+        ),
+        next_step="At the end divide by the sum of the weights: `acc / l[:, None]`.",
+        footprint=computes(not_divided, divided_by_count),
     ),
     Misconception(
         code="heads-mixed",

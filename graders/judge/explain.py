@@ -15,6 +15,7 @@ from graders.judge.compare import Expectation, resembles, widened
 from graders.judge.generic import Words
 from graders.judge.model import Case, Evidence, Exercise, Fault, Finding, Misconception, Picture
 from graders.judge.patterns import PATTERNS
+from graders.judge.picture import draw
 from graders.judge.workers.protocol import SILENCED
 
 MAX_FINDINGS = 3
@@ -24,11 +25,9 @@ VAGUE = "wrong-values"
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
+THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
 TINY = 8  # elements: fewer cannot tell one mistake from another
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
-PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
-NO_ELEMENT = -1  # fills the last row of a wrapped vector
-CELLS = {NO_ELEMENT: " ", 0: ".", 1: "x", 2: "o"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def _candidates(
     In a case of a few elements nearly every mistake looks alike. What only such cases admit
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
-    named = _without_strays([(f, _misconceptions(exercise, f)) for f in failures])
+    named = _without_strays(_asked(exercise, failures))
     large = [found for failure, found in named if not _tiny(failure)]
     seen = {m.code for found in large for m in found}
     if not large:
@@ -121,6 +120,24 @@ def _candidates(
         (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
         for failure, found in named
     ]
+
+
+def _asked(
+    exercise: Exercise, failures: Sequence[Failure]
+) -> list[tuple[Failure, list[Misconception]]]:
+    """What each failing case admits. Beyond the first ones only what those have admitted, and
+    what the engine sees, is asked about: a learner waits for the answer.
+    """
+    named: list[tuple[Failure, list[Misconception]]] = []
+    seen: set[str] = set()
+    thorough = THOROUGH
+    for failure in failures:
+        known = [m for m in exercise.misconceptions if m.faults or m.code in seen]
+        found = _misconceptions(exercise.misconceptions if thorough > 0 else known, failure)
+        seen |= {m.code for m in found}
+        thorough -= not _tiny(failure)
+        named.append((failure, found))
+    return named
 
 
 def _without_strays(
@@ -155,18 +172,29 @@ def _refuted(
 
 
 def _foretells(misconception: Misconception, args: tuple[Any, ...], want: Expectation) -> bool:
-    assert misconception.imitate is not None
     with contextlib.suppress(Exception):
-        imitation = misconception.imitate(*(args if want.exact else widened(args)))
         right = want.values.to(want.dtype)
-        return imitation is not None and not resembles(right, imitation, want)
+        forms = _imitations(misconception, args, want)
+        return bool(forms) and not any(resembles(right, form, want) for form in forms)
     return False
 
 
-def _misconceptions(exercise: Exercise, failure: Failure) -> list[Misconception]:
+def _imitations(
+    misconception: Misconception, args: tuple[Any, ...], want: Expectation
+) -> list[torch.Tensor]:
+    """What the mistake would compute, in each of its forms."""
+    if misconception.imitate is None:
+        return []
+    found = misconception.imitate(*(args if want.exact else widened(args)))
+    if isinstance(found, list):
+        return found
+    return [] if found is None else [found]
+
+
+def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
     if failure.difference is not None or failure.status == SILENCED:
         return []
-    return [m for m in exercise.misconceptions if _matches(m, failure)]
+    return [m for m in asked if _matches(m, failure)]
 
 
 def _matches(misconception: Misconception, failure: Failure) -> bool:
@@ -187,16 +215,15 @@ def _matches(misconception: Misconception, failure: Failure) -> bool:
 
 def _imitates(misconception: Misconception, failure: Failure) -> bool:
     actual = failure.evidence.actual
-    if misconception.imitate is None or actual is None or failure.wrong is None:
+    if actual is None or failure.wrong is None:
         return False
-    args = failure.evidence.args
     want = failure.expectation
-    imitation = misconception.imitate(*(args if want.exact else widened(args)))
-    if imitation is None or not resembles(actual, imitation, want):
-        return False
-    if not bool(imitation.double().isfinite().any()):
-        return False  # nothing but NaN tells nothing
-    return not resembles(want.values.to(want.dtype), imitation, want)  # else it is no mistake here
+    return any(
+        resembles(actual, form, want)
+        and bool(form.double().isfinite().any())  # nothing but NaN tells nothing
+        and not resembles(want.values.to(want.dtype), form, want)  # else it is no mistake here
+        for form in _imitations(misconception, failure.evidence.args, want)
+    )
 
 
 def _misconception_finding(
@@ -352,39 +379,7 @@ def _number(value: float | bool) -> str:
 
 
 def _picture(failure: Failure) -> Picture | None:
-    """A small map of the output: `.` right, `x` wrong value, `o` never stored."""
     wrong = failure.wrong
-    if wrong is None or failure.hidden or not wrong.numel() or not bool(wrong.any()):
+    if wrong is None or failure.hidden or not bool(wrong.any()):
         return None
-    never = failure.evidence.never_stored
-    states = wrong.to(torch.int8)
-    if never is not None:
-        states = torch.where(never, torch.tensor(2, dtype=torch.int8), states)
-    grid = _as_grid(states)
-    reduced = _reduce(grid)
-    rows = tuple("".join(CELLS[value] for value in row) for row in reduced.tolist())
-    return Picture(rows, _caption(wrong, grid, reduced))
-
-
-def _as_grid(states: torch.Tensor) -> torch.Tensor:
-    """Two dimensions: rows of a matrix, or a vector wrapped into rows like lines of text."""
-    if states.dim() >= 2:
-        return states.reshape(-1, states.shape[-1])
-    columns = min(PICTURE_COLUMNS, states.numel())
-    missing = -states.numel() % columns
-    padded = torch.nn.functional.pad(states.reshape(-1), (0, missing), value=NO_ELEMENT)
-    return padded.reshape(-1, columns)
-
-
-def _reduce(grid: torch.Tensor) -> torch.Tensor:
-    """The worst state of each cell when the grid is too large to draw element by element."""
-    rows, columns = min(PICTURE_ROWS, grid.shape[0]), min(PICTURE_COLUMNS, grid.shape[1])
-    pooled = torch.nn.functional.adaptive_max_pool2d(grid[None].float(), (rows, columns))
-    return pooled[0].to(torch.int8)
-
-
-def _caption(wrong: torch.Tensor, grid: torch.Tensor, reduced: torch.Tensor) -> str:
-    share = f"{int(wrong.sum())} of {wrong.numel()} output elements differ from the reference"
-    if grid.shape == reduced.shape:
-        return f"{share}; one cell is one element."
-    return f"{share}; one cell stands for several elements and shows the worst of them."
+    return draw(wrong, failure.evidence.never_stored)

@@ -1,157 +1,37 @@
-"""Layer normalisation, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""The misconceptions about layer normalisation, the special ones first."""
 
 from __future__ import annotations
 
-import torch
-
 from graders.judge import mistakes, rounding_mistakes
-from graders.judge.compare import widened
 from graders.judge.footprints import (
     computes,
     computes_with_block,
     either,
-    has_holes,
     nan_from_padding,
     without_race,
 )
-from graders.judge.model import Evidence, Misconception
-from graders.judge.softmax_mistakes import blocks, too_many_steps
-
-
-def row_variance(x: torch.Tensor) -> torch.Tensor:
-    """Return the biased variance of each row, as a column."""
-    return ((x - x.mean(dim=1, keepdim=True)) ** 2).mean(dim=1, keepdim=True)
-
-
-def layernorm(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """Return each row with mean 0 and variance 1, times weight, plus bias."""
-    variance = row_variance(x)
-    return (x - x.mean(dim=1, keepdim=True)) / torch.sqrt(variance + eps) * weight + bias
-
-
-def layernorm_magnitude(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """The mean's rounding error, as large as x's own, is divided by the deviation."""
-    deviation = torch.sqrt(row_variance(x) + eps)
-    size = x.abs() + x.abs().mean(dim=1, keepdim=True)
-    return size / deviation * weight.abs() + bias.abs()
-
-
-def normalised(
-    x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """Return (x - mean) / sqrt(variance + eps)."""
-    return (x - mean) / torch.sqrt(variance + eps)
-
-
-def padding_in_variance(
-    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor | None:
-    """Return a layer norm whose variance counts the lanes beyond the row, as -mean."""
-    columns = x.shape[1]
-    if block <= columns:
-        return None
-    mean = x.mean(dim=1, keepdim=True)
-    squares = ((x - mean) ** 2).sum(dim=1, keepdim=True) + (block - columns) * mean**2
-    return normalised(x, mean, squares / columns, eps) * weight + bias
-
-
-def divided_by_block(
-    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> list[torch.Tensor]:
-    """Return the layer norms whose mean, variance or both are divided by the block size.
-
-    With each of them the lanes beyond the row may count as zeros in the variance, or not.
-    """
-    columns = x.shape[1]
-    if block <= columns:
-        return []
-    found = []
-    for mean_by, variance_by in ((block, columns), (columns, block), (block, block)):
-        mean = x.sum(dim=1, keepdim=True) / mean_by
-        squares = ((x - mean) ** 2).sum(dim=1, keepdim=True)
-        for lanes in (0, block - columns):
-            variance = (squares + lanes * mean**2) / variance_by
-            found.append(normalised(x, mean, variance, eps) * weight + bias)
-    return found
-
-
-def last_block_alone(
-    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> list[torch.Tensor]:
-    """Return the layer norms whose mean or variance sums up the last block alone."""
-    columns = x.shape[1]
-    if too_many_steps(block, x):
-        return []
-    mean = x.mean(dim=1, keepdim=True)
-    squares = (blocks(x, block)[-1] - mean).square().sum(dim=1, keepdim=True)
-    of_variance = normalised(x, mean, squares / columns, eps)
-    first = x[:, :1]
-    means = (
-        first + (blocks(x, block)[-1] - first).sum(dim=1, keepdim=True) / columns,
-        blocks(x, block)[-1].sum(dim=1, keepdim=True) / columns,
-    )
-    of_mean = [normalised(x, m, ((x - m) ** 2).mean(dim=1, keepdim=True), eps) for m in means]
-    return [result * weight + bias for result in (of_variance, *of_mean)]
-
-
-def within_blocks_only(
-    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor | None:
-    """Return a layer norm whose variance leaves out how far the blocks' means lie apart."""
-    if too_many_steps(block, x):
-        return None
-    parts = blocks(x, block)
-    squares = sum((row_variance(part) * part.shape[1] for part in parts), torch.zeros(()))
-    mean = x.mean(dim=1, keepdim=True)
-    return normalised(x, mean, squares / x.shape[1], eps) * weight + bias
-
-
-def parameters_of_first_block(
-    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> list[torch.Tensor]:
-    """Return the layer norms that read weight, bias or both at the lane, not at the column."""
-    columns = x.shape[1]
-    if too_many_steps(block, x):
-        return []
-    lane = torch.arange(columns) % block
-    chosen = ((weight[lane], bias), (weight, bias[lane]), (weight[lane], bias[lane]))
-    return [layernorm(x, w, b, eps) for w, b in chosen]
-
-
-def eps_outside(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """Return a layer norm that adds eps to the deviation."""
-    deviation = row_variance(x).sqrt() + eps
-    return (x - x.mean(dim=1, keepdim=True)) / deviation * weight + bias
-
-
-def cancelled(evidence: Evidence) -> bool:
-    """The mean is far above the spread, and the rows have a scale that follows no rule.
-
-    A variance that is noise leaves the shape of a row as it is: its scale is wrong, by a
-    factor that differs from row to row, or not a number at all.
-    """
-    x, weight, bias, eps = widened(evidence.args)
-    if x.shape[1] < 2 or not x.numel() or evidence.actual is None or has_holes(evidence):
-        return False
-    ratio = x.mean(dim=1) ** 2 / row_variance(x)[:, 0].clamp_min(1e-30)
-    if not bool((ratio > 1e4).all()):
-        return False
-    shape = layernorm(x, weight, torch.zeros_like(bias), eps)
-    got = evidence.actual.double() - bias
-    finite = got.isfinite().all(dim=1)
-    factor = (got * shape).sum(dim=1, keepdim=True) / shape.square().sum(dim=1, keepdim=True)
-    noise = 0.05 * (got.abs() + got.abs().mean(dim=1, keepdim=True))
-    same_shape = ((got - factor * shape).abs() <= noise).all(dim=1)
-    factors = factor[finite, 0]
-    irregular = len(factors) < x.shape[0] or float(factors.std()) > 1e-4 * float(factors.mean())
-    return bool((same_shape | ~finite).all()) and irregular
-
+from graders.judge.layernorm_imitations import (
+    cancelled,
+    columns_of_tile,
+    divided_by_block,
+    divided_by_rows,
+    eps_elsewhere,
+    last_block_alone,
+    layernorm,
+    layernorm_magnitude,
+    normalised,
+    of_whole_tile,
+    ones_in_the_mean,
+    other_centres,
+    other_spreads,
+    padding_in_variance,
+    parameters_misapplied,
+    parameters_of_first_block,
+    row_variance,
+    squares_not_centred,
+    within_blocks_only,
+)
+from graders.judge.model import Misconception
 
 MISTAKES = (
     Misconception(
@@ -171,12 +51,14 @@ MISTAKES = (
         title="The lanes beyond the row count in the variance",
         message=(
             "They were loaded as 0, but after subtracting the mean they are -mean, and each "
-            "adds mean² to the sum of squares. With a mean near zero it hardly shows."
+            "adds mean² to the sum of squares. With a mean near zero it hardly shows. (Loaded as "
+            "another number than 0, they are in the mean already.)"
         ),
         next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
         faults=frozenset({"masked-lanes-used"}),
         footprint=either(
             computes_with_block(padding_in_variance),
+            computes_with_block(ones_in_the_mean),
             nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
         ),
     ),
@@ -190,6 +72,16 @@ MISTAKES = (
         ),
         next_step="Divide by `n_cols`, not by `BLOCK_SIZE`.",
         footprint=computes_with_block(divided_by_block),
+    ),
+    Misconception(
+        code="divided-by-rows",
+        title="The sums are divided by the number of rows",
+        message=(
+            "Mean and variance are averages over the elements of one row: there are as many of "
+            "them as columns. In a square matrix the mistake does not show."
+        ),
+        next_step="Divide by `n_cols`, which is `x.shape[1]`.",
+        footprint=computes(divided_by_rows),
     ),
     Misconception(
         code="unbiased-variance",
@@ -210,15 +102,11 @@ MISTAKES = (
         title="The eps of the call is not added under the root",
         message=(
             "The divisor should be √(variance + eps), with the eps that was passed. Here eps "
-            "stands outside the root (√variance + eps), or is a fixed number, or is missing."
+            "stands outside the root (√variance + eps), or is a fixed number, or is there twice, "
+            "or is the least that the variance may be, or is missing."
         ),
         next_step="`tl.sqrt(variance + eps)`, with `eps` as an argument of the kernel.",
-        imitate=eps_outside,
-        footprint=computes(
-            lambda x, weight, bias, eps: layernorm(x, weight, bias, 0.0),
-            lambda x, weight, bias, eps: layernorm(x, weight, bias, 1e-5),
-            lambda x, weight, bias, eps: layernorm(x, weight, bias, 1e-6),
-        ),
+        imitate=eps_elsewhere,
     ),
     Misconception(
         code="root-missing",
@@ -294,17 +182,78 @@ MISTAKES = (
         ),
     ),
     Misconception(
+        code="variance-not-centred",
+        title="The squares are taken without subtracting the mean",
+        message=(
+            "The variance is the mean of (x - mean)². Here it is the mean of x², or that less "
+            "the mean instead of its square. With a mean near zero it hardly shows."
+        ),
+        next_step="`centred = x - mean` first, then `tl.sum(centred * centred, axis=0) / n_cols`.",
+        footprint=computes(squares_not_centred),
+    ),
+    Misconception(
+        code="other-centre",
+        title="Something else than the mean is subtracted",
+        message=(
+            "The rows are centred on their least, largest or first element, or the mean is "
+            "subtracted twice: the result does not have mean 0."
+        ),
+        next_step="Subtract `tl.sum(x, axis=0) / n_cols`, once.",
+        footprint=computes(other_centres),
+    ),
+    Misconception(
+        code="other-spread",
+        title="The row is not divided by its standard deviation",
+        message=(
+            "The rows are centred, but then divided by something else: the range, the mean or "
+            "largest absolute value, the root of the deviation; or they are multiplied by it."
+        ),
+        next_step="Divide by `tl.sqrt(variance + eps)`, or multiply by `tl.rsqrt(variance + eps)`.",
+        footprint=computes(other_spreads),
+    ),
+    Misconception(
+        code="tile-normalised",
+        title="The rows of a tile share their statistics",
+        message=(
+            "Each row has a mean and a variance of its own. Here they were taken over all rows "
+            "of a tile: the reduction runs over both axes."
+        ),
+        next_step="Reduce along `axis=1` only, and keep the column: `mean[:, None]`.",
+        footprint=computes_with_block(of_whole_tile),
+    ),
+    Misconception(
+        code="input-added",
+        title="The input is added to the result",
+        message="The output is the layer norm plus x: a residual connection that nobody asked for.",
+        next_step="Store the normalised, weighted row plus the bias, and nothing else.",
+        footprint=computes(lambda x, weight, bias, eps: x + layernorm(x, weight, bias, eps)),
+    ),
+    Misconception(
         code="parameters-exchanged",
         title="Weight and bias are mixed up",
         message=(
-            "The result is normalised · weight + bias. Here the two have changed places, or "
-            "the bias is added first and multiplied by the weight as well."
+            "The result is normalised · weight + bias. Here the two have changed places, or one "
+            "of them is used for both, or the bias is added first and multiplied by the weight "
+            "as well."
         ),
         next_step="Multiply by the weight, then add the bias, and look at the launch's order.",
         footprint=computes(
             lambda x, weight, bias, eps: layernorm(x, bias, weight, eps),
             lambda x, weight, bias, eps: layernorm(x, weight, bias * weight, eps),
+            lambda x, weight, bias, eps: layernorm(x, weight, weight, eps),
+            lambda x, weight, bias, eps: layernorm(x, bias, bias, eps),
         ),
+    ),
+    Misconception(
+        code="parameters-misapplied",
+        title="Weight or bias enters in another way",
+        message=(
+            "The normalised row, times the weight of each column, plus the bias of each column: "
+            "that is all. Here one of them is added where it should multiply, enters twice, with "
+            "the wrong sign, before the row is normalised, or is that of the row's number."
+        ),
+        next_step="`normalised * weight + bias`, both loaded with the column offsets.",
+        footprint=computes(parameters_misapplied),
     ),
     Misconception(
         code="weight-missing",
@@ -323,11 +272,12 @@ MISTAKES = (
     Misconception(
         code="columns-normalised",
         title="The columns are normalised, not the rows",
-        message="Mean and variance were taken down the columns.",
+        message="Mean and variance were taken down the columns, of all rows or of a tile.",
         next_step="A program takes one row and reduces over the columns.",
         imitate=lambda x, weight, bias, eps: (
             normalised(x, x.mean(0), row_variance(x.t())[:, 0], eps) * weight + bias
         ),
+        footprint=computes_with_block(columns_of_tile),
     ),
     mistakes.contiguous_assumed(layernorm),
     rounding_mistakes.computes_in_half(layernorm_magnitude),

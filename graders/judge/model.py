@@ -132,7 +132,8 @@ class Misconception:
     """A named mistake, recognised by what it computes or by the trace that it leaves.
 
     Any one of the three tells it: `imitate(*args)` returns what the mistake *would compute*
-    (None where it would compute the right thing; NaN where it would leave memory untouched);
+    (None where it would compute the right thing; NaN where it would leave memory untouched), or
+    a list of such results where the mistake has several forms;
     `faults` are engine codes, optionally `code:argument`; `footprint` looks at the evidence.
     """
 
@@ -140,7 +141,7 @@ class Misconception:
     title: str
     message: str  # what happened and why, in a tutor's words
     next_step: str
-    imitate: Callable[..., torch.Tensor | None] | None = None
+    imitate: Callable[..., torch.Tensor | list[torch.Tensor] | None] | None = None
     faults: frozenset[str] = frozenset()
     footprint: Callable[[Evidence], bool] | None = None
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
