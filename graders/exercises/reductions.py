@@ -6,7 +6,7 @@ from graders.judge import layernorm_mistakes, softmax_mistakes
 from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
 from graders.judge.layernorm_imitations import layernorm, layernorm_magnitude
 from graders.judge.model import Arg, Choice, Exercise, Question, TensorSpec
-from graders.judge.softmax_mistakes import softmax, softmax_magnitude
+from graders.judge.softmax_imitations import softmax, softmax_magnitude
 
 AXES = "rows columns"
 OVERFLOW = "exp must not overflow."

@@ -18,7 +18,7 @@ from graders.judge.footprints import (
     stored_prefix,
 )
 from graders.judge.model import Evidence
-from graders.judge.softmax_mistakes import SMALLEST_BLOCK
+from graders.judge.softmax_imitations import SMALLEST_BLOCK
 
 
 def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:

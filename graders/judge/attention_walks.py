@@ -7,7 +7,7 @@ import math
 import torch
 
 from graders.judge.attention_imitations import attend, hide, scaled, scores
-from graders.judge.softmax_mistakes import SMALLEST_BLOCK, blocks, too_many_steps
+from graders.judge.softmax_imitations import SMALLEST_BLOCK, blocks, too_many_steps
 
 LARGEST_BLOCK = 256  # of keys, where an imitation takes its time
 

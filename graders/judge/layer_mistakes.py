@@ -26,8 +26,13 @@ def magnitude(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor
     return x.abs() @ w.abs().t() + b.abs()
 
 
-def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
-    return torch.relu(x @ w.t() + b[:, None]) if x.shape[0] == w.shape[0] else None
+def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """Rows beyond the last bias get none, or the first ones again."""
+    if not len(b):
+        return []
+    row = torch.arange(x.shape[0])
+    masked = torch.where(row < len(b), b[row.clamp(max=len(b) - 1)], 0.0)
+    return [torch.relu(x @ w.t() + bias[:, None]) for bias in (masked, b[row % len(b)])]
 
 
 def _weight_unturned(evidence: Evidence) -> bool:
@@ -50,7 +55,10 @@ def _bias_in_each_step(
 
 def _other_activations(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
     result = x @ w.t() + b
-    return [activation(result) for activation in OTHER_ACTIVATIONS if activation is not torch.relu]
+    others = [
+        activation(result) for activation in OTHER_ACTIVATIONS if activation is not torch.relu
+    ]
+    return [*others, (result > 0).to(result.dtype), result * (result > 1)]
 
 
 def _other_bias(
@@ -136,6 +144,19 @@ SPECIAL = (
         footprint=computes_with_block(_relu_in_each_step),
     ),
     Misconception(
+        code="relu-on-input",
+        title="The ReLU is applied to the input",
+        message=(
+            "The negative numbers of x were cut off before the product. They belong into it: "
+            "only the *result* of the layer is cut off."
+        ),
+        next_step="Multiply x as it is, add the bias, then `tl.maximum(result, 0.0)`.",
+        footprint=computes(
+            lambda x, w, b: torch.relu(torch.relu(x) @ w.t() + b),
+            lambda x, w, b: torch.relu(x) @ w.t() + b,
+        ),
+    ),
+    Misconception(
         code="bias-of-other-columns",
         title="Each tile gets the bias of the first columns",
         message=(
@@ -157,7 +178,8 @@ SPECIAL = (
         title="That is another activation than ReLU",
         message=(
             "The output is x @ w.T + b, but what follows is not a ReLU: for instance its mirror "
-            "image (`tl.minimum`), an absolute value, a leaky or a smooth variant."
+            "image (`tl.minimum`), an absolute value, a leaky or a smooth variant, the mere "
+            "answer whether it is positive, or another threshold than 0."
         ),
         next_step="ReLU is `tl.maximum(result, 0.0)`: negative numbers become 0, others stay.",
         footprint=computes(_other_activations),

@@ -7,7 +7,7 @@ import torch
 from graders.judge.compare import widened
 from graders.judge.footprints import has_holes
 from graders.judge.model import Evidence
-from graders.judge.softmax_mistakes import SMALLEST_BLOCK, blocks, too_many_steps
+from graders.judge.softmax_imitations import SMALLEST_BLOCK, blocks, too_many_steps
 
 
 def row_variance(x: torch.Tensor) -> torch.Tensor:

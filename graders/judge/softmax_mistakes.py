@@ -1,153 +1,41 @@
-"""Softmax of rows, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""The misconceptions about softmax, the special ones first."""
 
 from __future__ import annotations
-
-import math
 
 import torch
 
 from graders.judge import mistakes, rounding_mistakes
 from graders.judge.footprints import (
-    close,
     computes,
     computes_with_block,
     either,
-    has_holes,
     nan_from_padding,
     without_race,
 )
-from graders.judge.model import Evidence, Misconception
-
-SMALLEST_BLOCK, LONGEST_ROW = 16, 1100  # of a walk in blocks that is imitated
-
-
-def too_many_steps(block: int, x: torch.Tensor) -> bool:
-    """Whether to leave out the imitation of a walk: rare block sizes, or long rows."""
-    return not SMALLEST_BLOCK <= block < x.shape[-1] <= LONGEST_ROW
-
-
-def blocks(x: torch.Tensor, size: int) -> list[torch.Tensor]:
-    """Return the blocks of `size` columns into which a kernel cuts the rows of x."""
-    return [x[..., start : start + size] for start in range(0, x.shape[-1], size)]
-
-
-def softmax(x: torch.Tensor) -> torch.Tensor:
-    """Return the softmax of each row."""
-    return torch.softmax(x, dim=-1)
-
-
-def softmax_magnitude(x: torch.Tensor) -> torch.Tensor:
-    """exp makes an error in its argument, which grows with the argument, a relative error.
-
-    The argument is x - max, or, before the maximum is subtracted, x times log2(e) for exp2.
-    """
-    return (softmax(x) * (1 + 2 * x.abs() + _largest(x).abs())).nan_to_num(nan=0.0)
-
-
-def _largest(x: torch.Tensor) -> torch.Tensor:
-    """The maximum of each row, as a column."""
-    return x.amax(dim=-1, keepdim=True) if x.numel() else x
-
-
-def with_base_two(x: torch.Tensor) -> torch.Tensor:
-    """Return the shares of 2**x in place of e**x."""
-    return softmax(x * math.log(2.0))
-
-
-def divided_by_length(x: torch.Tensor) -> torch.Tensor:
-    """Return exp(x - max) divided by how many columns there are."""
-    return torch.exp(x - _largest(x)) / x.shape[1]
-
-
-def lanes_wrapped(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return a softmax whose sum counts the lanes beyond the row, wrapped round to its start."""
-    columns = x.shape[1]
-    if block <= columns:
-        return None
-    weights = torch.exp(x - _largest(x))
-    wrapped = weights[:, torch.arange(block) % columns]
-    return weights / wrapped.sum(dim=1, keepdim=True)
-
-
-def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return an online softmax in lanes, whose sums are added without a common maximum."""
-    if too_many_steps(block, x):
-        return None
-    padded = torch.nn.functional.pad(x, (0, -x.shape[1] % block), value=-float("inf"))
-    lanes = padded.view(x.shape[0], -1, block)
-    total = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).nan_to_num(nan=0.0).sum((1, 2))
-    return torch.exp(x - _largest(x)) / total[:, None]
-
-
-def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return an online softmax that multiplies the old sum by exp(new - old maximum)."""
-    if too_many_steps(block, x):
-        return None
-    highest = blocks(x, block)[0].amax(dim=1, keepdim=True)
-    total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
-    for part in blocks(x, block):
-        larger = torch.maximum(highest, part.amax(dim=1, keepdim=True))
-        total = total * torch.exp(larger - highest) + torch.exp(part - larger).sum(1, keepdim=True)
-        highest = larger
-    return torch.exp(x - highest) / total
-
-
-def last_block_summed(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return a softmax whose sum is that of the last block alone."""
-    if too_many_steps(block, x):
-        return None
-    weights = torch.exp(x - _largest(x))
-    return weights / blocks(weights, block)[-1].sum(dim=1, keepdim=True)
-
-
-def padding_counted(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return the softmax of rows padded with zeros to the length of a block."""
-    columns = x.shape[1]
-    if block <= columns:
-        return None
-    weights = torch.exp(x)
-    return weights / (weights.sum(dim=1, keepdim=True) + (block - columns))
-
-
-def each_block_alone(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return the softmax of each block of a row for itself."""
-    if too_many_steps(block, x):
-        return None
-    return torch.cat([softmax(part) for part in blocks(x, block)], dim=1)
-
-
-def sum_not_rescaled(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return an online softmax whose sum keeps the terms of older maxima as they were."""
-    if too_many_steps(block, x):
-        return None
-    highest = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype)
-    total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
-    for part in blocks(x, block):
-        highest = torch.maximum(highest, part.amax(dim=1, keepdim=True))
-        total = total + torch.exp(part - highest).sum(dim=1, keepdim=True)
-    return torch.exp(x - highest) / total
-
-
-def overflowed(evidence: Evidence) -> bool:
-    """Tell whether exactly rows with large (or very negative) numbers are not finite."""
-    (x,) = evidence.args
-    actual = evidence.actual
-    if actual is None or not x.numel() or has_holes(evidence):
-        return False
-    rows = (~actual.isfinite()).any(dim=1)
-    largest = x.double().amax(dim=1)
-    return bool(rows.any()) and bool(((largest[rows] > 10) | (largest[rows] < -80)).all())
-
-
-def nan_after_infinity(evidence: Evidence) -> bool:
-    """All is right but rows of NaN, and those hold -inf."""
-    (x,), actual = evidence.args, evidence.actual
-    if actual is None or has_holes(evidence) or not bool(actual.isnan().any()):
-        return False
-    lost = actual.isnan().any(dim=1)
-    infinite = (x == -float("inf")).any(dim=1)
-    return bool(infinite[lost].all() and close(actual, evidence.expected)[~lost].all())
-
+from graders.judge.model import Misconception
+from graders.judge.softmax_imitations import (
+    clamped,
+    divided_by_length,
+    down_tiles,
+    each_block_alone,
+    infinity_as_zero,
+    lanes_not_merged,
+    lanes_wrapped,
+    last_block_summed,
+    nan_after_infinity,
+    one_too_many,
+    over_tiles,
+    overflowed,
+    padding_counted,
+    rescaled_the_wrong_way,
+    softmax,
+    softmax_magnitude,
+    sum_not_rescaled,
+    with_base_two,
+    with_stale_maximum,
+    with_temperature,
+    without_exp,
+)
 
 MISTAKES = (
     Misconception(
@@ -158,10 +46,11 @@ MISTAKES = (
             "(And where all of a row is far below zero, every exp is 0, and 0 / 0 is NaN.) "
             "Subtracting the row's maximum changes nothing mathematically and keeps every "
             "exponent at 0 or below. It has to be the maximum of the *whole* row: one that is "
-            "kept running starts at -inf, not at 0, and takes in every block."
+            "kept running starts at -inf, not at 0, and takes in every block. (Cutting large "
+            "numbers off makes them all equal.)"
         ),
         next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
-        footprint=overflowed,
+        footprint=either(overflowed, computes(clamped)),
     ),
     Misconception(
         code="hidden-block-nan",
@@ -233,13 +122,15 @@ MISTAKES = (
         message="Each column sums to 1: the reduction runs along the wrong axis.",
         next_step="A program takes one row and reduces over the columns.",
         imitate=lambda x: torch.softmax(x, dim=0),
+        footprint=computes_with_block(down_tiles),
     ),
     Misconception(
         code="everything-normalised",
-        title="The whole matrix is normalised at once",
-        message="All elements together sum to 1, instead of each row.",
+        title="Rows are normalised together",
+        message="The elements of several rows, or of all, sum to 1, instead of each row's.",
         next_step="With a tile of rows reduce along `axis=1` and keep `[:, None]`.",
         imitate=lambda x: torch.softmax(x.flatten(), dim=0).view(x.shape),
+        footprint=computes_with_block(over_tiles),
     ),
     Misconception(
         code="not-normalised",
@@ -251,6 +142,53 @@ MISTAKES = (
         next_step="Divide by `tl.sum(numerator, axis=0)`.",
         imitate=lambda x: torch.exp(x - x.amax(dim=1, keepdim=True)),
         footprint=computes(lambda x: torch.exp(x), divided_by_length),
+    ),
+    Misconception(
+        code="exp-missing",
+        title="The numbers themselves are divided by their sum",
+        message=(
+            "A row sums to 1, but there is no exp: large numbers get too little, and negative "
+            "ones a negative share."
+        ),
+        next_step="`numerator = tl.exp(x - tl.max(x, axis=0))`, and divide that by its sum.",
+        footprint=computes(without_exp),
+    ),
+    Misconception(
+        code="scores-scaled",
+        title="The numbers are scaled first",
+        message=(
+            "The output is the softmax of x times a factor, such as 1/√n. That belongs to "
+            "attention; here x is taken as it is."
+        ),
+        next_step="Leave the factor out.",
+        footprint=computes(with_temperature),
+    ),
+    Misconception(
+        code="infinity-as-zero",
+        title="-inf gets a share",
+        message=(
+            "Elements of -inf were taken for 0. exp(-inf) is 0 already: that is how masked "
+            "places are kept out of a softmax, and nothing needs to be replaced."
+        ),
+        next_step="Compute with -inf as it is; only inf - inf would be NaN.",
+        footprint=computes(infinity_as_zero),
+    ),
+    Misconception(
+        code="sum-starts-at-one",
+        title="The sum does not start from 0",
+        message="The divisor is 1 + sum: every share comes out too small.",
+        next_step="Start the sum with 0.0.",
+        footprint=computes(one_too_many),
+    ),
+    Misconception(
+        code="stale-maximum",
+        title="The numerators refer to an older maximum",
+        message=(
+            "exp(x - maximum) was stored while the maximum was still growing; the sum refers to "
+            "the last one. Earlier blocks of a row come out too large."
+        ),
+        next_step="Store in a second walk, when maximum and sum are known.",
+        footprint=computes_with_block(with_stale_maximum),
     ),
     Misconception(
         code="logarithm-returned",
