@@ -25,7 +25,7 @@ from graders.judge.workers.batch import Batch
 from graders.judge.workers.gpu_launches import announce_compiling
 from graders.judge.workers.places_gpu import DeviceMemory
 from graders.judge.workers.pool import Job, Outcome, Workers
-from graders.judge.workers.protocol import COMPILING, RUNNING, Header
+from graders.judge.workers.protocol import COMPILING, RUNNING, Device, Header
 from graders.judge.workers.serve import _Watch
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -336,7 +336,7 @@ def solve_kernel(x_ptr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr):  # type:
 
 
 @contextlib.contextmanager
-def watched_batch() -> Iterator[tuple[_Watch, Callable[[int], None]]]:
+def watched_batch(device: Device = "cuda") -> Iterator[tuple[_Watch, Callable[[int], None]]]:
     """A watch over two jobs of five seconds, and how to say what state the first is in."""
     batch = Batch([Job("", "", "", (), (1,), torch.float32, seconds=5.0)] * 2, 60.0)
     control = socket.socket()
@@ -345,7 +345,7 @@ def watched_batch() -> Iterator[tuple[_Watch, Callable[[int], None]]]:
         os.pwrite(batch.memory, Header(state=state).pack(), batch.plan.jobs[0].header)
 
     try:
-        yield _Watch(batch.plan, batch.memory, os.getpid(), control, "cuda"), be
+        yield _Watch(batch.plan, batch.memory, os.getpid(), control, device), be
     finally:
         control.close()
         batch.close()
@@ -376,3 +376,13 @@ def test_compiling_has_a_time_of_its_own_and_of_the_processor() -> None:
         watch._follow(now + 18)
         assert not watch._had_its_time(now + 22.9)
         assert watch._had_its_time(now + 23.1)
+
+
+def test_nobody_compiles_on_the_cpu_to_gain_time() -> None:
+    with watched_batch("cpu") as (watch, be):
+        now = time.monotonic()
+        be(RUNNING)
+        watch._follow(now)
+        be(COMPILING)
+        watch._follow(now + 14)
+        assert watch._had_its_time(now + 15.1)

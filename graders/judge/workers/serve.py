@@ -169,7 +169,7 @@ class _Watch:
         self._blocks = os.fstat(memory).st_blocks
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
-        on_gpu = device == "cuda"
+        self._on_gpu = on_gpu = device == "cuda"
         self._patience = 1.0 if on_gpu else PATIENCE  # who waits for a GPU computes nothing here
         self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
@@ -227,7 +227,7 @@ class _Watch:
         while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._plan.jobs):
             self._job += 1
             self._begin(now)
-        compiling = self._state(self._job) == protocol.COMPILING
+        compiling = self._on_gpu and self._state(self._job) == protocol.COMPILING
         if compiling != self._compiling:
             self._compiling = compiling
             self._begin(now)
