@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from graders.judge import discovery, gate_read_words, generic, patterns, tensors
-from graders.judge.compare import Expectation, expect, widened, wrong_elements
+from graders.judge.compare import Expectation, expect, wrong_elements
+from graders.judge.explain import imitations
 from graders.judge.model import Case, Exercise, Hidden, Misconception
 
 TESTS = Path(__file__).parent
@@ -38,12 +39,10 @@ def hidden_of(exercise: Exercise) -> Hidden:
 
 def shows(misconception: Misconception, case: Case, exercise: Exercise) -> bool:
     """Whether the judge would refuse what the misconception computes in this case."""
-    assert misconception.imitate is not None
     args = tensors.build(case)
     expectation: Expectation = expect(exercise, args)
-    found = misconception.imitate(*(args if exercise.exact else widened(args)))
-    for imitation in found if isinstance(found, list) else [found]:
-        if imitation is None or not imitation.numel():
+    for imitation in imitations(misconception, args, expectation):
+        if not imitation.numel():
             continue
         assert tuple(imitation.shape) == expectation.shape, misconception.code
         if not expectation.any_integer:

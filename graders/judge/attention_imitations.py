@@ -128,6 +128,19 @@ def future_in_the_sum(
     return found
 
 
+def keys_or_values(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    causal: bool,
+    other_k: torch.Tensor,
+    other_v: torch.Tensor,
+) -> list[torch.Tensor]:
+    """Other keys, other values, or both take the place of the right ones."""
+    pairs = ((other_k, other_v), (k, other_v), (other_k, v))
+    return [attention(q, *pair, causal) for pair in pairs]
+
+
 def other_heads(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
@@ -136,7 +149,7 @@ def other_heads(
     for axis in range(q.ndim - 2):
         first = torch.zeros(k.shape[axis], dtype=torch.int64)
         k_0, v_0 = k.index_select(axis, first), v.index_select(axis, first)
-        found += [attention(q, *pair, causal) for pair in ((k_0, v_0), (k, v_0), (k_0, v))]
+        found += keys_or_values(q, k, v, causal, k_0, v_0)
     return found + _heads_m_apart(q, k, v, causal)
 
 
@@ -150,7 +163,7 @@ def _heads_m_apart(
         return []
     rows = torch.arange(count)[:, None] * m + torch.arange(n)
     k_m, v_m = (tensor.reshape(-1, q.shape[-1])[rows].view(k.shape) for tensor in (k, v))
-    return [attention(q, *pair, causal) for pair in ((k_m, v_m), (k_m, v), (k, v_m))]
+    return keys_or_values(q, k, v, causal, k_m, v_m)
 
 
 def values_lie_like_keys(evidence: Evidence) -> bool:

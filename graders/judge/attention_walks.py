@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from graders.judge.attention_imitations import attend, hide, scaled, scores
+from graders.judge.attention_imitations import attend, hide, keys_or_values, scaled, scores
 from graders.judge.softmax_imitations import SMALLEST_BLOCK, blocks, too_many_steps
 
 LARGEST_BLOCK = 256  # of keys, where an imitation takes its time
@@ -66,8 +66,7 @@ def same_block_again(
     if too_many_steps(block, k.mT):
         return []
     lane = torch.arange(k.shape[-2]) % block
-    pairs = ((k[..., lane, :], v), (k, v[..., lane, :]), (k[..., lane, :], v[..., lane, :]))
-    return [attend(hide(scaled(q, keys), causal), values) for keys, values in pairs]
+    return keys_or_values(q, k, v, causal, k[..., lane, :], v[..., lane, :])
 
 
 def keys_reshaped(
@@ -168,9 +167,9 @@ def parts_not_merged(
     """
     n = k.shape[-2]
     lengths = {block, -(-n // block)}
+    s = hide(scaled(q, k), causal)
     found = []
     for length in (length for length in lengths if SMALLEST_BLOCK <= length < n):
-        s = hide(scaled(q, k), causal)
         parts = list(zip(blocks(s, length), blocks(v.mT, length), strict=True))
         averaged = sum((attend(part, values.mT) for part, values in parts), torch.zeros(()))
         tops = [torch.exp(part - part.amax(dim=-1, keepdim=True)) for part, _ in parts]

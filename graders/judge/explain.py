@@ -174,12 +174,12 @@ def _refuted(
 def _foretells(misconception: Misconception, args: tuple[Any, ...], want: Expectation) -> bool:
     with contextlib.suppress(Exception):
         right = want.values.to(want.dtype)
-        forms = _imitations(misconception, args, want)
+        forms = imitations(misconception, args, want)
         return bool(forms) and not any(resembles(right, form, want) for form in forms)
     return False
 
 
-def _imitations(
+def imitations(
     misconception: Misconception, args: tuple[Any, ...], want: Expectation
 ) -> list[torch.Tensor]:
     """What the mistake would compute, in each of its forms."""
@@ -222,7 +222,7 @@ def _imitates(misconception: Misconception, failure: Failure) -> bool:
         resembles(actual, form, want)
         and bool(form.double().isfinite().any())  # nothing but NaN tells nothing
         and not resembles(want.values.to(want.dtype), form, want)  # else it is no mistake here
-        for form in _imitations(misconception, failure.evidence.args, want)
+        for form in imitations(misconception, failure.evidence.args, want)
     )
 
 

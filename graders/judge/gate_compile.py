@@ -33,6 +33,7 @@ from graders.judge.model import (
     TensorSpec,
 )
 from graders.judge.submission import Submission
+from graders.judge.workers.claims import line as plain_line
 from graders.judge.workers.claims import text as plain_text
 from graders.judge.workers.confine import confined
 from triton_util.explain.assembler import (
@@ -173,11 +174,10 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
 
 def _stopped(answer: Answer) -> Finding:
     """The finding for a child that came to no report."""
-    what, line = plain_text(answer.at.get("at"), 200), answer.at.get("line")
-    at = line if type(line) is int and line > 0 else None
+    what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
     if answer.timeout:
-        return timeout_finding(what, at)
-    return crash_finding(answer.signal, answer.stderr, what, at)
+        return timeout_finding(what, line)
+    return crash_finding(answer.signal, answer.stderr, what, line)
 
 
 def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:

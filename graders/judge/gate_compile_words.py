@@ -13,6 +13,7 @@ from typing import Any
 
 from graders.judge.generic import FAULTS
 from graders.judge.model import Finding
+from graders.judge.workers.claims import line as plain_line
 from graders.judge.workers.claims import text as plain_text
 
 GATE = "compile"
@@ -135,8 +136,7 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     where = f"In {kernel}: " if kernel else ""
     original = "\n".join(part for part in (whole or text, plain_text(stderr, 1000)) if part)
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
-    line = line if type(line) is int and line > 0 else None
-    return Finding(GATE, "compile-error", title, where + found[0], line, None, found[1],
+    return Finding(GATE, "compile-error", title, where + found[0], plain_line(line), None, found[1],
                    original=original)  # fmt: skip
 
 

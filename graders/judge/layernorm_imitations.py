@@ -58,16 +58,25 @@ def divided_by_block(
 
     With each of them the lanes beyond the row may count as zeros in the variance, or not.
     """
-    columns = x.shape[1]
-    if block <= columns:
+    extra = block - x.shape[1]
+    if extra <= 0:
         return []
+    return [
+        normalised(x, mean, (squares + lanes * mean**2) / variance_by, eps) * weight + bias
+        for mean, squares, variance_by in _divided_by(block, x)
+        for lanes in (0, extra)
+    ]
+
+
+def _divided_by(count: int, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor, int]]:
+    """Mean, sum of squares about it and what that is divided by: `count` for one of them, or
+    for both, the columns for the other.
+    """
+    columns = x.shape[1]
     found = []
-    for mean_by, variance_by in ((block, columns), (columns, block), (block, block)):
+    for mean_by, variance_by in ((count, columns), (columns, count), (count, count)):
         mean = x.sum(dim=1, keepdim=True) / mean_by
-        squares = ((x - mean) ** 2).sum(dim=1, keepdim=True)
-        for lanes in (0, block - columns):
-            variance = (squares + lanes * mean**2) / variance_by
-            found.append(normalised(x, mean, variance, eps) * weight + bias)
+        found.append((mean, ((x - mean) ** 2).sum(dim=1, keepdim=True), variance_by))
     return found
 
 
@@ -187,12 +196,10 @@ def divided_by_rows(
     rows, columns = x.shape
     if rows == columns or not rows:
         return []
-    found = []
-    for mean_by, variance_by in ((rows, columns), (columns, rows), (rows, rows)):
-        mean = x.sum(1, True) / mean_by
-        variance = ((x - mean) ** 2).sum(1, True) / variance_by
-        found.append(normalised(x, mean, variance, eps) * weight + bias)
-    return found
+    return [
+        normalised(x, mean, squares / variance_by, eps) * weight + bias
+        for mean, squares, variance_by in _divided_by(rows, x)
+    ]
 
 
 def parameters_misapplied(
@@ -216,6 +223,13 @@ def parameters_misapplied(
     ]
 
 
+def _tile_sums(block: int, values: torch.Tensor) -> torch.Tensor:
+    """For each row the sum of the rows of its tile, column by column."""
+    tile = torch.arange(values.shape[0]) // block
+    sums = torch.zeros(int(tile[-1]) + 1, values.shape[1], dtype=values.dtype)
+    return sums.index_add(0, tile, values)[tile]
+
+
 def of_whole_tile(
     block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
 ) -> list[torch.Tensor]:
@@ -226,12 +240,10 @@ def of_whole_tile(
     rows, columns = x.shape
     if not 1 < block < 2 * rows or not columns:
         return []
-    tile = torch.arange(rows) // block
-    members = torch.bincount(tile)[tile][:, None]
+    members = _tile_sums(block, torch.ones(rows, 1))
 
     def over_tile(values: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
-        sums = torch.zeros(int(tile[-1]) + 1, 1, dtype=x.dtype)
-        return sums.index_add(0, tile, values.sum(1, True))[tile] / (columns * count)
+        return _tile_sums(block, values.sum(1, True)) / (columns * count)
 
     found = []
     for count in (block, members):
@@ -278,17 +290,11 @@ def columns_of_tile(
     rows, columns = x.shape
     if not 1 < block < 2 * rows or not columns:
         return []
-    tile = torch.arange(rows) // block
-    members = torch.bincount(tile)[tile][:, None]
-
-    def down(values: torch.Tensor) -> torch.Tensor:
-        sums = torch.zeros(int(tile[-1]) + 1, columns, dtype=x.dtype)
-        return sums.index_add(0, tile, values)[tile]
-
+    members = _tile_sums(block, torch.ones(rows, 1))
     found = []
     for count in (rows, block, members):
-        mean = down(x) / count
+        mean = _tile_sums(block, x) / count
         for empty in (0, block - members):
-            variance = (down((x - mean) ** 2) + empty * mean**2) / count
+            variance = (_tile_sums(block, (x - mean) ** 2) + empty * mean**2) / count
             found.append(normalised(x, mean, variance, eps) * weight + bias)
     return found

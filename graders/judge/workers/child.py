@@ -38,10 +38,10 @@ class Reporter:
     def begin(self, job: JobPlan) -> None:
         """From here on it is about this job, which is loading."""
         self._job = job
-        self.run_from_now(protocol.LOADING)
+        self.start(protocol.LOADING)
 
-    def run_from_now(self, state: int = protocol.RUNNING) -> None:
-        """The job's time counts from here."""
+    def start(self, state: int) -> None:
+        """The time of this part of the job counts from here."""
         self.started = time.monotonic()
         self.state(state)
 
@@ -115,7 +115,7 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
                 launchers[job.launcher] = _load(plan.source, job)
                 between.enter_context(engine.ready(device))
             memory.wake(job)
-            reporter.run_from_now()
+            reporter.start(protocol.RUNNING)
             usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
             if not usable:
                 return

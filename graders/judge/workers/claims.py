@@ -73,7 +73,7 @@ def _fault(value: object) -> Fault | None:
     return Fault(
         code=value["code"],
         message=text(value.get("message"), MAX_MESSAGE),
-        line=_line(value.get("line")),
+        line=line(value.get("line")),
         source=text(value.get("source"), MAX_NAME),
         argument=text(value.get("argument"), MAX_NAME) or None,
         operation=text(value.get("operation"), MAX_NAME) or None,
@@ -81,7 +81,8 @@ def _fault(value: object) -> Fault | None:
     )
 
 
-def _line(value: object) -> int | None:
+def line(value: object) -> int | None:
+    """The number of a line, from 1; None for anything else."""
     return value if type(value) is int and 0 < value <= MAX_LINE else None
 
 

@@ -170,7 +170,6 @@ class _Watch:
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
         self._on_gpu = on_gpu = device == "cuda"
-        self._patience = 1.0 if on_gpu else PATIENCE  # who waits for a GPU computes nothing here
         self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
         self._batch_ends = started + plan.seconds
@@ -241,7 +240,8 @@ class _Watch:
         passed, allowed = now - self._job_started, self._plan.jobs[self._job].seconds
         if passed <= allowed:
             return False
-        if passed > (PATIENCE if self._compiling else self._patience) * allowed:
+        waits = self._on_gpu and not self._compiling  # who waits for a GPU computes nothing here
+        if waits or passed > PATIENCE * allowed:
             return True
         return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
 
