@@ -30,10 +30,10 @@ from classroom import gradebook, kernels, make_course
 from rich.console import Console
 from rich.table import Table
 
-from graders.classroom.autograde import Autograder, Result
-from graders.classroom.parallel import DaskCluster, Judged, Judging, LocalProcesses, Task
-from graders.classroom.pupils import first_line
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.autograde import Autograder, Result
+from graders.grading.parallel import DaskCluster, Judged, Judging, LocalProcesses, Task
+from graders.grading.pupils import first_line
 
 EXERCISE = "vector_add"
 MAX_PARENT_GIB = 1.0

@@ -23,9 +23,9 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
-from graders.classroom.course import built_lesson, config_file
-from graders.classroom.nbgrader_commands import Nbgrader
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.course import built_lesson, config_file
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.plugins.commands import Nbgrader
 
 LESSON, EXERCISE = "vector_add", "vector_add"
 STOCK = '\nget_config().pop("Autograde", None)  # stock preprocessors: Execute and the rest\n'

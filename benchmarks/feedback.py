@@ -22,7 +22,7 @@ from triton_util.client import checking
 from triton_util.client.card import report_html
 from triton_util.client.judge import JudgeProcess
 from triton_util.client.report import Report
-from triton_util.client.session import Cell, Session
+from triton_util.notebook.session import Cell, Session
 
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
 RIGHT = """\

@@ -87,11 +87,11 @@ def slow_down_seen(clock: CudaClock, plan: Plan, seed: int) -> tuple[float, floa
 
 
 def question_the_grade(repetitions: int) -> dict[str, list[str]]:
-    """What `gate_speed` says of the model solution itself, and of one slowed by a fifth."""
+    """What the speed gate says of the model solution itself, and of one slowed by a fifth."""
     from graders.judge import discovery
-    from graders.judge.gate_speed import Stopwatch
-    from graders.judge.submission import load
-    from graders.judge.workers.watched import WatchedWorkers
+    from graders.judge.sandbox.watched import WatchedWorkers
+    from graders.judge.speed.gate import Stopwatch
+    from graders.judge.submission.loading import load
 
     exercise = discovery.exercise(EXERCISE)
     model = discovery.model_path(exercise)

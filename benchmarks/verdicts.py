@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from graders.judge import discovery
-from graders.judge.model import GateStatus, Report
 from graders.judge.pipeline import Judge
+from graders.judge.records import GateStatus, Report
 
 TESTS = Path(__file__).parent.parent / "tests"
 

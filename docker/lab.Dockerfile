@@ -18,6 +18,7 @@ COPY triton_util triton_util
 COPY graders/__init__.py graders/__init__.py
 COPY graders/cli graders/cli
 COPY graders/judge graders/judge
+COPY graders/misconceptions graders/misconceptions
 COPY graders/exercises graders/exercises
 # The constraints file pins all that TORCH does not.
 # hadolint ignore=DL3013

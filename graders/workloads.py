@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own spelling
 
-from graders.judge.model import Arg, TensorSpec, Workload
+from graders.judge.records import Arg, TensorSpec, Workload
 
 HALF = torch.float16
 ROWS, COLUMNS = 16384, 4096

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.model import Case, Exercise, TensorSpec
+from graders.judge.records import Case, Exercise, TensorSpec
 
 
 def an_exercise(

@@ -12,12 +12,12 @@ from typing import Any
 
 import nbformat
 
-from graders.classroom.course import build
-from graders.classroom.marks import Marks, marks, ungraded_marks
-from graders.classroom.parallel import Judged, Task
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.course import build
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.marks import Marks, marks, ungraded_marks
+from graders.grading.parallel import Judged, Task
 from graders.judge import discovery
-from graders.judge.model import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
 
 LESSON = """\
 # %% [markdown]

@@ -13,7 +13,7 @@ from attacks.classroom import CONTROLS, Run, autograde, inputs
 from small_course import EXERCISE, SmallCourse
 
 from graders.judge.pipeline import WASTEFUL_SHARE
-from graders.judge.workers.pool import Workers
+from graders.judge.sandbox.pool import Workers
 
 pytestmark = [
     pytest.mark.slow,

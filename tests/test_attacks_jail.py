@@ -11,7 +11,7 @@ from attacks.attack import Attack, honest
 from attacks.bait import Bait, end, survivors
 from attacks.catalogue import ATTACKS
 
-from graders.judge.workers.pool import Job, Outcome, Workers
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 SIZES = (37, 2000)
 ALL_LAYERS = ("limits", "user", "landlock", "seccomp")

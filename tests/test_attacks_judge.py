@@ -12,11 +12,12 @@ from attacks.attack import honest
 from attacks.bait import Bait
 from attacks.catalogue import ATTACKS
 
-from graders.judge import discovery, gate_run
-from graders.judge.gate_compile import CompileWorker
-from graders.judge.model import Exercise, GateStatus, Report, Verdict
+from graders.judge import discovery
+from graders.judge.compiling.gate import CompileWorker
 from graders.judge.pipeline import WASTEFUL_SHARE, Judge
-from graders.judge.workers.pool import Workers
+from graders.judge.records import Exercise, GateStatus, Report, Verdict
+from graders.judge.running import interpret
+from graders.judge.sandbox.pool import Workers
 
 LONGEST_SECONDS = 60.0  # an endless loop costs its time limit in each of the running gates
 LONGEST_REPORT = 100_000
@@ -40,7 +41,7 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
             pytest.skip(f"no tier A here: {workers.layers}")
     with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
-        patch.setattr(gate_run, "CASE_SECONDS", 1.0)
+        patch.setattr(interpret, "CASE_SECONDS", 1.0)
         running._compiler = CompileWorker(cpu_seconds=3.0)
         control = running.judge_text(honest(), exercise)
         if control.verdict is not Verdict.PASSED:

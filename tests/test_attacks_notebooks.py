@@ -11,7 +11,7 @@ from attacks.classroom import CONTROLS, Run, autograde, feedback, inputs
 from attacks.notebooks import CHEAT, NOTEBOOKS, NotebookAttack
 from small_course import EXERCISE, SmallCourse
 
-from graders.judge.workers.pool import Workers
+from graders.judge.sandbox.pool import Workers
 
 pytestmark = [
     pytest.mark.slow,

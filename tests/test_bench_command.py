@@ -16,11 +16,12 @@ from standings import h200, runner, softmax_standing
 
 from graders.cli import bench as command
 from graders.cli.reports import panel
-from graders.judge import discovery, speed
-from graders.judge.model import GateStatus, GraderError, Report, Speed, Verdict
+from graders.judge import discovery
+from graders.judge.records import GateStatus, GraderError, Report, Speed, Verdict
+from graders.judge.speed import limits
 from triton_util.bench.standing import MINE, Standing
 from triton_util.client import timing
-from triton_util.client.session import Session
+from triton_util.notebook.session import Session
 
 SOLUTION = discovery.ROOT / "solutions" / "reductions.py"
 RIGHT = Path(__file__).parent / "right_kernels" / "vector_add" / "textbook.py"
@@ -34,7 +35,7 @@ def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "has_gpu", lambda: False)
+    monkeypatch.setattr(limits, "has_gpu", lambda: False)
 
 
 @pytest.fixture
@@ -46,9 +47,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         requests.append({"exercise": exercise.name, **options})
         return softmax_standing()
 
-    monkeypatch.setattr(speed, "has_gpu", lambda: True)
-    monkeypatch.setattr(speed, "stand", stand)
-    monkeypatch.setattr(speed, "compiler_remarks", lambda *args: ("Its loads are narrow.",))
+    monkeypatch.setattr(limits, "has_gpu", lambda: True)
+    monkeypatch.setattr(limits, "stand", stand)
+    monkeypatch.setattr(limits, "compiler_remarks", lambda *args: ("Its loads are narrow.",))
     return requests
 
 
@@ -111,7 +112,7 @@ def test_what_could_not_be_timed_is_said_and_fails(
     def broken(*args: Any, **options: Any) -> Standing:
         raise GraderError("timing did not come to an end within 9 s")
 
-    monkeypatch.setattr(speed, "stand", broken)
+    monkeypatch.setattr(limits, "stand", broken)
     done = run("softmax")
     assert done.exit_code == 1
     assert "softmax was not timed: timing did not come to an end" in done.output
@@ -129,7 +130,7 @@ def test_a_learners_installation_asks_for_a_file(
 def test_the_measured_gpu_is_told(
     asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speed, "measure_gpu", lambda folder: ("NVIDIA H200", h200()))
+    monkeypatch.setattr(limits, "measure_gpu", lambda folder: ("NVIDIA H200", h200()))
     done = run("--measure")
     assert done.exit_code == 0
     assert "NVIDIA H200: 4,800 GB/s copied" in done.output
@@ -139,11 +140,11 @@ def test_the_timing_process_says_in_one_line_what_it_cannot_do() -> None:
     """Without a GPU the process itself refuses; it must neither hang nor print a traceback."""
     request = {"measure": True, "folder": "."}
     done = subprocess.run(
-        [sys.executable, "-m", "graders.judge.measuring"],
+        [sys.executable, "-m", "graders.judge.speed.measuring"],
         input=json.dumps(request),
         capture_output=True,
         text=True,
-        env={**speed._environment(), "CUDA_VISIBLE_DEVICES": ""},
+        env={**limits._environment(), "CUDA_VISIBLE_DEVICES": ""},
         check=False,
     )
     answer = json.loads(done.stdout)
@@ -180,7 +181,7 @@ def test_speed_shows_the_standing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_speed_without_a_gpu_is_labelled_as_modelled(capsys: pytest.CaptureFixture[str]) -> None:
-    modelled = speed.modelled(discovery.exercise("softmax"), discovery.workload("softmax"))  # type: ignore[arg-type]
+    modelled = limits.modelled(discovery.exercise("softmax"), discovery.workload("softmax"))  # type: ignore[arg-type]
     judge = FakeJudge({"ok": True, "modelled": vars(modelled)})
     timing.speed(softmax, Session(globals(), ()), judge)  # type: ignore[arg-type]
     told = capsys.readouterr().out

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge import discovery, speed
-from graders.judge.gate_speed import Stopwatch
-from graders.judge.gpu_turns import turn
-from graders.judge.submission import Submission, load
-from graders.judge.workers.watched import WatchedWorkers
+from graders.judge import discovery
+from graders.judge.running.gpu_lock import turn
+from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.speed import limits
+from graders.judge.speed.gate import Stopwatch
+from graders.judge.submission.loading import Submission, load
 from triton_util.bench.standing import MINE, MODEL, TORCH
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -42,7 +43,7 @@ def model() -> Submission:
 
 def test_a_standing_has_every_contender_and_a_share_of_the_limit(tmp_path: Path) -> None:
     with turn(alone=True):
-        found = speed.stand(
+        found = limits.stand(
             RELU, tmp_path, source=NARROW, name="<narrow>", seconds=3.0, compiled_too=False
         )
     mine, best, torch_ = (found.runner(label) for label in (MINE, MODEL, TORCH))

@@ -11,8 +11,9 @@ import pytest
 import torch
 from standings import h200
 
-from graders.judge import discovery, measuring
-from graders.judge.model import GraderError, TensorSpec, Workload
+from graders.judge import discovery
+from graders.judge.records import GraderError, TensorSpec, Workload
+from graders.judge.speed import measuring
 from triton_util.bench import GpuState, Measurement
 from triton_util.bench.standing import MINE, MODEL, TORCH, Standing, keep_gpu, kept_gpu
 

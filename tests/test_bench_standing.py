@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from standings import h200, runner, softmax_standing
 
-from graders.judge import discovery, speed
+from graders.judge import discovery
+from graders.judge.speed import limits
 from graders.workloads import WORKLOADS
 from triton_util.bench import GPUS, words
 from triton_util.bench.page import modelled_html, page, standing_html
@@ -117,9 +118,9 @@ def test_what_was_measured_of_a_gpu_is_kept(tmp_path: Path) -> None:
 def test_each_workload_fits_its_exercise_and_a_gpu_of_16_gb(name: str) -> None:
     work, exercise = WORKLOADS[name], discovery.exercise(name)
     assert len(work.args) == len(exercise.parameters)
-    read, written = speed.least_bytes(work)
+    read, written = limits.least_bytes(work)
     assert 2**25 <= read + written <= 2**30
-    compute = speed.modelled(exercise, work).limit_on(h200()).bound == "compute"
+    compute = limits.modelled(exercise, work).limit_on(h200()).bound == "compute"
     assert compute == work.tensor_cores
 
 
@@ -153,7 +154,7 @@ def relu2d(x):
     return out
 """
     work = WORKLOADS["relu2d"]
-    (told,) = speed.compiler_remarks(f"SIZE = 128\n{narrow}", "relu2d", work, 90)
+    (told,) = limits.compiler_remarks(f"SIZE = 128\n{narrow}", "relu2d", work, 90)
     assert "32 bits at a time" in told
-    assert speed.compiler_remarks(f"SIZE = 1024\n{narrow}", "relu2d", work, 90) == ()
-    assert speed.compiler_remarks("def relu2d(x): return x.nothing", "relu2d", work, 90) == ()
+    assert limits.compiler_remarks(f"SIZE = 1024\n{narrow}", "relu2d", work, 90) == ()
+    assert limits.compiler_remarks("def relu2d(x): return x.nothing", "relu2d", work, 90) == ()

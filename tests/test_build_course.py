@@ -8,14 +8,14 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from graders.classroom.course import build as build_each
-from graders.classroom.course import built_course, stale
-from graders.classroom.lesson import read_lesson, read_solutions, solution_lines, stub
-from graders.classroom.notebook import hidden_points, public_points
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.course import build as build_each
+from graders.authoring.course import built_course, stale
+from graders.authoring.lesson import read_lesson, read_solutions, solution_lines, stub
+from graders.authoring.notebook import hidden_points, public_points
+from graders.authoring.rooms import Rooms, find_root
 from graders.cli.build import build as build_command
 from graders.judge import discovery
-from graders.judge.model import GraderError
+from graders.judge.records import GraderError
 
 LESSON = """\
 # %% [markdown]

@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner
 from small_course import lesson_rooms
 
-from graders.classroom import lint
-from graders.classroom.course import built_lesson
-from graders.classroom.lesson import read_lesson, read_solutions, stub
-from graders.classroom.lint import lint_house, lint_lesson
-from graders.classroom.rooms import Rooms
-from graders.classroom.skeleton import new_lesson
+from graders.authoring import lint
+from graders.authoring.course import built_lesson
+from graders.authoring.lesson import read_lesson, read_solutions, stub
+from graders.authoring.lint import lint_house, lint_lesson
+from graders.authoring.rooms import Rooms
+from graders.authoring.skeleton import new_lesson
 from graders.cli.new import new
 from graders.judge import discovery
-from graders.judge.model import Exercise, GraderError, Hidden
+from graders.judge.records import Exercise, GraderError, Hidden
 
 SLUG = "doubling"
 

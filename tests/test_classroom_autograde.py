@@ -9,11 +9,11 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
-from graders.classroom import judging
-from graders.classroom.autograde import Autograder, Result
-from graders.classroom.parallel import Judged, Task
-from graders.classroom.submissions import take
-from graders.judge.model import GraderError
+from graders.grading import judging
+from graders.grading.autograde import Autograder, Result
+from graders.grading.parallel import Judged, Task
+from graders.grading.submissions import take
+from graders.judge.records import GraderError
 
 
 @pytest.fixture(scope="module")

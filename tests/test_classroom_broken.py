@@ -13,8 +13,8 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
-from graders.classroom.autograde import Autograder
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.autograde import Autograder
 
 ROOMS = Rooms(find_root(Path(__file__)))
 KERNEL = (ROOMS.right_kernels / "vector_add" / "careful_launcher.py").read_text(encoding="utf-8")

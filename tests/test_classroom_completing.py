@@ -13,16 +13,16 @@ import pytest
 import torch
 from small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
-from graders.classroom import judging, store
-from graders.classroom.autograde import Autograder, Result
-from graders.classroom.judging import MODE
-from graders.classroom.marks import Marker, Marks, marks
-from graders.classroom.parallel import Judged, LocalProcesses, Task, Terms, judge_task
+from graders.grading import judging, store
+from graders.grading.autograde import Autograder, Result
+from graders.grading.judging import MODE
+from graders.grading.marks import Marker, Marks, marks
+from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_task
 from graders.judge import pipeline
-from graders.judge.explain import Failure
-from graders.judge.gate_run import RunResult, prepare
-from graders.judge.model import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.diagnosis.explain import Failure
 from graders.judge.pipeline import Judge
+from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.running.interpret import RunResult, prepare
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
 RIGHT = Path(__file__).parent / "right_kernels" / "vector_add" / "textbook.py"
@@ -185,7 +185,7 @@ def test_a_gpu_host_completes_what_a_class_was_given(
 
 
 def code_of(course: SmallCourse, student: str) -> list[str]:
-    from graders.classroom.autograde import _code
+    from graders.grading.autograde import _code
 
     path = course.folder / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     return _code(path, Autograder(course.folder, ASSIGNMENT)._masters)
@@ -223,7 +223,7 @@ def test_a_worker_completes_with_its_marker(monkeypatch: pytest.MonkeyPatch) -> 
         def close(self) -> None:
             pass
 
-    from graders.classroom import parallel
+    from graders.grading import parallel
 
     monkeypatch.setattr(parallel, "warm_marker", lambda: Marker(OneJudge()))
     monkeypatch.setenv(MODE, "all")

@@ -16,8 +16,8 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, SmallCourse, make
 
-from graders.classroom.rooms import Rooms, find_root
-from graders.judge.workers import folders
+from graders.authoring.rooms import Rooms, find_root
+from graders.judge.sandbox import folders
 
 pytestmark = pytest.mark.slow
 ROOMS = Rooms(find_root(Path(__file__)))

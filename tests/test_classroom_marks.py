@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from graders.classroom.marks import CellMark, Marker, Marks, marks
-from graders.classroom.notebook import hidden_points, public_points
-from graders.classroom.store import MarksStore, key
+from graders.authoring.notebook import hidden_points, public_points
+from graders.grading.marks import CellMark, Marker, Marks, marks
+from graders.grading.store import MarksStore, key
 from graders.judge import discovery
-from graders.judge.model import (
+from graders.judge.records import (
     GATES,
     Exercise,
     Finding,

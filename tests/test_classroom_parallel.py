@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, fake_marks, make
 
-from graders.classroom import judging, parallel
-from graders.classroom.autograde import Autograder
-from graders.classroom.marks import UNSANDBOXED, Marks
-from graders.classroom.parallel import (
+from graders.grading import judging, parallel
+from graders.grading.autograde import Autograder
+from graders.grading.marks import UNSANDBOXED, Marks
+from graders.grading.parallel import (
     ATTEMPTS,
     DaskCluster,
     Judging,
@@ -28,7 +28,7 @@ from graders.classroom.parallel import (
     Terms,
     judge_task,
 )
-from graders.judge.model import GraderError
+from graders.judge.records import GraderError
 
 
 def ask(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:

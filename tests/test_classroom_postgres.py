@@ -14,10 +14,10 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
-from graders.classroom import judging
-from graders.classroom.autograde import Autograder
-from graders.classroom.parallel import Judged, Task
-from graders.judge.model import GraderError
+from graders.grading import judging
+from graders.grading.autograde import Autograder
+from graders.grading.parallel import Judged, Task
+from graders.judge.records import GraderError
 
 pytestmark = [
     pytest.mark.slow,

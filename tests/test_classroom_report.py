@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
-from graders.classroom import judging
-from graders.classroom.autograde import Autograder
-from graders.classroom.class_report import ClassReport, class_report, harmless, to_html
-from graders.classroom.export import CanvasExportPlugin, MoodleExportPlugin
 from graders.cli.report import report as report_command
+from graders.grading import judging
+from graders.grading.autograde import Autograder
+from graders.grading.class_report import ClassReport, class_report, harmless, to_html
+from graders.grading.plugins.export import CanvasExportPlugin, MoodleExportPlugin
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),

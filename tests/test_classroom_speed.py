@@ -11,10 +11,10 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, SmallCourse, fake_marks, make
 
-from graders.classroom import judging
-from graders.classroom.autograde import Autograder
-from graders.classroom.class_report import class_report, to_html, write_csv
-from graders.classroom.parallel import Judged, Task
+from graders.grading import judging
+from graders.grading.autograde import Autograder
+from graders.grading.class_report import class_report, to_html, write_csv
+from graders.grading.parallel import Judged, Task
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),

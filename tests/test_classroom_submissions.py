@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import parse_utc
 
-from graders.classroom.submissions import MAX_FILE, LeftOut, recognise, take
-from graders.judge.model import GraderError
+from graders.grading.submissions import MAX_FILE, LeftOut, recognise, take
+from graders.judge.records import GraderError
 
 
 @pytest.mark.parametrize(

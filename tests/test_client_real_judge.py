@@ -12,7 +12,7 @@ import pytest
 from triton_util.client import checking, hints
 from triton_util.client import judge as judge_module
 from triton_util.client.judge import JudgeProcess
-from triton_util.client.session import Cell, Session
+from triton_util.notebook.session import Cell, Session
 
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
 KERNEL = """\

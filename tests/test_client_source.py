@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from triton_util.client.literals import literal, modules_of
-from triton_util.client.session import Cell, Session, script_cells, unwrap_cell_magic
-from triton_util.client.source import GatherError, gather
+from triton_util.notebook.literals import literal, modules_of
+from triton_util.notebook.session import Cell, Session, script_cells, unwrap_cell_magic
+from triton_util.notebook.source import GatherError, gather
 
 IMPORTS = "import torch, triton\nimport triton.language as tl\n"
 KERNEL = """\
@@ -272,8 +272,8 @@ def test_script_is_one_cell(tmp_path):
     script = tmp_path / "mine.py"
     script.write_text(
         "import functools\nBLOCK = 4\n\ndef vector_add(x):\n    return BLOCK\n\n"
-        "from triton_util.client.session import of_caller\n"
-        "from triton_util.client.source import gather\nimport sys\n"
+        "from triton_util.notebook.session import of_caller\n"
+        "from triton_util.notebook.source import gather\nimport sys\n"
         "made = gather('vector_add', vector_add, of_caller(sys._getframe()))\n"
         "print(made.place(3))\nprint(made.text)\n"
     )

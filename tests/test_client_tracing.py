@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from interpreting_process import InterpretingProcess
 
-from triton_util.interpreter.l2 import BlockLoads
-from triton_util.interpreter.traffic import ArgumentTraffic, Traffic
+from triton_util.interpreter.watchers.l2 import BlockLoads
+from triton_util.interpreter.watchers.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
 from triton_util.tracing.record import Argument, Record, Touch

@@ -18,9 +18,9 @@ import pytest
 from colab_runtime import BROUGHT, ROOT, ColabRuntime, errors, learners_notebook, said
 from nbformat.notebooknode import NotebookNode
 
-from graders.classroom.lesson import read_lesson, read_solutions
-from graders.classroom.rooms import Rooms, slug_of
-from graders.classroom.setup_cell import setup_source
+from graders.authoring.lesson import read_lesson, read_solutions
+from graders.authoring.rooms import Rooms, slug_of
+from graders.authoring.setup_cell import setup_source
 from graders.judge import discovery
 
 ROOMS = Rooms(ROOT)

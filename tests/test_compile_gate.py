@@ -14,17 +14,17 @@ import torch
 from compile_errors import BEFORE, ERRORS, PREAMBLE, STORE
 from exercise_records import an_exercise
 
-from graders.judge import gate_compile_process
-from graders.judge.gate_compile import (
+from graders.judge.compiling import process
+from graders.judge.compiling.findings import compile_finding
+from graders.judge.compiling.gate import (
     SHARED_LIMITS,
     CompileResult,
     CompileWorker,
     compile_gate,
     representative,
 )
-from graders.judge.gate_compile_words import compile_finding
-from graders.judge.model import Case, GraderError, TensorSpec
-from graders.judge.submission import Submission
+from graders.judge.records import Case, GraderError, TensorSpec
+from graders.judge.submission.loading import Submission
 from triton_util.explain.assembler import read_report
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
@@ -229,12 +229,12 @@ def test_a_machine_that_cannot_compile_is_no_fault_of_the_submission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "triton.py").write_text("raise ImportError('triton is broken')")
-    working = gate_compile_process._environment
+    working = process._environment
 
     def broken(cache: str) -> dict[str, str]:
         return {**working(cache), "PYTHONPATH": str(tmp_path)}
 
-    monkeypatch.setattr(gate_compile_process, "_environment", broken)
+    monkeypatch.setattr(process, "_environment", broken)
     with CompileWorker() as hopeless, pytest.raises(GraderError, match="triton is broken"):
         compiled(kernel("x = x * 2"), hopeless)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from graders.classroom.lesson import read_solutions, stub
-from graders.classroom.lint import lint_house, lint_lesson
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.lesson import read_solutions, stub
+from graders.authoring.lint import lint_house, lint_lesson
+from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
-from graders.judge.model import GateStatus, Report, Verdict
 from graders.judge.pipeline import Judge
+from graders.judge.records import GateStatus, Report, Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()

@@ -25,7 +25,9 @@ def wheel_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
-@pytest.mark.parametrize("room", ["solutions/", "graders/hidden/", "graders/classroom/", "tests/"])
+@pytest.mark.parametrize(
+    "room", ["solutions/", "graders/hidden/", "graders/authoring/", "graders/grading/", "tests/"]
+)
 def test_no_answer_reaches_a_learner(wheel_files: list[str], room: str) -> None:
     leaked = [name for name in wheel_files if name.startswith(room)]
     assert not leaked, f"the learner's distribution holds {leaked}: exclude it in pyproject.toml"

@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge import discovery, gate_read_words, generic, patterns, tensors
-from graders.judge.compare import Expectation, expect, wrong_elements
-from graders.judge.explain import imitations
-from graders.judge.model import Case, Exercise, Hidden, Misconception
+from graders.judge import discovery
+from graders.judge.cases import tensors
+from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.diagnosis import generic, patterns
+from graders.judge.diagnosis.explain import imitations
+from graders.judge.records import Case, Exercise, Hidden, Misconception
+from graders.judge.static import findings
 
 TESTS = Path(__file__).parent
 EXERCISES = tuple(discovery.exercises().values())
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in patterns.PATTERNS),
-    *gate_read_words.TITLES,
+    *findings.TITLES,
     "too-much-traffic",
     "timeout",
     "crashed",

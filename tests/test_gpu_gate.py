@@ -17,14 +17,14 @@ import triton
 from triton.runtime import autotuner
 
 from graders.judge import discovery
-from graders.judge.gate_gpu import gpu_gate
-from graders.judge.gate_run import prepare
-from graders.judge.gpu_turns import turn
-from graders.judge.model import Case, Exercise, Finding, GraderError, TensorSpec, Tolerance
-from graders.judge.submission import Submission
-from graders.judge.workers import gpu_launches
-from graders.judge.workers.pool import Job, Outcome, Workers
-from graders.judge.workers.protocol import SILENCED
+from graders.judge.records import Case, Exercise, Finding, GraderError, TensorSpec, Tolerance
+from graders.judge.running.gpu import gpu_gate
+from graders.judge.running.gpu_lock import turn
+from graders.judge.running.interpret import prepare
+from graders.judge.sandbox import gpu_launches
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import SILENCED
+from graders.judge.submission.loading import Submission
 from tests import gpu_kernels as kernels
 from tests.exercise_records import an_exercise
 
@@ -351,9 +351,9 @@ def test_an_autotuner_tries_one_configuration_for_each_shape(workers: Workers) -
 def test_marks_of_a_host_without_a_gpu_are_completed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str, gpu: str
 ) -> None:
-    judging = pytest.importorskip("graders.classroom.judging")
-    from graders.classroom.parallel import Terms, judge_task
-    from graders.classroom.store import Marks, MarksStore
+    judging = pytest.importorskip("graders.grading.judging")
+    from graders.grading.parallel import Terms, judge_task
+    from graders.grading.store import Marks, MarksStore
 
     code, store = (source,), MarksStore(tmp_path)
     monkeypatch.setenv(judging.MODE, "interpret")

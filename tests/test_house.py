@@ -18,11 +18,13 @@ LONGEST_MODULE, LONGEST_FUNCTION = 400, 60
 ARROWS = {
     "triton_util": {"triton_util"},
     "solutions": {"solutions", "triton_util"},
-    "graders/judge/workers": {"graders.judge.workers", "graders.judge.model", "triton_util"},
+    "graders/judge/sandbox": {"graders.judge.sandbox", "graders.judge.records", "triton_util"},
     "graders/judge": {"graders.judge", "triton_util"},
-    "graders/exercises": {"graders.judge", "graders.exercises"},
+    "graders/misconceptions": {"graders.misconceptions", "graders.judge"},
+    "graders/exercises": {"graders.judge", "graders.misconceptions", "graders.exercises"},
     "graders/hidden": {"graders.judge", "graders.exercises", "graders.hidden"},
-    "graders/classroom": {"graders", "triton_util"},
+    "graders/authoring": {"graders", "triton_util"},
+    "graders/grading": {"graders", "triton_util"},
     "graders/cli": {"graders", "triton_util", "solutions"},
     "graders": {"graders"},
 }

@@ -48,7 +48,7 @@ print(torch.allclose(output, expected, rtol=1e-6, atol=1e-6))
 def test_every_name_is_one_of_tritons(process: InterpretingProcess) -> None:
     code = """
 import triton.language.extra.cuda.libdevice as cuda
-from triton_util.interpreter import libdevice
+from triton_util.interpreter.operations import libdevice
 names = [*libdevice.UNARY, *libdevice.BINARY, *libdevice.QUESTIONS]
 print([name for name in names if not hasattr(cuda, name)])
 """

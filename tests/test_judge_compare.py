@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from graders.judge import tensors
-from graders.judge.compare import expect, resembles, wrong_elements
-from graders.judge.model import Case, Exercise, TensorSpec
+from graders.judge.cases import tensors
+from graders.judge.cases.compare import expect, resembles, wrong_elements
+from graders.judge.records import Case, Exercise, TensorSpec
 
 
 def make_exercise(reference: Any, magnitude: Any = None, **more: Any) -> Exercise:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from graders.judge.compare import expect, wrong_elements
-from graders.judge.explain import Failure, explain
-from graders.judge.model import Case, Evidence, Exercise, Fault, Misconception, TensorSpec
+from graders.judge.cases.compare import expect, wrong_elements
+from graders.judge.diagnosis.explain import Failure, explain
+from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception, TensorSpec
 
 SUBTRACTS = Misconception(
     code="subtracts",

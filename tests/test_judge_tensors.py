@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graders.judge import tensors
-from graders.judge.model import Case, TensorSpec
+from graders.judge.cases import tensors
+from graders.judge.records import Case, TensorSpec
 
 VIEWS = ["contiguous", "offset", "transposed", "sliced", "stepped_rows", "stepped_columns"]
 DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.bool]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from graders.classroom.rooms import Rooms, find_root
-from graders.classroom.traffic_figures import figures
+from graders.authoring.rooms import Rooms, find_root
+from graders.authoring.traffic_figures import figures
 from graders.judge import discovery
-from graders.judge.gate_run import prepare
-from graders.judge.gate_traffic import FIGURES, measure, traffic_case, traffic_gate
-from graders.judge.submission import from_text, load
-from graders.judge.workers.pool import Workers
+from graders.judge.running.interpret import prepare
+from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
+from graders.judge.sandbox.pool import Workers
+from graders.judge.submission.loading import from_text, load
 
 ROOT = Path(__file__).parent.parent
 TUNED = "autotuned_matmul"

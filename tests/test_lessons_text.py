@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import triton_util
-from graders.classroom.lesson import Lesson, read_lesson
-from graders.classroom.rooms import slug_of
+from graders.authoring.lesson import Lesson, read_lesson
+from graders.authoring.rooms import slug_of
 from triton_util import explore, figures
 
 ROOT = Path(__file__).parents[1]

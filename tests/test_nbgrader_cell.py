@@ -12,11 +12,11 @@ import pytest
 from nbgrader.api import Gradebook
 from small_course import ASSIGNMENT, EXERCISE, SmallCourse, fake_marks, make
 
-from graders.classroom import cell
-from graders.classroom.lesson import read_solutions
-from graders.classroom.notebook import hidden_points, public_points
-from graders.classroom.rooms import Rooms, find_root
-from graders.judge.model import GraderError
+from graders.authoring.lesson import read_solutions
+from graders.authoring.notebook import hidden_points, public_points
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.plugins import cell
+from graders.judge.records import GraderError
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_judge_that_does_not_answer_is_a_fault_of_ours(
 
 
 def test_under_autograde_a_fault_of_ours_ends_the_kernel() -> None:
-    code = "from graders.classroom.cell import _leave_ungraded; _leave_ungraded('x')"
+    code = "from graders.grading.plugins.cell import _leave_ungraded; _leave_ungraded('x')"
     environment = os.environ | {"NBGRADER_EXECUTION": "autograde"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert done.returncode == -signal.SIGKILL

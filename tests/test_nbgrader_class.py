@@ -6,10 +6,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from graders.classroom.demo import Demo, Row
-from graders.classroom.notebook import hidden_points, public_points
-from graders.classroom.rooms import Rooms, find_root
+from graders.authoring.notebook import hidden_points, public_points
+from graders.authoring.rooms import Rooms, find_root
 from graders.cli.demo import as_expected, gradebook_table
+from graders.grading.demo import Demo, Row
 from graders.judge import discovery
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ from small_course import ask_alembic_once
 from traitlets.config import Config
 from traitlets.log import get_logger
 
-from graders.classroom.collect import CollectSafely
-from graders.classroom.configure import configure
+from graders.grading.plugins.collect import CollectSafely
+from graders.grading.plugins.configure import configure
 
 STAMP = "2026-11-02 10:00:00.000000 UTC"
 ASSIGNMENT = "01_a"
@@ -72,7 +72,9 @@ def named(student: str, stamp: str = STAMP) -> str:
 
 
 def test_the_built_configuration_collects_with_it(exchange: Exchange) -> None:
-    assert exchange.config.ExchangeFactory.collect == "graders.classroom.collect.CollectSafely"
+    assert (
+        exchange.config.ExchangeFactory.collect == "graders.grading.plugins.collect.CollectSafely"
+    )
 
 
 def test_honest_submissions_come_as_nbgrader_would_bring_them(exchange: Exchange) -> None:

@@ -6,9 +6,9 @@ import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
 
-from graders.classroom.judging import code_of, graded_exercises
-from graders.classroom.mend import MasterCell, Notes, mend
-from graders.classroom.sanitise import clean_markdown
+from graders.grading.judging import code_of, graded_exercises
+from graders.grading.mend import MasterCell, Notes, mend
+from graders.grading.sanitise import clean_markdown
 
 GRADE = "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\nask()\n### END HIDDEN TESTS"
 CODE = "def vector_add(x, y):\n    return x"

@@ -9,8 +9,8 @@ from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
-from graders.classroom.configure import configure
-from graders.classroom.feedback import FeedbackExporter
+from graders.grading.plugins.configure import configure
+from graders.grading.plugins.feedback import FeedbackExporter
 
 RESOURCES = {
     "assignment_id": "a",

@@ -12,9 +12,9 @@ from read_honest_more import MORE
 from read_wrong import WRONG
 
 from graders.judge import discovery
-from graders.judge.gate_read import read_gate
-from graders.judge.model import Case, Finding, TensorSpec
-from graders.judge.submission import from_text, load
+from graders.judge.records import Case, Finding, TensorSpec
+from graders.judge.static.gate import read_gate
+from graders.judge.submission.loading import from_text, load
 
 EXERCISE = an_exercise()
 RIGHT = Path(__file__).parent / "right_kernels"

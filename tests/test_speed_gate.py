@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 import torch
 
-from graders.judge import discovery, gate_speed, gpu_turns, timed_source
-from graders.judge.gate_speed import Stopwatch, jobs_of, prepare
-from graders.judge.gate_traffic import Moved
-from graders.judge.model import KernelResources, Speed, TensorSpec, Workload
-from graders.judge.submission import Submission
-from graders.judge.workers.pool import Job, Outcome
-from graders.judge.workers.watched import WatchedWorkers
+from graders.judge import discovery
+from graders.judge.records import KernelResources, Speed, TensorSpec, Workload
+from graders.judge.running import gpu_lock
+from graders.judge.running.traffic import Moved
+from graders.judge.sandbox.pool import Job, Outcome
+from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.speed import gate, timed_source
+from graders.judge.speed.gate import Stopwatch, jobs_of, prepare
+from graders.judge.submission.loading import Submission
 
 RELU = discovery.exercise("relu2d")
 WORK = Workload("64×64, fp32", (TensorSpec((64, 64)),), 64.0**2, torch.relu)
@@ -68,8 +70,8 @@ class FakeWorkers:
 @pytest.fixture(autouse=True)
 def small_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(discovery, "workload", lambda name: WORK if name == "relu2d" else None)
-    monkeypatch.setattr(gpu_turns, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(gate_speed, "_gpu_name", lambda: "A GPU of tests")
+    monkeypatch.setattr(gpu_lock, "LOCK", tmp_path / "lock")
+    monkeypatch.setattr(gate, "_gpu_name", lambda: "A GPU of tests")
 
 
 def measured(mine: FakeRun, model: FakeRun | None = None, **more: Any) -> Speed:
@@ -111,12 +113,12 @@ def test_what_is_not_believed_gives_no_bonus(mine: FakeRun, word: str) -> None:
 
 
 def test_faster_than_the_hardware_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_speed, "_gpu_name", lambda: "Tesla T4")
+    monkeypatch.setattr(gate, "_gpu_name", lambda: "Tesla T4")
     huge = Workload("8192², fp32", (TensorSpec((8192, 8192)),), 1.0, torch.relu)
-    mine, model = gate_speed.Run(0.1, 0.1, 0.06, 0.1), gate_speed.Run(2.0, 2.0, 0.06, 2.0)
-    assert "less than" in gate_speed._contradiction(mine, model, huge)
-    slower = gate_speed.Run(1.8, 1.75, 0.06, 1.8)
-    assert gate_speed._contradiction(slower, model, huge) == ""
+    mine, model = gate.Run(0.1, 0.1, 0.06, 0.1), gate.Run(2.0, 2.0, 0.06, 2.0)
+    assert "less than" in gate._contradiction(mine, model, huge)
+    slower = gate.Run(1.8, 1.75, 0.06, 1.8)
+    assert gate._contradiction(slower, model, huge) == ""
 
 
 def test_the_model_solutions_fault_is_not_the_learners() -> None:
@@ -128,7 +130,7 @@ def test_a_fault_of_ours_costs_nothing_but_the_bonus(monkeypatch: pytest.MonkeyP
     def no_room(exercise: object, work: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(gate_speed, "prepare", no_room)
+    monkeypatch.setattr(gate, "prepare", no_room)
     found = measured(FakeRun(0.1))
     assert found.problem == "it could not be measured (CUDA out of memory)"
     assert found.bonus == 0
@@ -228,10 +230,10 @@ def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> N
     assert outcomes[0].output is not None
     assert tuple(outcomes[0].output.shape) == timed.out_shape
     # the fake yardstick takes no time at all, which is none: give it some
-    figures = outcomes[0].output[: 16 * gate_speed.ROUNDS].view(torch.float64).reshape(-1, 2)
-    assert figures[:, 0].tolist() == pytest.approx([2.5] * gate_speed.ROUNDS)
+    figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
+    assert figures[:, 0].tolist() == pytest.approx([2.5] * gate.ROUNDS)
     figures[:, 1] = 1.0
-    run = gate_speed.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
     assert run.problem == ""
     assert run.ms == pytest.approx(2.5)
     assert run.outside_ms == pytest.approx(3.0)
@@ -247,16 +249,16 @@ def test_a_result_that_is_remembered_by_its_place_is_caught() -> None:
     timed, short, _long = jobs_of(submission, inputs, WORK)
     rounds, burst = timed_source.serve(submission.source, "<submission>", "relu2d")
     report = rounds(*timed.args)
-    report[: 16 * gate_speed.ROUNDS].view(torch.float64).fill_(1.0)
+    report[: 16 * gate.ROUNDS].view(torch.float64).fill_(1.0)
     outcomes = [Outcome("returned", report)]
     outcomes += [Outcome("returned", burst(*short.args))] * 2
-    run = gate_speed.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
     assert run.problem == "the output of a timed call is wrong"
 
 
 def test_the_text_for_the_worker_stands_alone() -> None:
-    text = gate_speed.SOURCE.read_text()
-    assert "graders" not in text.replace("`gate_speed`", "")
+    text = gate.SOURCE.read_text()
+    assert "graders" not in text
     assert "import triton_util" not in text
 
 
@@ -280,7 +282,7 @@ def test_the_judge_clocks_a_job_from_outside() -> None:
 
 def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
     def free_for(kind: int) -> bool:
-        descriptor = os.open(gpu_turns.LOCK, os.O_RDWR | os.O_CREAT)
+        descriptor = os.open(gpu_lock.LOCK, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -289,9 +291,9 @@ def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
             os.close(descriptor)
         return True
 
-    with gpu_turns.turn(alone=False):
+    with gpu_lock.turn(alone=False):
         assert free_for(fcntl.LOCK_SH)
         assert not free_for(fcntl.LOCK_EX)
-    with gpu_turns.turn(alone=True):
+    with gpu_lock.turn(alone=True):
         assert not free_for(fcntl.LOCK_SH)
     assert free_for(fcntl.LOCK_EX)

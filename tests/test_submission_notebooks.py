@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from exercise_records import an_exercise
 
-from graders.judge.submission import Submission, SubmissionError, from_text, load
-from graders.judge.submission_files import without_outputs
+from graders.judge.submission.files import without_outputs
+from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 
 EXERCISE = an_exercise()
 IMPORTS = "import torch, triton\nimport triton.language as tl\n"

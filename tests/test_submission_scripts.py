@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from exercise_records import an_exercise
 
-from graders.judge.model import Finding
-from graders.judge.submission import Submission, SubmissionError, from_text, load
+from graders.judge.records import Finding
+from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 
 EXERCISE = an_exercise()
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"

@@ -12,10 +12,10 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graders.judge.workers import claims, narrate, protocol
-from graders.judge.workers.batch import Batch, Job
-from graders.judge.workers.claims import Claims, parse
-from graders.judge.workers.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
+from graders.judge.sandbox import job_report, protocol, report_reader
+from graders.judge.sandbox.batch import Batch, Job
+from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
+from graders.judge.sandbox.report_reader import Claims, parse
 
 FAULT = {"code": "gap-read", "message": "reads a gap", "line": 7, "argument": "x_ptr"}
 
@@ -80,12 +80,12 @@ def test_lengths_and_numbers_are_bounded() -> None:
             stdout="s" * 100_000,
         )
     )
-    assert len(found.faults) == len(found.launches) == claims.MAX_ITEMS
-    assert len(found.faults[0].message) == claims.MAX_MESSAGE
+    assert len(found.faults) == len(found.launches) == report_reader.MAX_ITEMS
+    assert len(found.faults[0].message) == report_reader.MAX_MESSAGE
     assert found.faults[0].line is None
-    assert len(found.launches[0].kernel) == claims.MAX_NAME
+    assert len(found.launches[0].kernel) == report_reader.MAX_NAME
     assert len(found.launches[0].grid) == 3
-    assert len(found.stdout) == claims.MAX_STDOUT
+    assert len(found.stdout) == report_reader.MAX_STDOUT
 
 
 @pytest.mark.parametrize("line", [0, -1, True, 1.5, "3", None, [3]])
@@ -96,7 +96,8 @@ def test_a_line_is_a_positive_integer(line: object) -> None:
 def test_control_characters_are_removed() -> None:
     text = "red \x1b[31m, bell \a, right-to-left \u202e, null \0, half \ud800, kept é 中\n\t"
     assert (
-        claims.text(text, 1_000) == "red [31m, bell , right-to-left , null , half , kept é 中\n\t"
+        report_reader.text(told, 1_000)
+        == "red [31m, bell , right-to-left , null , half , kept é 中\n\t"
     )
 
 
@@ -187,6 +188,6 @@ def test_the_shared_memory_cannot_be_resized() -> None:
 
 def test_a_report_that_is_too_long_loses_the_least_important_first() -> None:
     long = {"stdout": "s" * 50_000, "launches": ["l" * 50_000], "error": FAULT}
-    raw = narrate.encode(dict(long), protocol.REPORT_BYTES - 1)
+    raw = job_report.encode(dict(long), protocol.REPORT_BYTES - 1)
     assert json.loads(raw) == {"stdout": "s" * 50_000, "error": FAULT}
-    assert narrate.encode({"error": "e" * 100_000}, 1_000) == b"{}"
+    assert job_report.encode({"error": "e" * 100_000}, 1_000) == b"{}"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge.model import GraderError
-from graders.judge.workers import pool
-from graders.judge.workers.pool import Job, Workers
+from graders.judge.records import GraderError
+from graders.judge.sandbox import pool
+from graders.judge.sandbox.pool import Job, Workers
 
 JOB = Job("def solve():\n    pass\n", "s.py", "solve", (), (1,), torch.float32)
 

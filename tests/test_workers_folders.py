@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from graders.judge.workers import folders
+from graders.judge.sandbox import folders
 
 OWNER = """
-from graders.judge.gate_compile import CompileWorker
-from graders.judge.workers import folders
-from graders.judge.workers.pool import Workers
+from graders.judge.compiling.gate import CompileWorker
+from graders.judge.sandbox import folders
+from graders.judge.sandbox.pool import Workers
 import time
 with Workers(), CompileWorker() as compiler:
     compiler.ptxas(80)

@@ -19,14 +19,14 @@ import torch
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
-from graders.judge.gpu_turns import turn
-from graders.judge.workers import narrate
-from graders.judge.workers.batch import Batch
-from graders.judge.workers.gpu_launches import announce_compiling
-from graders.judge.workers.places_gpu import DeviceMemory
-from graders.judge.workers.pool import Job, Outcome, Workers
-from graders.judge.workers.protocol import COMPILING, RUNNING, Device, Header
-from graders.judge.workers.serve import _Watch
+from graders.judge.running.gpu_lock import turn
+from graders.judge.sandbox import job_report
+from graders.judge.sandbox.batch import Batch
+from graders.judge.sandbox.gpu_launches import announce_compiling
+from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header
+from graders.judge.sandbox.serve import _Watch
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -300,7 +300,7 @@ def test_words_of_a_gpus_driver_are_translated(text: str, message: str) -> None:
         driver["launch"]()
     placed = Batch(gpu_jobs(ADD, 1), 1.0)
     try:
-        told = narrate.error(caught.value, placed.plan.jobs[0])
+        told = job_report.error(caught.value, placed.plan.jobs[0])
     finally:
         placed.close()
     assert told["code"] == "kernel-error"

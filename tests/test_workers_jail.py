@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.judge.model import GraderError
-from graders.judge.workers import landlock
-from graders.judge.workers.pool import Job, Outcome, Workers
+from graders.judge.records import GraderError
+from graders.judge.sandbox import landlock
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 ROOT = Path(__file__).resolve().parents[1]
 # What Docker leaves to a container's root.
@@ -132,7 +132,7 @@ def test_without_any_layer_nothing_is_promised() -> None:
 
 _REPORT = """
 import json, torch
-from graders.judge.workers.pool import Job, Workers
+from graders.judge.sandbox.pool import Job, Workers
 SOURCE = "import os\\ndef solve():\\n    print(os.getuid())\\n    open('/etc/passwd')\\n"
 with Workers() as workers:
     (outcome,) = workers.run([Job(SOURCE, "s.py", "solve", (), (1,), torch.float32)])
@@ -212,7 +212,7 @@ def test_a_warm_process_that_dies_at_work_is_our_fault() -> None:
 _ENDLESS = """
 import signal, torch
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
-from graders.judge.workers.pool import Job, Workers
+from graders.judge.sandbox.pool import Job, Workers
 SOURCE = "def solve():\\n    while True: pass\\n"
 with Workers() as workers:
     print(workers._process.pid, flush=True)

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graders.judge.workers.batch import Batch, touched
-from graders.judge.workers.pool import Job, Outcome, Workers
-from graders.judge.workers.protocol import PAGE, BatchPlan, Layout
+from graders.judge.sandbox.batch import Batch, touched
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import PAGE, BatchPlan, Layout
 
 FAR = 2**31 + 7
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from graders.judge.workers.pool import Job, Outcome, Workers
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 ADD = """
 import torch

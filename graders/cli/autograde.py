@@ -14,11 +14,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from graders.classroom import fork_server
+from graders.grading import fork_server
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
-    from graders.classroom.autograde import Autograder, Result
-    from graders.classroom.parallel import Judging
+    from graders.grading.autograde import Autograder, Result
+    from graders.grading.parallel import Judging
 
 
 NAMED = 5  # students that one line names, where many are ungraded for one reason
@@ -59,9 +59,9 @@ def autograde(
     with _told_in_one_line():
         if scheduler is None:
             fork_server.start()  # it imports torch while this process imports nbgrader
-        from graders.classroom.judging import MODE
-        from graders.classroom.marks import UNSANDBOXED
-        from graders.classroom.rooms import Rooms, find_root
+        from graders.authoring.rooms import Rooms, find_root
+        from graders.grading.judging import MODE
+        from graders.grading.marks import UNSANDBOXED
 
         if allow_unsandboxed:
             os.environ[UNSANDBOXED] = "1"
@@ -71,7 +71,7 @@ def autograde(
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
-        from graders.classroom.autograde import Autograder
+        from graders.grading.autograde import Autograder
 
         grader = Autograder(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
@@ -90,7 +90,7 @@ def _told_in_one_line() -> Iterator[None]:
             "Mend that, then run the same command again: it goes on where this one was."
         ) from error
     except Exception as error:
-        from graders.judge.model import GraderError
+        from graders.judge.records import GraderError
 
         if isinstance(error, GraderError):
             raise click.ClickException(str(error)) from error
@@ -98,8 +98,8 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
-    from graders.classroom.nbgrader_commands import Nbgrader
-    from graders.classroom.submissions import take
+    from graders.grading.plugins.commands import Nbgrader
+    from graders.grading.submissions import take
 
     if collect:
         click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
@@ -115,7 +115,7 @@ def _fetch(course: Path, assignment: str, source: Path | None, times: bool, coll
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
     """How many submissions will surely be judged."""
-    from graders.classroom.store import Finished
+    from graders.grading.store import Finished
 
     finished = Finished(course, assignment)
     students = only or [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]
@@ -123,7 +123,7 @@ def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: 
 
 
 def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
-    from graders.classroom.parallel import DaskCluster, LocalProcesses
+    from graders.grading.parallel import DaskCluster, LocalProcesses
 
     if scheduler is not None:
         return DaskCluster(scheduler)

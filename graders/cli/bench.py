@@ -12,10 +12,11 @@ from rich.table import Table
 
 from graders.cli import reports
 from graders.cli.grade import exercises_in, known_exercise
-from graders.judge import discovery, speed
-from graders.judge.model import Exercise, GraderError, Verdict, Workload
+from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.submission import Submission, load
+from graders.judge.records import Exercise, GraderError, Verdict, Workload
+from graders.judge.speed import limits
+from graders.judge.submission.loading import Submission, load
 from triton_util.bench import words
 from triton_util.bench.page import modelled_html, page, standing_html
 from triton_util.bench.standing import Modelled, Standing
@@ -67,10 +68,10 @@ def bench(
 
 
 def _measure(console: Console) -> None:
-    if not speed.has_gpu():
+    if not limits.has_gpu():
         raise click.ClickException(f"{words.NO_GPU} --measure needs one.")
     try:
-        device, gpu = speed.measure_gpu(folder())
+        device, gpu = limits.measure_gpu(folder())
     except GraderError as error:
         raise click.ClickException(str(error)) from error
     console.print(
@@ -126,9 +127,9 @@ def _one(
             console.print("Only the speed of a right kernel means anything: mend it first.")
             return None
     submission = load(path, exercise)
-    if not speed.has_gpu():
-        said = "" if model else speed.moved_words(moved)
-        modelled = replace(speed.modelled(exercise, work), moved=said)
+    if not limits.has_gpu():
+        said = "" if model else limits.moved_words(moved)
+        modelled = replace(limits.modelled(exercise, work), moved=said)
         console.print(_modelled_table(modelled))
         return modelled
     return _time(console, exercise, work, submission, model, seconds, compiled)
@@ -145,7 +146,7 @@ def _time(
 ) -> Standing | None:
     try:
         with console.status(f"timing {exercise.name} …"):
-            found = speed.stand(
+            found = limits.stand(
                 exercise,
                 folder(),
                 source=None if model else submission.source,
@@ -153,7 +154,7 @@ def _time(
                 seconds=seconds,
                 compiled_too=compiled,
             )
-            told = speed.compiler_remarks(
+            told = limits.compiler_remarks(
                 submission.source, exercise.name, work, found.gpu.capability
             )
     except GraderError as error:

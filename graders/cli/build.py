@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from graders.classroom import traffic_figures
-from graders.classroom.course import build as build_course
-from graders.classroom.course import stale
-from graders.classroom.rooms import Rooms, find_root
-from graders.judge.gate_traffic import FIGURES
-from graders.judge.model import GraderError
+from graders.authoring import traffic_figures
+from graders.authoring.course import build as build_course
+from graders.authoring.course import stale
+from graders.authoring.rooms import Rooms, find_root
+from graders.judge.records import GraderError
+from graders.judge.running.traffic import FIGURES
 
 
 @click.command()

@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from graders.classroom.demo import Demo, Row
-from graders.classroom.rooms import Rooms, find_root
-from graders.judge.model import GraderError
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.demo import Demo, Row
+from graders.judge.records import GraderError
 
 
 @click.command()

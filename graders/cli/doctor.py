@@ -109,7 +109,7 @@ def _compilation() -> Finding:
 
 
 def _sandbox() -> Finding:
-    from graders.judge.workers.pool import Workers
+    from graders.judge.sandbox.pool import Workers
 
     try:
         with Workers(device="cpu") as workers:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from graders.classroom.rooms import Rooms, find_root
-from graders.classroom.skeleton import new_lesson
-from graders.judge.model import GraderError
+from graders.authoring.rooms import Rooms, find_root
+from graders.authoring.skeleton import new_lesson
+from graders.judge.records import GraderError
 
 
 @click.command()

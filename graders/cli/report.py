@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from graders.classroom.autograde import load_config
-from graders.classroom.class_report import class_report, to_html, write_csv
-from graders.classroom.rooms import Rooms, find_root
-from graders.judge.model import GraderError
+from graders.authoring.rooms import Rooms, find_root
+from graders.grading.autograde import load_config
+from graders.grading.class_report import class_report, to_html, write_csv
+from graders.judge.records import GraderError
 
 
 @click.command()

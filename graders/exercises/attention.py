@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import torch
 
-from graders.judge.attention_imitations import attention, magnitude
-from graders.judge.attention_mistakes import MISTAKES
-from graders.judge.casebook import HALVES, Maker, cases
-from graders.judge.model import (
+from graders.judge.cases.builders import HALVES, Maker, cases
+from graders.judge.records import (
     Arg,
     Case,
     Choice,
@@ -19,6 +17,8 @@ from graders.judge.model import (
     Tolerance,
     View,
 )
+from graders.misconceptions.attention.records import MISTAKES
+from graders.misconceptions.attention.wrong_results import attention, magnitude
 
 
 def heads(causal: bool) -> Maker:

@@ -8,8 +8,8 @@ from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.exercises.swizzling import TILES_LOST
-from graders.judge import footprints
-from graders.judge.model import Choice, Evidence, LaunchFacts, Misconception, Question, Remark
+from graders.judge.records import Choice, Evidence, LaunchFacts, Misconception, Question, Remark
+from graders.misconceptions import detectors
 
 COUNTS = range(2, 65)
 
@@ -23,17 +23,17 @@ def _added_up(evidence: Evidence) -> bool:
     ratio = float((actual.double() * expected).sum() / weight) if weight > 0 else 0.0
     times = round(ratio) if ratio == ratio and abs(ratio) < 1e6 else 0
     if times in COUNTS and abs(ratio - times) < 0.01:
-        return footprints.looks_like(evidence, times * expected)
-    return footprints.has_fault(evidence, frozenset({"uninitialised-read"}))
+        return detectors.looks_like(evidence, times * expected)
+    return detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
 
 
 def _configs_disagree(evidence: Evidence) -> bool:
     """The tuner saw different results, or the winner left the end of the output out."""
     races = frozenset({"write-race", "read-write-race"})
-    if footprints.has_fault(evidence, races) or _added_up(evidence):
+    if detectors.has_fault(evidence, races) or _added_up(evidence):
         return False
-    disagree = footprints.has_fault(evidence, frozenset({"order-dependent"}))
-    return disagree or footprints.ran_out_of_tiles(evidence)
+    disagree = detectors.has_fault(evidence, frozenset({"order-dependent"}))
+    return disagree or detectors.ran_out_of_tiles(evidence)
 
 
 def _grids(evidence: Evidence) -> set[tuple[int, ...]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import elementwise_mistakes, mistakes, rounding_mistakes
-from graders.judge.casebook import ANY_DTYPE, VECTOR_SIZES, cases, one
-from graders.judge.model import Choice, Exercise, Misconception, Question
+from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
+from graders.judge.records import Choice, Exercise, Misconception, Question
+from graders.misconceptions import elementwise, rounding, shared
 
 COPY = Exercise(
     name="copy",
@@ -34,8 +34,8 @@ COPY = Exercise(
         "and the mask in both `tl.load` and `tl.store`.",
     ),
     misconceptions=(
-        mistakes.last_element_missed(),
-        rounding_mistakes.lossy_copy(),
+        shared.last_element_missed(),
+        rounding.lossy_copy(),
         Misconception(
             code="value-added",
             title="The copy changes every value",
@@ -46,13 +46,11 @@ COPY = Exercise(
             next_step="Store the loaded block itself.",
             imitate=lambda x: None if x.dtype == torch.bool else x + 1,
         ),
-        elementwise_mistakes.load_ignores_pid(lambda x: x),
-        mistakes.missing_mask("a vector"),
-        mistakes.offset_ignores_pid(),
-        mistakes.programs_race(
-            "The offsets of the store are not those of the program's own block."
-        ),
-        mistakes.grid_too_small(),
+        elementwise.load_ignores_pid(lambda x: x),
+        shared.missing_mask("a vector"),
+        shared.offset_ignores_pid(),
+        shared.programs_race("The offsets of the store are not those of the program's own block."),
+        shared.grid_too_small(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     forbidden_calls=frozenset({"clone", "copy_", "contiguous"}),

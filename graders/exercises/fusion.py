@@ -6,15 +6,9 @@ import math
 
 import torch
 
-from graders.judge import (
-    elementwise_mistakes,
-    footprints,
-    mistakes,
-    rounding_mistakes,
-    view_mistakes,
-)
-from graders.judge.casebook import HALVES, cases, one
-from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question, View
+from graders.judge.cases.builders import HALVES, cases, one
+from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
+from graders.misconceptions import detectors, elementwise, rounding, shared, strides
 
 ROOT = math.sqrt(2 / math.pi)
 VIEWS_3D: tuple[View, ...] = (
@@ -124,7 +118,7 @@ GELU = Exercise(
             ),
             next_step="Use x · sigmoid(2z) with z = √(2/π) (x + 0.044715 x³).",
             imitate=lambda x: x * torch.sigmoid(1.702 * x),
-            footprint=footprints.computes(lambda x: x * torch.sigmoid(x)),
+            footprint=detectors.computes(lambda x: x * torch.sigmoid(x)),
         ),
         Misconception(
             code="cubic-term-missing",
@@ -135,7 +129,7 @@ GELU = Exercise(
             ),
             next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x).",
             imitate=lambda x: 0.5 * x * (1 + torch.tanh(ROOT * x)),
-            footprint=footprints.computes(
+            footprint=detectors.computes(
                 lambda x: 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**2)))
             ),
         ),
@@ -148,7 +142,7 @@ GELU = Exercise(
             ),
             next_step="0.5 x (1 + tanh(z)) equals x · sigmoid(2z): take one of the two, whole.",
             imitate=lambda x: 2 * gelu(x),
-            footprint=footprints.computes(
+            footprint=detectors.computes(
                 lambda x: x * torch.sigmoid(_argument(x)),
                 lambda x: 0.5 * gelu(x),
                 lambda x: 0.5 * x * torch.sigmoid(_argument(x)),
@@ -180,7 +174,7 @@ GELU = Exercise(
                 "missing, or a sigmoid stands where tanh belongs."
             ),
             next_step="x · sigmoid(2z) is the whole of it: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
-            footprint=footprints.computes(
+            footprint=detectors.computes(
                 lambda x: 0.5 * x * torch.tanh(_argument(x)),
                 lambda x: x * torch.tanh(_argument(x)),
                 lambda x: 0.5 * (1 + torch.tanh(_argument(x))),
@@ -189,7 +183,7 @@ GELU = Exercise(
                 lambda x: torch.where(x > 0, gelu(x), 0.0),
             ),
         ),
-        elementwise_mistakes.another_activation("the tanh form of GELU", lambda x: x),
+        elementwise.another_activation("the tanh form of GELU", lambda x: x),
         Misconception(
             code="tanh-overflows",
             title="Large numbers become NaN",
@@ -201,18 +195,18 @@ GELU = Exercise(
             next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
             footprint=_overflowed,
         ),
-        view_mistakes.column_stride_ignored(gelu),
-        view_mistakes.output_strides_of_input(),
-        view_mistakes.allocated_like_view(),
-        elementwise_mistakes.load_ignores_pid(gelu),
-        elementwise_mistakes.through_integers(),
-        mistakes.contiguous_assumed(gelu),
-        rounding_mistakes.computes_in_half(lambda x: x.abs()),
-        rounding_mistakes.lossy_dtype(gelu),
-        mistakes.missing_mask("a tensor"),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
+        strides.column_stride_ignored(gelu),
+        strides.output_strides_of_input(),
+        strides.allocated_like_view(),
+        elementwise.load_ignores_pid(gelu),
+        elementwise.through_integers(),
+        shared.contiguous_assumed(gelu),
+        rounding.computes_in_half(lambda x: x.abs()),
+        rounding.lossy_dtype(gelu),
+        shared.missing_mask("a tensor"),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )

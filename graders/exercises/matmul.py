@@ -2,9 +2,8 @@
 
 import torch
 
-from graders.judge import layer_mistakes
-from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
-from graders.judge.model import (
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.records import (
     Arg,
     Case,
     Choice,
@@ -13,7 +12,8 @@ from graders.judge.model import (
     Question,
     TensorSpec,
 )
-from graders.judge.product_mistakes import (
+from graders.misconceptions import linear_layer
+from graders.misconceptions.matmul import (
     misread_factor,
     product_mistakes,
     rows_of_k,
@@ -175,8 +175,8 @@ LINEAR_BIAS_RELU = Exercise(
     lesson="matmul",
     title="A whole layer in one kernel",
     parameters=("x", "w", "b"),
-    reference=layer_mistakes.layer,
-    magnitude=layer_mistakes.magnitude,
+    reference=linear_layer.layer,
+    magnitude=linear_layer.magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=(
         *cases(layer, AXES, [(128, 128, 128), (64, 64, 64)]),
@@ -212,7 +212,7 @@ LINEAR_BIAS_RELU = Exercise(
         "After the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` "
         "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
     ),
-    misconceptions=layer_mistakes.MISTAKES,
+    misconceptions=linear_layer.MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

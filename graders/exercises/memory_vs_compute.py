@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import elementwise_mistakes, mistakes, rounding_mistakes, view_mistakes
-from graders.judge.casebook import FLOATS, HALVES, cases, one
-from graders.judge.model import Choice, Exercise, Misconception, Question
+from graders.judge.cases.builders import FLOATS, HALVES, cases, one
+from graders.judge.records import Choice, Exercise, Misconception, Question
+from graders.misconceptions import elementwise, rounding, shared, strides
 
 AXES = "rows columns"
 
@@ -40,7 +40,7 @@ RELU2D = Exercise(
         "`tl.store(output_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)`.",
     ),
     misconceptions=(
-        mistakes.last_element_missed(),
+        shared.last_element_missed(),
         Misconception(
             code="wrong-half-kept",
             title="The negative numbers are kept, the positive ones lost",
@@ -75,16 +75,16 @@ RELU2D = Exercise(
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
             imitate=lambda x: (x > 0).double(),
         ),
-        elementwise_mistakes.another_activation("max(x, 0)", lambda x: x),
-        elementwise_mistakes.block_reduced(),
-        elementwise_mistakes.load_ignores_pid(torch.relu),
-        elementwise_mistakes.through_integers(),
-        rounding_mistakes.lossy_dtype(),
-        view_mistakes.row_stride_is_height(),
-        mistakes.missing_mask("a matrix"),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
+        elementwise.another_activation("max(x, 0)", lambda x: x),
+        elementwise.block_reduced(),
+        elementwise.load_ignores_pid(torch.relu),
+        elementwise.through_integers(),
+        rounding.lossy_dtype(),
+        strides.row_stride_is_height(),
+        shared.missing_mask("a matrix"),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     magnitude=lambda x: x.abs(),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from graders.judge import layernorm_mistakes, softmax_mistakes
-from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.layernorm_imitations import layernorm, layernorm_magnitude
-from graders.judge.model import Arg, Choice, Exercise, Question, TensorSpec
-from graders.judge.softmax_imitations import softmax, softmax_magnitude
+from graders.judge.cases.builders import ALL_VIEWS, HALVES, Maker, cases, one
+from graders.judge.records import Arg, Choice, Exercise, Question, TensorSpec
+from graders.misconceptions.layernorm.records import MISTAKES as LAYERNORM_MISTAKES
+from graders.misconceptions.layernorm.wrong_results import layernorm, layernorm_magnitude
+from graders.misconceptions.softmax.records import MISTAKES as SOFTMAX_MISTAKES
+from graders.misconceptions.softmax.wrong_results import softmax, softmax_magnitude
 
 AXES = "rows columns"
 OVERFLOW = "exp must not overflow."
@@ -58,7 +59,7 @@ SOFTMAX = Exercise(
         "`numerator = tl.exp(x - tl.max(x, axis=0))`, store `numerator / tl.sum(numerator, "
         "axis=0)`.",
     ),
-    misconceptions=softmax_mistakes.MISTAKES,
+    misconceptions=SOFTMAX_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 
@@ -137,7 +138,7 @@ LAYERNORM = Exercise(
         "`variance = tl.sum(centred * centred, axis=0) / n_cols`, and store `centred / "
         "tl.sqrt(variance + eps) * weight + bias`.",
     ),
-    misconceptions=layernorm_mistakes.MISTAKES,
+    misconceptions=LAYERNORM_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

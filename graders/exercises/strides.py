@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import footprints, mistakes, rounding_mistakes, view_mistakes
-from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
-from graders.judge.footprints import has_fault, looks_like
-from graders.judge.model import Choice, Evidence, Exercise, Misconception, Question
+from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
+from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
+from graders.misconceptions import detectors, rounding, shared, strides
+from graders.misconceptions.detectors import has_fault, looks_like
 
 AXES = "rows columns"
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
@@ -71,19 +71,19 @@ STRIDED_COPY = Exercise(
         "from the launcher, and start from `tl.program_id(0).to(tl.int64)`.",
     ),
     misconceptions=(
-        mistakes.offset_in_32_bits(),
-        view_mistakes.stored_transposed(),
-        view_mistakes.divided_by_wrong_size(),
-        view_mistakes.strides_swapped(lambda x: x),
-        view_mistakes.column_stride_ignored(lambda x: x),
-        view_mistakes.output_strides_of_input(),
-        mistakes.contiguous_assumed(lambda x: x),
-        view_mistakes.flat_mask(),
-        rounding_mistakes.lossy_copy(),
-        mistakes.missing_mask("a view", "n_rows and n_cols"),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
+        shared.offset_in_32_bits(),
+        strides.stored_transposed(),
+        strides.divided_by_wrong_size(),
+        strides.strides_swapped(lambda x: x),
+        strides.column_stride_ignored(lambda x: x),
+        strides.output_strides_of_input(),
+        shared.contiguous_assumed(lambda x: x),
+        strides.flat_mask(),
+        rounding.lossy_copy(),
+        shared.missing_mask("a view", "n_rows and n_cols"),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbidden_calls=COPIES,
@@ -126,8 +126,8 @@ def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
     rows, columns = x.shape
     if columns > rows:
         return has_fault(evidence, WRITES_OUTSIDE)
-    stored = footprints.stored_prefix(evidence)
-    collided = has_fault(evidence, footprints.RACES)
+    stored = detectors.stored_prefix(evidence)
+    collided = has_fault(evidence, detectors.RACES)
     return columns < rows and (collided or stored == (columns - 1) * columns + rows)
 
 
@@ -151,7 +151,7 @@ TRANSPOSE = Exercise(
         "(offsets // n_rows) * stride_col, mask=mask)`, and store at `output_ptr + offsets`.",
     ),
     misconceptions=(
-        mistakes.offset_in_32_bits(),
+        shared.offset_in_32_bits(),
         Misconception(
             code="not-transposed",
             title="The elements are in the order of x",
@@ -190,16 +190,16 @@ TRANSPOSE = Exercise(
             ),
             footprint=_half_transposed,
         ),
-        view_mistakes.divided_by_wrong_size(turned=True),
-        view_mistakes.strides_swapped(lambda x: x.t()),
-        view_mistakes.column_stride_ignored(lambda x: x.t()),
-        mistakes.contiguous_assumed(lambda x: x.t()),
-        view_mistakes.flat_mask(),
-        rounding_mistakes.lossy_copy(),
-        mistakes.missing_mask("a matrix", "n_rows and n_cols"),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing("n_rows", "n_cols"),
-        mistakes.offset_ignores_pid(),
+        strides.divided_by_wrong_size(turned=True),
+        strides.strides_swapped(lambda x: x.t()),
+        strides.column_stride_ignored(lambda x: x.t()),
+        shared.contiguous_assumed(lambda x: x.t()),
+        strides.flat_mask(),
+        rounding.lossy_copy(),
+        shared.missing_mask("a matrix", "n_rows and n_cols"),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbidden_calls=COPIES,

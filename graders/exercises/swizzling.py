@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
-from graders.judge import footprints, order_mistakes
-from graders.judge.casebook import case
-from graders.judge.model import (
+from graders.judge.cases.builders import case
+from graders.judge.records import (
     Case,
     Choice,
     Evidence,
@@ -18,7 +17,8 @@ from graders.judge.model import (
     Question,
     Remark,
 )
-from graders.judge.order_mistakes import launch_order
+from graders.misconceptions import detectors, swizzle
+from graders.misconceptions.swizzle import launch_order
 
 MOST_LAUNCHES = 16  # of one call: one for each group of rows is a kernel's work still
 
@@ -78,7 +78,7 @@ SWIZZLE_IDS = Exercise(
         "`first = pid // (group * n_cols) * group`, `size = min(n_rows - first, group)`, "
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
-    misconceptions=order_mistakes.MISTAKES,
+    misconceptions=swizzle.MISTAKES,
     forbidden_calls=frozenset({"tensor", "as_tensor"}),
     parts={"core": 4, "last group": 4, "edges": 2},
     remarks=(PYTHON_WALKS,),
@@ -90,10 +90,10 @@ def _tiles_lost(evidence: Evidence) -> bool:
     missing = evidence.never_stored
     if missing is None or not missing.any() or missing.all():
         return False
-    if footprints.has_fault(evidence, footprints.OUT_OF_BOUNDS):
+    if detectors.has_fault(evidence, detectors.OUT_OF_BOUNDS):
         return False
-    at_the_end = footprints.stored_corner(evidence) or footprints.stored_prefix(evidence)
-    return not at_the_end or footprints.enough_programs(evidence)
+    at_the_end = detectors.stored_corner(evidence) or detectors.stored_prefix(evidence)
+    return not at_the_end or detectors.enough_programs(evidence)
 
 
 TILES_LOST = Misconception(

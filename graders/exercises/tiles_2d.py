@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge import (
-    elementwise_mistakes,
-    footprints,
-    mistakes,
-    rounding_mistakes,
-    view_mistakes,
-)
-from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
-from graders.judge.grey_mistakes import GREY_MISTAKES, grey
-from graders.judge.model import (
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.records import (
     Arg,
     Choice,
     Evidence,
@@ -24,6 +16,8 @@ from graders.judge.model import (
     Tolerance,
     View,
 )
+from graders.misconceptions import detectors, elementwise, rounding, shared, strides
+from graders.misconceptions.greyscale import GREY_MISTAKES, grey
 
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"
@@ -85,20 +79,20 @@ RGB2GREY = Exercise(
     ),
     misconceptions=(
         *GREY_MISTAKES,
-        view_mistakes.stored_transposed(),
-        view_mistakes.strides_swapped(grey),
-        view_mistakes.column_stride_ignored(grey),
-        view_mistakes.output_strides_of_input(),
-        view_mistakes.row_stride_is_height("height", "width"),
-        elementwise_mistakes.through_integers(),
-        mistakes.contiguous_assumed(grey),
-        rounding_mistakes.lossy_dtype(grey),
-        rounding_mistakes.computes_in_half(lambda img: grey(img.abs())),
-        mistakes.missing_mask("a picture", "height and width"),
-        mistakes.programs_race(TILES_COLLIDE),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing("height", "width"),
-        mistakes.offset_ignores_pid(),
+        strides.stored_transposed(),
+        strides.strides_swapped(grey),
+        strides.column_stride_ignored(grey),
+        strides.output_strides_of_input(),
+        strides.row_stride_is_height("height", "width"),
+        elementwise.through_integers(),
+        shared.contiguous_assumed(grey),
+        rounding.lossy_dtype(grey),
+        rounding.computes_in_half(lambda img: grey(img.abs())),
+        shared.missing_mask("a picture", "height and width"),
+        shared.programs_race(TILES_COLLIDE),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("height", "width"),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
@@ -132,7 +126,7 @@ def _bias_left_for_rows(evidence: Evidence) -> bool:
     """Whether there are more rows than biases, and a load left its tensor."""
     x, bias = evidence.args
     too_few = x.shape[0] > bias.numel() > 1
-    return too_few and footprints.has_fault(evidence, footprints.READS_OUTSIDE)
+    return too_few and detectors.has_fault(evidence, detectors.READS_OUTSIDE)
 
 
 def _first_biases(block: int, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -212,7 +206,7 @@ BIAS_RELU = Exercise(
             ),
             next_step="Add first, cut off last.",
             imitate=lambda x, bias: torch.relu(x) + bias,
-            footprint=footprints.computes(
+            footprint=detectors.computes(
                 lambda x, bias: torch.relu(x) + torch.relu(bias),
                 lambda x, bias: x + torch.relu(bias),
                 lambda x, bias: torch.where(x > 0, x + bias, 0.0),
@@ -226,7 +220,7 @@ BIAS_RELU = Exercise(
                 "compared or added twice."
             ),
             next_step="Store `tl.maximum(x + bias[None, :], 0.0)`.",
-            footprint=footprints.computes(
+            footprint=detectors.computes(
                 lambda x, bias: torch.relu(x - bias),
                 lambda x, bias: torch.relu(bias - x),
                 lambda x, bias: torch.relu(x * bias),
@@ -243,7 +237,7 @@ BIAS_RELU = Exercise(
                 "it 0."
             ),
             next_step="The bias hangs on the column: load it with `offsets % n_cols`.",
-            footprint=footprints.computes(_of_first_row),
+            footprint=detectors.computes(_of_first_row),
         ),
         Misconception(
             code="bias-by-row",
@@ -253,7 +247,7 @@ BIAS_RELU = Exercise(
                 "the same for all rows."
             ),
             next_step="Load it with the column offsets and use `bias[None, :]`.",
-            footprint=footprints.either(footprints.computes(_bias_by_row), _bias_left_for_rows),
+            footprint=detectors.either(detectors.computes(_bias_by_row), _bias_left_for_rows),
         ),
         Misconception(
             code="bias-of-first-tile",
@@ -263,25 +257,25 @@ BIAS_RELU = Exercise(
                 "its beginning: `tl.arange(0, BLOCK_N)` without the program's own start."
             ),
             next_step="Load the bias with the same `cols` that address the columns of x.",
-            footprint=footprints.computes_with_block(_first_biases),
+            footprint=detectors.computes_with_block(_first_biases),
         ),
-        elementwise_mistakes.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
-        view_mistakes.stored_transposed(),
-        view_mistakes.divided_by_wrong_size(combine=_read_elsewhere),
-        view_mistakes.strides_swapped(_biased),
-        view_mistakes.column_stride_ignored(_biased),
-        view_mistakes.output_strides_of_input(),
-        view_mistakes.allocated_like_view(),
-        view_mistakes.row_stride_is_height("m", "n"),
-        elementwise_mistakes.through_integers(),
-        mistakes.contiguous_assumed(_biased),
-        view_mistakes.flat_mask("m", "n"),
-        rounding_mistakes.lossy_dtype(_biased),
-        mistakes.missing_mask("a matrix", "m and n"),
-        mistakes.programs_race(TILES_COLLIDE),
-        mistakes.axis_ignores_pid(),
-        mistakes.tiles_missing(),
-        mistakes.offset_ignores_pid(),
+        elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
+        strides.stored_transposed(),
+        strides.divided_by_wrong_size(combine=_read_elsewhere),
+        strides.strides_swapped(_biased),
+        strides.column_stride_ignored(_biased),
+        strides.output_strides_of_input(),
+        strides.allocated_like_view(),
+        strides.row_stride_is_height("m", "n"),
+        elementwise.through_integers(),
+        shared.contiguous_assumed(_biased),
+        strides.flat_mask("m", "n"),
+        rounding.lossy_dtype(_biased),
+        shared.missing_mask("a matrix", "m and n"),
+        shared.programs_race(TILES_COLLIDE),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing(),
+        shared.offset_ignores_pid(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )

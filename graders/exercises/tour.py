@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graders.judge.model import Choice, Exercise, Question
+from graders.judge.records import Choice, Exercise, Question
 
 EXERCISES: tuple[Exercise, ...] = ()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graders.judge import elementwise_mistakes, footprints, mistakes, rounding_mistakes
-from graders.judge.casebook import FLOATS, VECTOR_SIZES, cases, two
-from graders.judge.model import Choice, Exercise, Misconception, Question
+from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, two
+from graders.judge.records import Choice, Exercise, Misconception, Question
+from graders.misconceptions import detectors, elementwise, rounding, shared
 
 MISCONCEPTIONS = (
-    mistakes.last_element_missed(),
+    shared.last_element_missed(),
     Misconception(
         code="one-input-twice",
         title="One of the inputs is used twice",
@@ -18,7 +18,7 @@ MISCONCEPTIONS = (
         ),
         next_step="Load x from `x_ptr` and y from `y_ptr`, and add those two.",
         imitate=lambda x, y: x + x,
-        footprint=footprints.computes(lambda x, y: y + y),
+        footprint=detectors.computes(lambda x, y: y + y),
     ),
     Misconception(
         code="one-input-ignored",
@@ -29,7 +29,7 @@ MISCONCEPTIONS = (
         ),
         next_step="Look at the value that you hand to `tl.store`: it should be the sum.",
         imitate=lambda x, y: x,
-        footprint=footprints.computes(lambda x, y: y),
+        footprint=detectors.computes(lambda x, y: y),
     ),
     Misconception(
         code="wrong-operation",
@@ -40,15 +40,15 @@ MISCONCEPTIONS = (
         ),
         next_step="Store `x + y`.",
         imitate=lambda x, y: x - y,
-        footprint=footprints.computes(lambda x, y: x * y, lambda x, y: y - x),
+        footprint=detectors.computes(lambda x, y: x * y, lambda x, y: y - x),
     ),
-    elementwise_mistakes.load_ignores_pid(lambda x, y: x + y),
-    elementwise_mistakes.through_integers(),
-    rounding_mistakes.lossy_dtype(),
-    mistakes.missing_mask("a vector"),
-    mistakes.offset_ignores_pid(),
-    mistakes.programs_race("The offsets of the store are not those of the program's own block."),
-    mistakes.grid_too_small(),
+    elementwise.load_ignores_pid(lambda x, y: x + y),
+    elementwise.through_integers(),
+    rounding.lossy_dtype(),
+    shared.missing_mask("a vector"),
+    shared.offset_ignores_pid(),
+    shared.programs_race("The offsets of the store are not those of the program's own block."),
+    shared.grid_too_small(),
 )
 
 CASES = (

@@ -2,8 +2,8 @@
 
 from graders.exercises.attention import CAUSAL, FULL
 from graders.hidden import BARS
-from graders.judge.casebook import HALVES, cases
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import HALVES, cases
+from graders.judge.records import Hidden
 
 HIDDEN = {
     "attention": Hidden(

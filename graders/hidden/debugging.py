@@ -1,7 +1,7 @@
 """Hidden cases of the lesson on debugging: other sizes and dtypes of the public kinds."""
 
-from graders.judge.casebook import ANY_DTYPE, cases, one
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import ANY_DTYPE, cases, one
+from graders.judge.records import Hidden
 
 HIDDEN = {
     "copy": Hidden(

@@ -2,8 +2,8 @@
 
 from graders.exercises.fusion import VIEWS_3D
 from graders.hidden import BARS
-from graders.judge.casebook import HALVES, cases, one
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import HALVES, cases, one
+from graders.judge.records import Hidden
 
 HIDDEN = {
     "gelu": Hidden(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graders.exercises.matmul import factors, layer
 from graders.hidden import BARS
-from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, Maker, cases
-from graders.judge.model import Case, Hidden
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, Maker, cases
+from graders.judge.records import Case, Hidden
 
 AXES = "m k n"
 

@@ -1,8 +1,8 @@
 """Hidden cases of the lesson on memory and compute: other shapes of the public kinds."""
 
 from graders.hidden import BARS
-from graders.judge.casebook import FLOATS, HALVES, cases, one
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import FLOATS, HALVES, cases, one
+from graders.judge.records import Hidden
 
 AXES = "rows columns"
 

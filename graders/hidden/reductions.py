@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graders.exercises.reductions import LARGE_EPS, USUAL, strided_parameters
 from graders.hidden import BARS
-from graders.judge.casebook import ALL_VIEWS, HALVES, Maker, cases, one
-from graders.judge.model import Case, Hidden
+from graders.judge.cases.builders import ALL_VIEWS, HALVES, Maker, cases, one
+from graders.judge.records import Case, Hidden
 
 AXES = "rows columns"
 

@@ -3,8 +3,8 @@
 import torch
 
 from graders.hidden import BARS
-from graders.judge.casebook import ALL_VIEWS, ANY_DTYPE, cases, one
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
+from graders.judge.records import Hidden
 
 AXES = "rows columns"
 CASES = (

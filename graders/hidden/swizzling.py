@@ -5,8 +5,8 @@ from dataclasses import replace
 from graders.exercises.matmul import factors
 from graders.exercises.swizzling import tile_cases
 from graders.hidden.matmul import HIDDEN as MATMUL_HIDDEN
-from graders.judge.casebook import cases
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import cases
+from graders.judge.records import Hidden
 
 HIDDEN = {
     "swizzle_ids": Hidden(

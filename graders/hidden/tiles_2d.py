@@ -2,8 +2,8 @@
 
 from graders.exercises.tiles_2d import BYTES, PICTURE_VIEWS, bias_arguments, picture, viewed_bias
 from graders.hidden import BARS
-from graders.judge.casebook import ALL_VIEWS, FLOATS, HALVES, cases
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.records import Hidden
 
 PICTURE_AXES = "height width"
 BIAS_AXES = "m n"

@@ -1,7 +1,7 @@
 """Hidden cases of the lesson on vector addition: other sizes and seeds of the public kinds."""
 
-from graders.judge.casebook import FLOATS, cases, two
-from graders.judge.model import Hidden
+from graders.judge.cases.builders import FLOATS, cases, two
+from graders.judge.records import Hidden
 
 HIDDEN = {
     "vector_add": Hidden(

@@ -9,7 +9,7 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 
-from graders.judge.model import Exercise, GraderError, Hidden, Question, Workload
+from graders.judge.records import Exercise, GraderError, Hidden, Question, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,14 +13,9 @@ from typing import TYPE_CHECKING, Literal, Self
 import torch
 
 from graders.judge import discovery
-from graders.judge.explain import explain
-from graders.judge.gate_compile import CompileResult, CompileWorker, compile_gate, uncompiled
-from graders.judge.gate_gpu import gpu_gate
-from graders.judge.gate_read import read_gate
-from graders.judge.gate_run import Prepared, RunResult, prepare, run_cases
-from graders.judge.gate_traffic import Moved, compared, traffic_gate
-from graders.judge.gpu_turns import turn
-from graders.judge.model import (
+from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate, uncompiled
+from graders.judge.diagnosis.explain import explain
+from graders.judge.records import (
     GATES,
     Exercise,
     Finding,
@@ -32,12 +27,17 @@ from graders.judge.model import (
     Verdict,
     awaits_gpu,
 )
-from graders.judge.submission import Submission, SubmissionError, from_text, load
-from graders.judge.workers.pool import Workers
-from graders.judge.workers.watched import WatchedWorkers
+from graders.judge.running.gpu import gpu_gate
+from graders.judge.running.gpu_lock import turn
+from graders.judge.running.interpret import Prepared, RunResult, prepare, run_cases
+from graders.judge.running.traffic import Moved, compared, traffic_gate
+from graders.judge.sandbox.pool import Workers
+from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.static.gate import read_gate
+from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 
 if TYPE_CHECKING:
-    from graders.judge.gate_speed import Stopwatch
+    from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
 WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
@@ -261,7 +261,7 @@ class Judge:
 
     def _time(self, progress: _Progress, submission: Submission) -> None:
         """How fast a right submission is, where the exercise has bars for that."""
-        from graders.judge.gate_speed import Stopwatch  # nobody without a GPU waits for it
+        from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
 
         exercise = progress.exercise
         secret = discovery.hidden(exercise.name)

@@ -17,10 +17,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery, speed
-from graders.judge.model import Finding, GraderError, Report
+from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.submission import SubmissionError, from_text
+from graders.judge.records import Finding, GraderError, Report
+from graders.judge.speed import limits
+from graders.judge.submission.loading import SubmissionError, from_text
 
 Answer = dict[str, Any]
 
@@ -102,10 +103,10 @@ class Server:
         if work is None:
             return {}
         submission = from_text(request["source"], exercise, request.get("name", "<notebook>"))
-        if not speed.has_gpu():
-            moved = speed.moved_words(self.judge.moved(submission, exercise))
-            return {"modelled": asdict(replace(speed.modelled(exercise, work), moved=moved))}
-        found = speed.stand(
+        if not limits.has_gpu():
+            moved = limits.moved_words(self.judge.moved(submission, exercise))
+            return {"modelled": asdict(replace(limits.modelled(exercise, work), moved=moved))}
+        found = limits.stand(
             exercise,
             Path(request["folder"]),
             source=submission.source,
@@ -113,7 +114,7 @@ class Server:
             seconds=float(request["seconds"]),
             compiled_too=bool(request["compiled"]),
         )
-        remarks = speed.compiler_remarks(
+        remarks = limits.compiler_remarks(
             submission.source, exercise.name, work, found.gpu.capability
         )
         return {"standing": replace(found, remarks=remarks).to_json()}

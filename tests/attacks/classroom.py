@@ -30,8 +30,9 @@ main()
 # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
 _SHORTER_LIMITS = """
 from functools import partial
-from graders.judge import gate_run, pipeline
-gate_run.CASE_SECONDS = 1.0
+from graders.judge import pipeline
+from graders.judge.running import interpret
+interpret.CASE_SECONDS = 1.0
 pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=3.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36

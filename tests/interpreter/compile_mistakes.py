@@ -10,7 +10,7 @@ from mistakes import MISTAKES
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from triton_util.interpreter.translation import translate
+from triton_util.interpreter.messages.translation import translate
 
 
 def attempt(name: str) -> dict:

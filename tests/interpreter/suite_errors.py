@@ -10,8 +10,8 @@ import triton.language as tl
 from mistakes import MISTAKES
 
 from triton_util.interpreter import EngineOptions, KernelFault, interpret
-from triton_util.interpreter.messages import ROWS
-from triton_util.interpreter.translation import translate
+from triton_util.interpreter.messages.table import ROWS
+from triton_util.interpreter.messages.translation import translate
 
 
 @pytest.mark.parametrize("schedule", ["grid", "serial"])

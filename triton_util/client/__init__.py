@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from triton_util.client import attempts, checking, hints, quizzes, session, timing
+from triton_util.client import attempts, checking, hints, quizzes, timing
 from triton_util.client.card import report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
+from triton_util.notebook import session
 
 __all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed"]
 

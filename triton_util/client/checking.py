@@ -19,10 +19,10 @@ from triton_util.client.report import (
     learners_mistake,
     read_report,
 )
-from triton_util.client.session import Display, Session, script_cells
-from triton_util.client.source import Gathered, GatherError, gather, inner_function, is_kernel
 from triton_util.client.text import report_text
 from triton_util.client.words import headline, summary
+from triton_util.notebook.session import Display, Session, script_cells
+from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 
 
 @dataclass(frozen=True)

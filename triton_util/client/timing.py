@@ -10,9 +10,9 @@ from triton_util.client.card import frame, prose, report_html
 from triton_util.client.checking import exercises, gathered, name_of, wrong_argument
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import Report, could_not_check, learners_mistake
-from triton_util.client.session import Display, Session
-from triton_util.client.source import GatherError
 from triton_util.client.text import report_text
+from triton_util.notebook.session import Display, Session
+from triton_util.notebook.source import GatherError
 
 # After a check: long enough for a figure, short enough to wait for.
 QUICK_SECONDS, PATIENT_SECONDS = 2.0, 6.0

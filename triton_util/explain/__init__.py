@@ -13,11 +13,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from triton_util.client.source import GatherError, is_kernel
 from triton_util.explain.comparison import Comparison
 from triton_util.explain.explanation import Explanation, explanation
 from triton_util.explain.service import ExplainError, compiled, gathered, request_for
 from triton_util.explain.targets import TARGETS
+from triton_util.notebook.source import GatherError, is_kernel
 
 __all__ = ["Comparison", "ExplainError", "Explanation", "compare", "explain"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client.source import Gathered
 from triton_util.explain.ptx import LineFacts, facts_by_line, total
 from triton_util.explain.targets import TARGETS, Occupancy, Target, occupancy
+from triton_util.notebook.source import Gathered
 
 FILENAME = "<explained>"
 

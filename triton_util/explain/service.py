@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from triton_util.client.session import Session, of_caller, script_cells
-from triton_util.client.source import Gathered, gather, inner_function
+from triton_util.notebook.session import Session, of_caller, script_cells
+from triton_util.notebook.source import Gathered, gather, inner_function
 
 SECONDS = 300.0
 PLAIN = (int, float, bool, str, type(None))

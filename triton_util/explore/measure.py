@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from triton_util.environment import interpreting
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.traffic import Traffic
+    from triton_util.interpreter.watchers.traffic import Traffic
 
 SECTOR_BYTES = 32
 

@@ -1,12 +1,12 @@
 """The checked interpreter: Triton kernels on the CPU, many programs at once, mistakes explained."""
 
-from . import libdevice
-from .faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
-from .guard import guard_launches, unguarded_launches
-from .options import EngineOptions
-from .ordering import order_dependence
-from .session import Launch, Run, interpret, interprets, patched_language
-from .translation import Translated, translate
+from triton_util.interpreter.faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
+from triton_util.interpreter.guard import guard_launches, unguarded_launches
+from triton_util.interpreter.messages.translation import Translated, translate
+from triton_util.interpreter.operations import libdevice
+from triton_util.interpreter.options import EngineOptions
+from triton_util.interpreter.ordering import order_dependence
+from triton_util.interpreter.session import Launch, Run, interpret, interprets, patched_language
 
 if interprets():
     libdevice.install()

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import conjunction, total
-from .formats import Array
+from triton_util.interpreter.operations.blocks import conjunction, total
+from triton_util.interpreter.operations.formats import Array
 
 Index = Any
 

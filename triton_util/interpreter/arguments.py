@@ -15,9 +15,9 @@ from triton.runtime import interpreter as stock
 from triton.runtime.jit import TensorWrapper, _normalize_ty, mangle_type
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from .blocks import Pointer, scalar
-from .regions import Region
-from .state import Batch
+from triton_util.interpreter.operations.blocks import Pointer, scalar
+from triton_util.interpreter.regions import Region
+from triton_util.interpreter.state import Batch
 
 # Triton imports the rest of itself for the first argument that it looks at: now, not in a jail.
 mangle_type(0)

@@ -16,11 +16,11 @@ import torch
 import triton.testing
 from triton.runtime.autotuner import Autotuner
 
-from .costs import ModelledMilliseconds, modelled_ms
-from .faults import Fault
+from triton_util.interpreter.costs import ModelledMilliseconds, modelled_ms
+from triton_util.interpreter.faults import Fault
 
 if TYPE_CHECKING:
-    from .session import Run
+    from triton_util.interpreter.session import Run
 
 Tensors = dict[str, torch.Tensor]
 _active: list[Run] = []

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .sectors import SECTOR_BYTES
-from .traffic import Traffic
+from triton_util.interpreter.watchers.sectors import SECTOR_BYTES
+from triton_util.interpreter.watchers.traffic import Traffic
 
 # More block loads than this are not sent through the cache one by one.
 MOST_SIMULATED_LOADS = 200_000

@@ -11,17 +11,17 @@ import numpy.random  # numpy imports it lazily, and a jailed process can import 
 import torch
 import triton.language as tl
 
-from . import arguments as args
-from .faults import KernelFault
-from .formats import Array
-from .launch import Launching
-from .reports import Reporter
-from .rewriting import line_of_return
-from .state import Batch, Divergence, NeedsSerial, OverBudget
-from .translation import fault_from
+from triton_util.interpreter import arguments as args
+from triton_util.interpreter.control.rewriting import line_of_return
+from triton_util.interpreter.faults import KernelFault
+from triton_util.interpreter.launch import Launching
+from triton_util.interpreter.messages.reports import Reporter
+from triton_util.interpreter.messages.translation import fault_from
+from triton_util.interpreter.operations.formats import Array
+from triton_util.interpreter.state import Batch, Divergence, NeedsSerial, OverBudget
 
 if TYPE_CHECKING:
-    from .session import Run
+    from triton_util.interpreter.session import Run
 
 # Lanes of one batch that numpy works through without leaving the caches.
 LANES = 1 << 19

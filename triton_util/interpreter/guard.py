@@ -12,7 +12,7 @@ from typing import Any
 
 from triton.runtime import interpreter as stock
 
-from .session import interpret, interprets
+from triton_util.interpreter.session import interpret, interprets
 
 _stock_run = stock.InterpretedFunction.run
 

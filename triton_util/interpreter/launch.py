@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import triton.language as tl
 
-from .blocks import Block
-from .memory import Memory
-from .reports import Reporter
-from .state import Batch, NeedsSerial
+from triton_util.interpreter.memory import Memory
+from triton_util.interpreter.messages.reports import Reporter
+from triton_util.interpreter.operations.blocks import Block
+from triton_util.interpreter.state import Batch, NeedsSerial
 
 
 class Launching:

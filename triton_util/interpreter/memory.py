@@ -8,12 +8,27 @@ from typing import Any
 import numpy as np
 import triton.language as tl
 
-from .access import Plan, Tile, make_plan
-from .blocks import Block, Pointer, Shape, conjunction, merged, total
-from .formats import Array, carrier_dtype, decode, encode, holds_poison, poison_value, raw_dtype
-from .regions import Region
-from .reports import Reporter
-from .state import Batch
+from triton_util.interpreter.access import Plan, Tile, make_plan
+from triton_util.interpreter.messages.reports import Reporter
+from triton_util.interpreter.operations.blocks import (
+    Block,
+    Pointer,
+    Shape,
+    conjunction,
+    merged,
+    total,
+)
+from triton_util.interpreter.operations.formats import (
+    Array,
+    carrier_dtype,
+    decode,
+    encode,
+    holds_poison,
+    poison_value,
+    raw_dtype,
+)
+from triton_util.interpreter.regions import Region
+from triton_util.interpreter.state import Batch
 
 KINDS = {"tl.load": "load", "tl.store": "store", "tl.atomic": "atomic"}
 

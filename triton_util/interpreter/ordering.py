@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from .faults import Fault
-from .options import EngineOptions, Schedule
-from .session import interpret
+from triton_util.interpreter.faults import Fault
+from triton_util.interpreter.options import EngineOptions, Schedule
+from triton_util.interpreter.session import interpret
 
 SCHEDULES: tuple[Schedule, ...] = ("grid", "serial", "reversed", "shuffled")
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import triton.language as tl
 
-from .formats import Array, raw_dtype
+from triton_util.interpreter.operations.formats import Array, raw_dtype
 
 # A membership table of one byte per element is made for views up to this many elements.
 TABLE_ELEMENTS = 1 << 26

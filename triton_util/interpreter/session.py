@@ -13,23 +13,23 @@ import torch
 import triton.language as tl
 from triton.runtime import interpreter as stock
 
-from . import arguments
-from .allocation import keep_freed_memory
-from .autotuning import tuning
-from .builder import GridBuilder
-from .control import Control
-from .executor import Execution, bind, normalised_grid
-from .faults import EngineUnavailable, Fault, KernelFault
-from .formats import Array
-from .language import patched_tensor
-from .options import EngineOptions
-from .reductions import BatchReduce, BatchScan
-from .reports import Reporter
-from .rewriting import rewrite
-from .shadow import Shadow
-from .state import SourceLines
-from .traffic import Traffic, TrafficWatcher
-from .translation import fault_from
+from triton_util.interpreter import arguments
+from triton_util.interpreter.allocation import keep_freed_memory
+from triton_util.interpreter.autotuning import tuning
+from triton_util.interpreter.control.flow import Control
+from triton_util.interpreter.control.rewriting import rewrite
+from triton_util.interpreter.executor import Execution, bind, normalised_grid
+from triton_util.interpreter.faults import EngineUnavailable, Fault, KernelFault
+from triton_util.interpreter.messages.reports import Reporter
+from triton_util.interpreter.messages.translation import fault_from
+from triton_util.interpreter.operations.builder import GridBuilder
+from triton_util.interpreter.operations.formats import Array
+from triton_util.interpreter.operations.language import patched_tensor
+from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
+from triton_util.interpreter.options import EngineOptions
+from triton_util.interpreter.state import SourceLines
+from triton_util.interpreter.watchers.shadow import Shadow
+from triton_util.interpreter.watchers.traffic import Traffic, TrafficWatcher
 
 
 @dataclass

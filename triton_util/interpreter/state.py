@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .formats import Array
+from triton_util.interpreter.operations.formats import Array
 
 if TYPE_CHECKING:
     from types import CodeType
 
-    from .options import EngineOptions
-    from .regions import Region
+    from triton_util.interpreter.options import EngineOptions
+    from triton_util.interpreter.regions import Region
 
 
 class Divergence(Exception):  # noqa: N818

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.traffic import Traffic
+    from triton_util.interpreter.watchers.traffic import Traffic
 
 Offsets = npt.NDArray[np.int64]
 

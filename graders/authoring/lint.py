@@ -1,0 +1,214 @@
+"""What must hold of every lesson. Each check returns messages that name the file and the fix."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from graders.authoring.course import stale
+from graders.authoring.lesson import (
+    BEGIN,
+    END,
+    Lesson,
+    read_lesson,
+    read_solutions,
+    solution_lines,
+    stub,
+)
+from graders.authoring.rooms import Rooms, slug_of
+from graders.judge import discovery
+from graders.judge.records import Exercise, Hidden, Misconception, Question, Remark
+
+MIN_WRONG_KERNELS = 6
+MIN_QUESTIONS = 2
+MIN_REGION = 3  # line ends: shorter passages may well stand in the text, too
+
+
+def lint_lesson(rooms: Rooms, path: Path) -> list[str]:
+    """Everything about one lesson that can be seen without running a kernel."""
+    lesson = read_lesson(path)
+    messages = [*_title(rooms, lesson), *_todos(rooms, lesson)]
+    if lesson.names("exercise"):
+        messages += [*_rooms_match(rooms, lesson), *_records(rooms, lesson)]
+        messages += _leaks(rooms, lesson)
+    if not messages and path.with_suffix(".ipynb") in stale(rooms, lesson.slug):
+        messages.append(
+            f"{rooms.name(path.with_suffix('.ipynb'))}: not what its lesson gives; "
+            "run `tilewise build` and commit it"
+        )
+    return messages
+
+
+# Judged already, taught later: kernels that a coming lesson needs.
+AHEAD = frozenset({"attention"})
+
+
+def lint_house(rooms: Rooms) -> list[str]:
+    """Files in one room that have no counterpart in another."""
+    slugs = {slug_of(path) for path in rooms.lesson_files()} | AHEAD
+    messages = []
+    for room in (rooms.exercises, rooms.hidden, rooms.solutions):
+        for path in sorted(room.glob("[a-z]*.py")):
+            if path.stem not in slugs:
+                messages.append(
+                    f"{rooms.name(path)}: there is no lesson NN_{path.stem}.py; write it with "
+                    f"`tilewise new`, or delete this file"
+                )
+    known = set(discovery.exercises())
+    for room in (rooms.right_kernels, rooms.wrong_kernels):
+        for folder in sorted(path for path in room.glob("[a-z]*") if path.is_dir()):
+            if folder.name not in known:
+                messages.append(f"{rooms.name(folder)}: no exercise has this name; rename it")
+    return messages
+
+
+def _title(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
+    if not lesson.title:
+        yield f"{rooms.name(lesson.path)}: the first heading is empty; give the lesson a title"
+
+
+def _todos(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
+    slug = lesson.slug
+    for path in (
+        lesson.path,
+        rooms.solutions / f"{slug}.py",
+        rooms.exercises / f"{slug}.py",
+        rooms.hidden / f"{slug}.py",
+    ):
+        count = path.read_text(encoding="utf-8").count("TODO") if path.is_file() else 0
+        if count:
+            yield f"{rooms.name(path)}: {count} times TODO; write what is asked for there"
+
+
+def _rooms_match(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
+    slug = lesson.slug
+    for room in (rooms.solutions, rooms.exercises, rooms.hidden):
+        if not (room / f"{slug}.py").is_file():
+            yield f"{rooms.name(room / f'{slug}.py')}: is missing; `tilewise new` shows its form"
+    solved = set(read_solutions(rooms.solutions / f"{slug}.py"))
+    asked = set(lesson.names("exercise"))
+    recorded = {name for name, found in discovery.exercises().items() if found.lesson == slug}
+    for name in sorted(asked - recorded):
+        yield f"graders/exercises/{slug}.py: has no record of {name!r}, which the lesson asks for"
+    for name in sorted(recorded - asked):
+        yield f'{rooms.name(lesson.path)}: never asks for {name!r}; add `# %% exercise="{name}"`'
+    for name in sorted(recorded ^ solved):
+        where = f"solutions/{slug}.py" if name in recorded else f"graders/exercises/{slug}.py"
+        yield f"{where}: has nothing about {name!r}; the rooms must match"
+
+
+def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
+    slug, where = lesson.slug, f"graders/exercises/{lesson.slug}.py"
+    for name in lesson.names("exercise"):
+        exercise = discovery.exercises().get(name)
+        if exercise is not None:
+            yield from _record(where, exercise)
+            yield from _hidden_record(slug, exercise)
+            yield from _wrong_kernels(rooms, exercise)
+    yield from _quiz(where, slug)
+
+
+def _record(where: str, exercise: Exercise) -> Iterator[str]:
+    name = exercise.name
+    if len([hint for hint in exercise.hints if hint.strip()]) != 3:
+        yield f"{where}: {name} needs three hints, from a nudge to nearly the line"
+    parts = {case.part for case in exercise.cases}
+    for part in sorted(parts ^ set(exercise.parts)):
+        yield f"{where}: {name} has cases or points for the part {part!r}, not both; mend `parts`"
+    names = [case.name for case in exercise.cases]
+    for case in sorted({case for case in names if names.count(case) > 1}):
+        yield f"{where}: {name} has two cases called {case!r}; rename one"
+    codes = [misconception.code for misconception in exercise.misconceptions]
+    for code in sorted({code for code in codes if codes.count(code) > 1}):
+        yield f"{where}: {name} has two misconceptions {code!r}; rename one"
+    words: list[Misconception | Remark] = [*exercise.misconceptions, *exercise.remarks]
+    for told in words:
+        if not (told.title and told.message and told.next_step):
+            yield f"{where}: {name}: {told.code} needs title, message and next_step"
+    for found in exercise.misconceptions:
+        if found.imitate is None and found.footprint is None and not found.faults:
+            yield f"{where}: {name}: {found.code} can never be seen; add imitate, faults, footprint"
+
+
+def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
+    where = f"graders/hidden/{slug}.py"
+    try:
+        records = importlib.import_module(f"graders.hidden.{slug}").HIDDEN
+    except (ModuleNotFoundError, AttributeError):
+        return  # said by _rooms_match
+    record = records.get(exercise.name)
+    if not isinstance(record, Hidden) or not record.cases:
+        yield f"{where}: HIDDEN[{exercise.name!r}] is missing or has no cases; write some"
+        return
+    for part in sorted({case.part for case in record.cases} - set(exercise.parts)):
+        yield f"{where}: {exercise.name} has hidden cases of the unknown part {part!r}"
+    public = {(case.args, case.seed) for case in exercise.cases}
+    for case in record.cases:
+        if (case.args, case.seed) in public:
+            yield f"{where}: {exercise.name}: {case.name!r} is a public case; change it"
+
+
+def _wrong_kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
+    folder = rooms.wrong_kernels / exercise.name
+    count = len(list(folder.glob("*.py")))
+    if count < MIN_WRONG_KERNELS:
+        yield (
+            f"{rooms.name(folder)}: holds {count} wrong kernels; write {MIN_WRONG_KERNELS} or "
+            "more, each named after the misconception that must be told"
+        )
+
+
+def _quiz(where: str, slug: str) -> Iterator[str]:
+    if slug not in discovery.lessons():
+        return  # said by _rooms_match
+    questions = discovery.quiz(slug)
+    if len(questions) < MIN_QUESTIONS:
+        yield f"{where}: QUIZ has {len(questions)} questions; write {MIN_QUESTIONS} or more"
+    for question in questions:
+        yield from _question(where, question)
+
+
+def _question(where: str, question: Question) -> Iterator[str]:
+    short = question.prompt[:40]
+    if sum(choice.right for choice in question.choices) != 1:
+        yield f"{where}: the question {short!r} needs exactly one right choice"
+    if len(question.choices) < 2:
+        yield f"{where}: the question {short!r} needs a wrong choice"
+    for choice in question.choices:
+        if not choice.answer.strip():
+            yield f"{where}: the choice {choice.text[:40]!r} needs an answer"
+
+
+def _leaks(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
+    """No notebook of a learner may hold the text of a solution or of a model answer."""
+    notebook = lesson.path.with_suffix(".ipynb")
+    if not notebook.is_file():
+        return
+    cells = {
+        cell["id"]: "".join(cell["source"])
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    }
+    for name, solution in read_solutions(rooms.solutions / f"{lesson.slug}.py").items():
+        own = cells.get(name, "").replace(stub(solution), "")
+        for line in solution_lines(solution):
+            if line in own:
+                yield f"{rooms.name(notebook)}: the cell {name} holds the solution's {line!r}"
+        for region in solution_regions(solution):
+            for cell in (key for key, text in cells.items() if region in _flat(text)):
+                yield f"{rooms.name(notebook)}: cell {cell} holds a region of {name}'s solution"
+    for name in lesson.names("model_answer"):
+        answer = _flat(lesson.model_answer(name))
+        for cell in (key for key, text in cells.items() if answer[:200] in _flat(text)):
+            yield f"{rooms.name(notebook)}: cell {cell} holds the model answer of {name}"
+
+
+def solution_regions(solution: str) -> list[str]:
+    """The regions of a solution that are long enough to be nobody's accident, flattened."""
+    regions = [part.partition(END)[0] for part in solution.split(BEGIN)[1:]]
+    return [_flat(region) for region in regions if region.strip().count("\n") >= MIN_REGION]
+
+
+def _flat(text: str) -> str:
+    return "\n".join(line.strip() for line in text.strip().split("\n"))

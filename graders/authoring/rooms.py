@@ -1,0 +1,114 @@
+"""Where the rooms of the house are, and the settings that stand in pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from graders.judge.records import GraderError
+
+LESSON_PATTERN = "[0-9][0-9]_*.py"
+COURSE_ID = "tilewise"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The table `[tool.tilewise]` of pyproject.toml."""
+
+    repository: str  # "owner/name" on GitHub
+    branch: str
+
+    @property
+    def address(self) -> str:
+        """What `git clone` and pip understand."""
+        return f"https://github.com/{self.repository}"
+
+    def colab(self, notebook: str) -> str:
+        """Where Colab opens the notebook of that path in the repository."""
+        place = f"{self.repository}/blob/{self.branch}/{notebook}"
+        return f"https://colab.research.google.com/github/{place}"
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """The folders of one clone."""
+
+    root: Path
+
+    @property
+    def lessons(self) -> Path:
+        return self.root / "lessons"
+
+    @property
+    def solutions(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def exercises(self) -> Path:
+        return self.root / "graders" / "exercises"
+
+    @property
+    def order(self) -> Path:
+        """The order of the lessons as data (see `graders.judge.discovery.numbers`)."""
+        return self.exercises / "order.json"
+
+    @property
+    def hidden(self) -> Path:
+        return self.root / "graders" / "hidden"
+
+    @property
+    def right_kernels(self) -> Path:
+        return self.root / "tests" / "right_kernels"
+
+    @property
+    def wrong_kernels(self) -> Path:
+        return self.root / "tests" / "wrong_kernels"
+
+    @property
+    def course(self) -> Path:
+        return self.root / "build" / "course"
+
+    def lesson_files(self) -> list[Path]:
+        """The lessons in their order; [] when there are none."""
+        return sorted(self.lessons.glob(LESSON_PATTERN))
+
+    def lesson_file(self, slug: str) -> Path:
+        """The lesson of that slug; a GraderError that lists the known ones."""
+        for path in self.lesson_files():
+            if slug in (path.stem, slug_of(path)):
+                return path
+        known = ", ".join(path.stem for path in self.lesson_files()) or "none"
+        raise GraderError(f"there is no lesson {slug!r} in {self.lessons}. Known: {known}")
+
+    def name(self, path: Path) -> str:
+        """The path as it stands in messages: from the root of the clone where it can be."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+    def settings(self) -> Settings:
+        """The repository that badges and set-up cells point to."""
+        path = self.root / "pyproject.toml"
+        table = tomllib.loads(path.read_text()).get("tool", {}).get("tilewise", {})
+        if "repository" not in table:
+            raise GraderError(
+                'pyproject.toml: the table [tool.tilewise] needs repository = "owner/name", '
+                "the place that the Colab badges point to"
+            )
+        return Settings(table["repository"], table.get("branch", "main"))
+
+
+def slug_of(path: Path) -> str:
+    """`lessons/04_strides.py` → `strides`."""
+    return path.stem.partition("_")[2]
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The clone that holds `start` (the working folder), else the one this module is in."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
+        if (folder / "lessons").is_dir() and (folder / "pyproject.toml").is_file():
+            return folder
+    raise GraderError(
+        "this is not an instructor's clone: no folder with lessons/ and pyproject.toml here or "
+        "above; clone the repository and run the command in it"
+    )

@@ -1,0 +1,69 @@
+"""The cells that the builder writes itself: the badge, the set-up, the imports.
+
+The set-up is folded in JupyterLab and in Colab: a lesson begins with its first sentence, not with
+thirty lines of Python that nobody has to read. Both show its first line. The imports stand in the
+open cell behind it.
+"""
+
+from __future__ import annotations
+
+from graders.authoring.rooms import Settings
+
+_SETUP = """\
+# @title Run this cell first: it prepares the notebook, and in Colab it installs the course
+import importlib.util
+import os
+import subprocess
+import sys
+
+if importlib.util.find_spec("triton_util") is None:
+    if "google.colab" not in sys.modules:
+        raise ModuleNotFoundError("the course is missing here: start JupyterLab by `make lab`")
+    from importlib.metadata import version
+
+    kept = "torch==" + version("torch")  # the build that fits this machine
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}", kept]
+    if subprocess.run(install).returncode != 0:
+        raise RuntimeError("the course could not be installed: pip says above what is missing")
+    importlib.invalidate_caches()
+
+import torch
+
+if not torch.cuda.is_available() and "triton" not in sys.modules:
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # no GPU: kernels run in the interpreter
+
+from triton_util.interpreter import guard_launches
+
+guard_launches()  # without a GPU: a kernel that leaves its tensors is an error, not a crash"""
+
+_IMPORTS = """\
+import torch
+import triton
+import triton.language as tl
+
+from triton_util import check, hint, progress, quiz"""
+
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
+
+
+def setup_source(settings: Settings) -> str:
+    """The set-up cell, which works on a laptop, on a cluster and in Colab.
+
+    TRITON_INTERPRET has to be set before triton is imported, and only where there is no
+    GPU. The course is installed only in Colab, whose kernel has imported `google.colab`, and
+    only when it is missing; elsewhere a missing course is said in one line. Colab's torch
+    stays, which its driver and its other packages count on: where it is too old, pip refuses.
+    """
+    return _SETUP.format(address=settings.address, branch=settings.branch)
+
+
+def imports_source(extra: str) -> str:
+    """The imports that every lesson needs; `extra` is what the lesson's own set-up adds."""
+    return f"{_IMPORTS}\n\n{extra.strip()}" if extra.strip() else _IMPORTS
+
+
+def badge(settings: Settings, stem: str) -> str:
+    """Markdown of the badge that opens this lesson in Colab."""
+    link = settings.colab(f"lessons/{stem}.ipynb")
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    return f"[![Open this lesson in Colab]({image})]({link})"

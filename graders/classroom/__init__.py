@@ -1,1 +1,0 @@
-"""The classroom: notebooks from lessons, nbgrader, grading a class, and reports on it."""

@@ -1,0 +1,1 @@
+"""Grading a class: submissions in, marks and reports out."""

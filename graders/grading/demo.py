@@ -1,0 +1,168 @@
+"""A class goes through nbgrader, from the assignment to the gradebook, with its own commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from graders.authoring.course import built_lesson, config_file
+from graders.authoring.lesson import read_lesson
+from graders.authoring.notebook import hidden_id, public_id
+from graders.authoring.rooms import COURSE_ID, Rooms
+from graders.grading.marks import UNSANDBOXED
+from graders.grading.plugins.commands import Nbgrader
+from graders.grading.pupils import Pupil, class_of
+from graders.judge.records import GraderError
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the gradebook. Points are None where something is not graded yet."""
+
+    pupil: Pupil
+    public: float | None
+    hidden: float | None
+    exported: float
+    findings: str
+    notes: tuple[str, ...]
+
+
+class Demo:
+    """A built course in a folder of its own, and the class that hands in one lesson."""
+
+    def __init__(self, rooms: Rooms, folder: Path, lesson: str, say: Say) -> None:
+        self._rooms, self._folder, self._say = rooms, folder, say
+        self._lesson = read_lesson(rooms.lesson_file(lesson))
+        self.assignment = self._lesson.stem
+        self.exercise = self._lesson.names("exercise")[0]
+        self.pupils = class_of(rooms, self._lesson.slug, self.exercise)
+        self.course, self._homes = folder / "course", folder / "homes"
+        os.environ.setdefault(UNSANDBOXED, "1")  # a demonstration grades nobody
+        self._nbgrader = Nbgrader()
+
+    def run(self) -> list[Row]:
+        """All of nbgrader's commands in order; returns the gradebook."""
+        self._prepare()
+        self._instructor("generate_assignment", self.assignment)
+        self._instructor("release_assignment", self.assignment)
+        for pupil in self.pupils:
+            self._hand_in(pupil)
+        self._instructor("collect", self.assignment)
+        self._instructor("autograde", self.assignment)
+        self._instructor("generate_feedback", self.assignment)
+        self._instructor("release_feedback", self.assignment)
+        self._say("nbgrader fetch_feedback")
+        self._pupil(self.pupils[-1], "fetch_feedback", self.assignment)
+        self._instructor("export", f"--to={self.course / 'grades.csv'}")
+        return self.gradebook()
+
+    def _prepare(self) -> None:
+        _, source = built_lesson(self._rooms, self._lesson.path)
+        if source is None:
+            raise GraderError(f"{self.assignment} has nothing that is graded")
+        if self._folder.exists():
+            shutil.rmtree(self._folder)
+        self._homes.mkdir(parents=True)
+        place = self.course / "source" / self.assignment / source.path.name
+        place.parent.mkdir(parents=True)
+        place.write_text(source.text, encoding="utf-8")
+        config = config_file(self.course)
+        config.path.write_text(config.text, encoding="utf-8")
+
+    def _instructor(self, command: str, *arguments: str) -> None:
+        started = time.monotonic()
+        # the whole class is one account here, so its files belong to that account
+        options = ["--ExchangeCollect.check_owner=False"] if command == "collect" else []
+        done = self._nbgrader.run(self.course, command, *arguments, *options)
+        self._say(f"nbgrader {command}: {time.monotonic() - started:.1f} s")
+        for line in done.output.splitlines():
+            if "WARNING" in line or "ERROR" in line:
+                self._say(f"  {line}")
+
+    def _hand_in(self, pupil: Pupil) -> None:
+        self._say(f"nbgrader fetch_assignment, submit: {pupil.name} ({pupil.handed_in})")
+        home = self._homes / pupil.name
+        home.mkdir()
+        self._pupil(pupil, "fetch_assignment", self.assignment)
+        path = home / self.assignment / f"{self.assignment}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        pupil.change(notebook)
+        path.write_text(json.dumps(notebook), encoding="utf-8")  # not mended by nbformat
+        self._pupil(pupil, "submit", self.assignment)
+
+    def _pupil(self, pupil: Pupil, command: str, *arguments: str) -> None:
+        self._nbgrader.run(
+            self._homes / pupil.name,
+            command,
+            *arguments,
+            f"--course={COURSE_ID}",
+            f"--student={pupil.name}",
+            f"--Exchange.root={self.course / 'exchange'}",
+            f"--Exchange.cache={self._homes / pupil.name / '.cache'}",
+        )
+
+    def gradebook(self) -> list[Row]:
+        """What the gradebook and the export hold now."""
+        from nbgrader.api import Gradebook  # slow to import
+
+        with open(self.course / "grades.csv", encoding="utf-8", newline="") as file:
+            exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+        with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as gradebook:
+            return [self._row(gradebook, pupil, exported[pupil.name]) for pupil in self.pupils]
+
+    def _row(self, gradebook: object, pupil: Pupil, exported: float) -> Row:
+        def score(cell: str) -> float | None:
+            find = gradebook.find_grade  # type: ignore[attr-defined]
+            grade = find(cell, self.assignment, self.assignment, pupil.name)
+            return None if grade.auto_score is None else float(grade.auto_score)
+
+        notebook = self._autograded(pupil)
+        notes = notebook.metadata.get("tilewise", {"mended": [], "tampered": []})
+        return Row(
+            pupil,
+            score(public_id(self.exercise)),
+            score(hidden_id(self.exercise)),
+            exported,
+            self._findings(notebook),
+            (*notes["mended"], *notes["tampered"]),
+        )
+
+    def _autograded(self, pupil: Pupil) -> nbformat.NotebookNode:
+        folder = self.course / "autograded" / pupil.name / self.assignment
+        return nbformat.read(folder / f"{self.assignment}.ipynb", as_version=4)
+
+    def _findings(self, notebook: nbformat.NotebookNode) -> str:
+        """The first finding that the pupil reads in the grade cells."""
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name not in (public_id(self.exercise), hidden_id(self.exercise)):
+                continue
+            lines = "".join(output.get("text", "") for output in cell.outputs).splitlines()
+            found = [line for line in lines if line.startswith("- ")]
+            if found:
+                return found[0].removeprefix("- ")
+        return ""
+
+    def feedback(self, pupil: Pupil) -> Path:
+        """The feedback page that was made for the pupil."""
+        folder = self.course / "feedback" / pupil.name / self.assignment
+        return folder / f"{self.assignment}.html"
+
+    def fetched_feedback(self) -> Path:
+        """The feedback page as the last pupil fetched it from the exchange."""
+        pupil = self.pupils[-1]
+        folder = self._homes / pupil.name / self.assignment / "feedback"
+        pages = sorted(folder.rglob(f"{self.assignment}.html"))
+        if not pages:
+            raise GraderError(f"{pupil.name} got no feedback in {folder}")
+        return pages[-1]

@@ -1,0 +1,145 @@
+"""Marks for all exercises of a notebook: from the store where they are, else from the judge."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from nbformat.notebooknode import NotebookNode
+
+from graders.grading import store
+from graders.grading.marks import Marker, Marks, official_marker, unsandboxed_allowed
+from graders.grading.store import MarksStore
+from graders.judge.records import GateStatus, GraderError
+from graders.judge.sandbox import folders
+
+if TYPE_CHECKING:
+    from graders.judge.pipeline import Mode
+
+STORE = Path(".tilewise") / "marks"  # in the course folder
+MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run
+_marker: tuple[Mode, Marker] | None = None
+_one_at_a_time = threading.Lock()  # a cluster's worker may have several threads
+
+
+def mode() -> Mode:
+    """Where kernels run, as the instructor said; a GraderError for anything unknown."""
+    named = os.environ.get(MODE, "interpret")
+    if named not in ("interpret", "gpu", "all"):
+        raise GraderError(f"{MODE}={named!r} is no mode: use interpret, gpu or all")
+    return cast("Mode", named)
+
+
+def warm_marker() -> Marker:
+    """The one marker of this process; its warm processes serve all submissions."""
+    global _marker
+    if _marker is not None and _marker[0] != mode():
+        close_marker()
+    if _marker is None:
+        _marker = mode(), official_marker(mode())
+        atexit.register(close_marker)
+    return _marker[1]
+
+
+def close_marker() -> None:
+    """End this process's marker and its warm processes, if there is one."""
+    global _marker
+    if _marker is not None:
+        _marker[1].close()
+        _marker = None
+
+
+def code_of(notebook: NotebookNode) -> list[str]:
+    """The text of every cell that counts for the judge, "" for the others.
+
+    Grade cells are ours and markdown is no code; their places are kept, because messages
+    say in which cell something is.
+    """
+    return [
+        cell.source if cell.cell_type == "code" and not _is_grade_cell(cell) else ""
+        for cell in notebook.cells
+    ]
+
+
+def _is_grade_cell(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade", False))
+
+
+def graded_exercises(notebook: NotebookNode) -> list[str]:
+    """The exercises whose grade cells stand in the (mended) notebook, in order."""
+    ids = [
+        cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        for cell in notebook.cells
+        if _is_grade_cell(cell) and cell.cell_type == "code"
+    ]
+    return [name.removesuffix("-public") for name in ids if name.endswith("-public")]
+
+
+def mark_code(
+    code: list[str], exercise: str, marker: Marker, earlier: Marks | None = None
+) -> Marks:
+    """Ask the judge about the code cells of a notebook, or let it complete earlier marks."""
+    with _one_at_a_time, folders.folder() as folder:
+        path = folder / "submission.ipynb"
+        path.write_text(json.dumps(bare_notebook(code)), encoding="utf-8")
+        return marker.mark(path, exercise, earlier)
+
+
+def bare_notebook(code: Iterable[str]) -> dict[str, Any]:
+    """A notebook of nothing but these code cells."""
+    bare: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
+    cells = [bare | {"execution_count": None, "source": text} for text in code]
+    return {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
+
+
+def mark_key(code: Sequence[str], exercise: str) -> str:
+    """What the marks of this code depend on."""
+    return store.key(code, exercise, _terms(mode()))
+
+
+def _terms(name: str) -> str:
+    return f"{name} unsandboxed" if unsandboxed_allowed() else name
+
+
+def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
+    """Where marks wait for a GPU, whose machine may have another torch and triton."""
+    return store.key(code, exercise, _terms("without gpu"), store.sources_version())
+
+
+def keep(marks_store: MarksStore, code: Sequence[str], exercise: str, marks: Marks) -> None:
+    """Store marks for this mode and, where no GPU has judged, for others to complete."""
+    marks_store.put(mark_key(code, exercise), marks)
+    if marks.report["gates"].get("gpu") == GateStatus.NOT_RUN:
+        marks_store.put(_key_without_gpu(code, exercise), marks)
+
+
+def known_marks(marks_store: MarksStore, code: Sequence[str], exercise: str) -> Marks | None:
+    """The marks in the store. Where a GPU is asked for, they may await its verdict."""
+    known = marks_store.get(mark_key(code, exercise))
+    if known is None and mode() != "interpret":
+        return marks_store.get(_key_without_gpu(code, exercise))
+    return known
+
+
+# Marks that another process has just given, by key; what is here is not judged again.
+given: dict[str, Marks] = {}
+
+
+def stored_or_judged(code: list[str], exercise: str, folder: Path) -> Marks:
+    """The mark just given, else from the store in `folder`, else from this process's judge."""
+    marks_store = MarksStore(folder)
+    name = mark_key(code, exercise)
+    known = given.get(name)
+    if known is not None:
+        return known
+    known = known_marks(marks_store, code, exercise)
+    if known is not None and (mode() == "interpret" or not known.awaits_gpu):
+        return known
+    fresh = mark_code(code, exercise, warm_marker(), known)
+    keep(marks_store, code, exercise, fresh)
+    return fresh

@@ -1,0 +1,261 @@
+"""Put a submitted notebook in order: whatever was lost, deleted, doubled or changed.
+
+Everyday accidents (metadata lost in Colab, a deleted test cell, a copied cell) are mended
+and noted; changes that could only help to forge a grade are undone and reported by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from graders.grading.sanitise import clean_notebook, storable
+
+MAX_CELLS = 2_000  # nbgrader takes milliseconds for each of them, ten times over
+_HIDDEN_REGION = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MasterCell:
+    """A cell that nbgrader knows, as the gradebook has it: no solution is in it."""
+
+    name: str
+    cell_type: str
+    source: str
+    locked: bool
+    grade: bool
+    solution: bool
+    points: float | None = None
+    checksum: str | None = None
+    before: str = ""  # the text of the cell that stands before it in the lesson
+
+    def metadata(self) -> dict[str, Any]:
+        """What nbgrader wants to find in the cell."""
+        metadata: dict[str, Any] = {
+            "schema_version": 3,
+            "grade_id": self.name,
+            "grade": self.grade,
+            "solution": self.solution,
+            "locked": self.locked,
+            "task": False,
+            "cell_type": self.cell_type,
+        }
+        if self.points is not None:
+            metadata["points"] = self.points
+        if self.checksum is not None:
+            metadata["checksum"] = self.checksum
+        return metadata
+
+
+@dataclass
+class Notes:
+    """What was found: `mended` is everyday noise, `tampered` deserves a look."""
+
+    tampered: list[str] = field(default_factory=list)
+    _mended: dict[str, list[str]] = field(default_factory=dict)
+
+    def mend(self, what: str, name: str) -> None:
+        """Note an accident of everyday: what was done, to the cell of that name."""
+        self._mended.setdefault(what, []).append(name)
+
+    @property
+    def mended(self) -> list[str]:
+        """One line for each kind of accident, with the cells that it befell."""
+        return [f"{what}: {', '.join(names)}" for what, names in self._mended.items()]
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {"mended": self.mended, "tampered": self.tampered}
+
+
+def mend(notebook: NotebookNode, masters: Sequence[MasterCell]) -> Notes:
+    """Mend and clean the notebook in place, so that it has every master cell exactly once."""
+    notes = Notes()
+    for cell in notebook.cells:
+        if not isinstance(cell.get("metadata"), Mapping):
+            cell.metadata = NotebookNode()
+        cell.source = storable(cell.get("source"))
+    found = _find(notebook, masters, notes)
+    _cut(notebook, found, notes)
+    notes.tampered += clean_notebook(notebook)
+    _remove_foreign_metadata(notebook, found, notes)
+    for master in masters:
+        if master.name in found:
+            _restore(found[master.name], master, notes)
+    _put_back_missing(notebook, masters, found, notes)
+    _unique_ids(notebook)
+    return notes
+
+
+def _find(
+    notebook: NotebookNode, masters: Sequence[MasterCell], notes: Notes
+) -> dict[str, NotebookNode]:
+    """Each master's cell in the submission, by nbgrader's id, cell id, or what it holds."""
+    found: dict[str, NotebookNode] = {}
+    for master in masters:
+        candidates = [cell for cell in notebook.cells if _grade_id(cell) == master.name]
+        if len(candidates) > 1:
+            notes.mend("copied, the last one counts", master.name)
+        if not candidates:
+            candidates = _by_other_marks(notebook, master)
+            if candidates:
+                notes.mend("metadata lost and restored", master.name)
+        if candidates:
+            found[master.name] = candidates[-1]
+    return found
+
+
+def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[NotebookNode]:
+    free = [cell for cell in notebook.cells if _grade_id(cell) is None]
+    by_id = [cell for cell in free if cell.get("id") == master.name]
+    if by_id:
+        return by_id
+    if master.locked:
+        return [cell for cell in free if _same(cell.source, released(master.source))]
+    if master.cell_type == "code":
+        return [cell for cell in free if defines(cell, master.name)]
+    return [
+        cell
+        for previous, cell in zip(notebook.cells, notebook.cells[1:], strict=False)
+        if master.before and _same(previous.source, master.before) and _grade_id(cell) is None
+    ]
+
+
+def defines(cell: NotebookNode, function: str) -> bool:
+    """Does the code cell define the function? Text that does not parse is searched."""
+    if cell.cell_type != "code":
+        return False
+    try:
+        tree = ast.parse(cell.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return re.search(rf"^def {re.escape(function)}\b", cell.source, re.MULTILINE) is not None
+    return any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)
+
+
+def released(source: str) -> str:
+    """The source of a cell as learners get it: without its hidden tests."""
+    return _HIDDEN_REGION.sub("", source)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.split() == other.split()
+
+
+def _grade_id(cell: NotebookNode) -> str | None:
+    name = _label(cell).get("grade_id")
+    return name if isinstance(name, str) else None
+
+
+def _label(cell: NotebookNode) -> Mapping[str, Any]:
+    """What the cell says to nbgrader; empty where that is nothing, or nonsense."""
+    label = cell.metadata.get("nbgrader")
+    return label if isinstance(label, Mapping) else {}
+
+
+def _cut(notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes) -> None:
+    """Of far too many cells the first ones stay, and those that nbgrader knows."""
+    count = len(notebook.cells)
+    if count <= MAX_CELLS:
+        return
+    known = {id(cell) for cell in found.values()}
+    later = [cell for cell in notebook.cells[MAX_CELLS:] if id(cell) in known]
+    notebook.cells = notebook.cells[:MAX_CELLS] + later
+    notes.tampered.append(f"the notebook held {count:,} cells: cut to {MAX_CELLS:,}")
+
+
+def _remove_foreign_metadata(
+    notebook: NotebookNode, found: Mapping[str, NotebookNode], notes: Notes
+) -> None:
+    """Only the cells that were found may speak to nbgrader."""
+    known = {id(cell) for cell in found.values()}
+    for number, cell in enumerate(notebook.cells, start=1):
+        if id(cell) in known or "nbgrader" not in cell.metadata:
+            continue
+        name = _grade_id(cell)
+        if name is not None and name not in found:
+            notes.tampered.append(
+                f"cell {number} claimed to be the unknown grade cell {_short(name)}"
+            )
+        del cell.metadata["nbgrader"]
+
+
+def _restore(cell: NotebookNode, master: MasterCell, notes: Notes) -> None:
+    """Type, metadata and, where it is locked, the text of one cell."""
+    points = _label(cell).get("points")
+    if points is not None and points != master.points:
+        notes.tampered.append(f"{master.name} claimed {_short(points)} points")
+    if cell.cell_type != master.cell_type:
+        notes.mend(f"{cell.cell_type} cell made a {master.cell_type} cell again", master.name)
+        _change_type(cell, master.cell_type)
+    if master.locked:
+        if not _same(cell.source, released(master.source)) and not _same(
+            cell.source, master.source
+        ):
+            notes.tampered.append(f"{master.name} is a grade cell and was changed: restored")
+        cell.source = master.source
+    cell.metadata = NotebookNode({"nbgrader": NotebookNode(master.metadata())})
+
+
+def _change_type(cell: NotebookNode, cell_type: str) -> None:
+    cell.cell_type = cell_type
+    if cell_type == "code":
+        cell.outputs, cell.execution_count = [], None
+        cell.pop("attachments", None)
+    else:
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
+
+
+def _put_back_missing(
+    notebook: NotebookNode,
+    masters: Sequence[MasterCell],
+    found: dict[str, NotebookNode],
+    notes: Notes,
+) -> None:
+    """Insert what is missing behind its predecessor in the lesson, else at the end."""
+    previous: NotebookNode | None = None
+    for master in masters:
+        if master.name not in found:
+            cell = _fresh_cell(master)
+            place = _index(notebook, previous) + 1 if previous is not None else len(notebook.cells)
+            notebook.cells.insert(place, cell)
+            found[master.name] = cell
+            notes.mend("missing and put back", master.name)
+        previous = found[master.name]
+
+
+def _short(value: Any) -> str:
+    """What a submission claimed, as a word of our own sentence."""
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _index(notebook: NotebookNode, cell: NotebookNode) -> int:
+    return next(i for i, other in enumerate(notebook.cells) if other is cell)
+
+
+def _fresh_cell(master: MasterCell) -> NotebookNode:
+    if master.cell_type == "markdown":
+        cell = nbformat.v4.new_markdown_cell(master.source)
+    elif master.locked:
+        cell = nbformat.v4.new_code_cell(master.source)
+    else:  # no stub: it could hide a definition that stands in another cell
+        cell = nbformat.v4.new_code_cell(f"# {master.name} is missing from the submission.")
+    cell.id = master.name
+    cell.metadata = NotebookNode({"nbgrader": NotebookNode(master.metadata())})
+    return cell
+
+
+def _unique_ids(notebook: NotebookNode) -> None:
+    """Cell ids become anchors of the feedback page, so each may stand once."""
+    seen: set[str] = set()
+    for number, cell in enumerate(notebook.cells, start=1):
+        if cell.id in seen:
+            cell.id = f"cell-{number}"
+        seen.add(cell.id)
+    notebook.nbformat_minor = max(5, notebook.get("nbformat_minor", 5))

@@ -1,0 +1,292 @@
+"""Judge many submissions at once: local processes, or a Dask cluster when one is named.
+
+Both give the same marks in any order. A worker that dies loses nothing: what it had is
+given to another one, and after three deaths the submission is ungraded, never zero.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from multiprocessing.util import Finalize
+from typing import Any
+
+from graders.grading import fork_server
+from graders.grading.judging import MODE, close_marker, mark_code, mode, warm_marker
+from graders.grading.marks import UNSANDBOXED, Marks, ungraded_marks, unsandboxed_allowed
+from graders.grading.store import judge_version
+from graders.judge import discovery
+from graders.judge.records import GraderError
+from graders.judge.sandbox import folders
+
+ATTEMPTS = 3
+CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission's code at one exercise. `key` says what its marks depend on.
+
+    `earlier` are marks, as JSON data, to which only a GPU's verdict has to be added.
+    """
+
+    key: str
+    code: tuple[str, ...]
+    exercise: str
+    earlier: dict[str, Any] | None = None
+
+
+Judged = tuple[Task, Marks]
+Judging = Callable[[Iterable[Task]], Iterator[Judged]]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What parent and workers must agree on for a grade to be the same everywhere.
+
+    `earlier` are the marks that are to be completed, if there are any.
+    """
+
+    earlier: dict[str, Any] | None = None
+    judge: str = field(default_factory=judge_version)
+    unsandboxed: bool = field(default_factory=unsandboxed_allowed)
+    mode: str = field(default_factory=mode)
+
+
+Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
+
+
+def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
+    """What a worker does: ask its own warm judge. Returns marks as JSON data."""
+    _agree(terms)
+    earlier = None if terms.earlier is None else Marks.from_json(terms.earlier)
+    return mark_code(list(code), exercise, warm_marker(), earlier).to_json()
+
+
+def warm_up(terms: Terms) -> None:
+    """Start a worker's judge before there is anything to ask."""
+    _agree(terms)
+    warm_marker().warm()
+
+
+def _agree(terms: Terms) -> None:
+    if judge_version() != terms.judge:
+        raise GraderError(
+            "this worker has other versions of the judge, torch or triton than the command that "
+            "asks it: install the same on all machines"
+        )
+    os.environ[UNSANDBOXED] = "1" if terms.unsandboxed else "0"
+    os.environ[MODE] = terms.mode
+
+
+def died(task: Task) -> Marks:
+    """The marks of a submission whose worker died each time."""
+    reason = f"the process that judged it died {ATTEMPTS} times; look at memory and disk space"
+    return ungraded_marks(discovery.exercise(task.exercise), reason)
+
+
+def failed(task: Task, error: object) -> Marks:
+    """The marks of a submission that the judge itself stumbled over."""
+    reason = f"{type(error).__name__}: {error}"
+    return ungraded_marks(discovery.exercise(task.exercise), reason)
+
+
+def _prepare_worker(threads: int) -> None:
+    import torch  # the judge compares with it; workers share the cores
+
+    torch.set_num_threads(threads)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's to answer
+    Finalize(None, close_marker, exitpriority=100)  # such processes know no atexit
+    threading.Thread(target=_end_with_the_command, daemon=True).start()
+
+
+def _end_with_the_command() -> None:
+    """A command that was killed can end nobody: its workers see it themselves."""
+    command = multiprocessing.parent_process()
+    if command is not None:
+        connection.wait([command.sentinel])
+        folders.remove_all()
+        os._exit(1)
+
+
+@dataclass
+class LocalProcesses:
+    """Judges with `workers` processes of this machine. Call it with the tasks."""
+
+    workers: int
+    ask: Ask = judge_task
+    _attempts: dict[str, int] = field(default_factory=dict)
+    _early: Future[ProcessPoolExecutor] | None = None
+
+    def start(self, tasks: int) -> None:
+        """Get processes for so many tasks ready in the background; a call finds them warm."""
+        if tasks:
+            thread = ThreadPoolExecutor(1)
+            self._early = thread.submit(self._warm_pool, min(tasks, self.workers))
+            thread.shutdown(wait=False)
+
+    def _warm_pool(self, processes: int) -> ProcessPoolExecutor:
+        pool = self._pool()
+        for _ in range(processes):
+            pool.submit(warm_up, Terms())
+        return pool
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether kernels can run on a GPU."""
+        import torch  # slow to import, and asked for only where a GPU is
+
+        return torch.cuda.is_available()
+
+    def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
+        waiting, again = iter(tasks), deque[Task]()
+        while True:
+            early, self._early = self._early, None
+            pool = early.result() if early is not None else self._pool()
+            running: dict[Future[dict[str, Any]], Task] = {}
+            try:
+                yield from self._run(pool, waiting, again, running)
+                return
+            except BrokenProcessPool:
+                for task in running.values():
+                    self._attempts[task.key] = self._attempts.get(task.key, 0) + 1
+                    if self._attempts[task.key] < ATTEMPTS:
+                        again.append(task)
+                    else:
+                        yield task, died(task)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _pool(self) -> ProcessPoolExecutor:
+        threads = max(1, (os.cpu_count() or 1) // self.workers)
+        return ProcessPoolExecutor(
+            self.workers,
+            mp_context=fork_server.context(),
+            initializer=_prepare_worker,
+            initargs=(threads,),
+        )
+
+    def _run(
+        self,
+        pool: ProcessPoolExecutor,
+        waiting: Iterator[Task],
+        again: deque[Task],
+        running: dict[Future[dict[str, Any]], Task],
+    ) -> Iterator[Judged]:
+        """Keep the pool busy, and no more: a class of 500 is never in memory at once.
+
+        What was at work when a pool broke is tried again alone, so that only the task that
+        breaks it is blamed.
+        """
+        while True:
+            limit = 1 if again else 2 * self.workers
+            while len(running) < limit:
+                task = again.popleft() if again else next(waiting, None)
+                if task is None:
+                    break
+                try:
+                    running[
+                        pool.submit(self.ask, task.code, task.exercise, Terms(task.earlier))
+                    ] = task
+                except BrokenProcessPool:
+                    again.appendleft(task)
+                    raise
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):  # the task stays among the running
+                    raise error
+                task = running.pop(future)
+                if error is not None:
+                    yield task, failed(task, error)
+                else:
+                    yield task, Marks.from_json(future.result())
+
+
+@dataclass
+class DaskCluster:
+    """Judges on a Dask cluster; work for a GPU goes to workers that declare one."""
+
+    address: str
+    ask: Ask = judge_task
+    has_gpu = True  # work for a GPU waits for a worker that has one
+
+    def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
+        from distributed import Client, as_completed  # only where a cluster is asked for
+
+        try:
+            client = Client(self.address, set_as_default=False, timeout=CONNECT_SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise GraderError(f"no Dask scheduler answers at {self.address}: {error}") from error
+        resources = None if mode() == "interpret" else {"GPU": 1}
+        with client:
+            _need_workers(client, self.address, resources)
+            waiting, running = iter(tasks), {}
+            completed = as_completed(loop=client.loop)  # else it looks for a default client
+
+            def submit_next() -> None:
+                task = next(waiting, None)
+                if task is not None:
+                    future = client.submit(
+                        self.ask,
+                        task.code,
+                        task.exercise,
+                        Terms(task.earlier),
+                        pure=False,
+                        resources=resources,
+                    )
+                    running[future.key] = task
+                    completed.add(future)
+
+            for _ in range(2 * max(1, sum(client.nthreads().values()))):
+                submit_next()
+            for future in completed:
+                task = running.pop(future.key)
+                submit_next()
+                yield task, _dask_marks(future, task)
+
+
+def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -> None:
+    """Work for which no worker is there would wait for ever: say so instead."""
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError as error:
+        raise GraderError(
+            f"the Dask scheduler at {address} has no workers: start some with "
+            f"`dask worker {address}`"
+        ) from error
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    for name in resources or ():
+        if not any(worker["resources"].get(name) for worker in workers):
+            raise GraderError(
+                f"no worker of the Dask scheduler at {address} declares a {name}: start one with "
+                f"`dask worker {address} --resources {name}=1`, or grade with --mode interpret"
+            )
+
+
+def _dask_marks(future: Any, task: Task) -> Marks:
+    """A lost worker's tasks go to another one by themselves; too many losses end here.
+
+    A result can be lost even after it was there. So its status says nothing: ask for the error,
+    and Dask waits until the task has been computed again.
+    """
+    error = future.exception()
+    if error is None:
+        return Marks.from_json(future.result())
+    return died(task) if type(error).__name__ == "KilledWorker" else failed(task, error)

@@ -1,0 +1,1 @@
+"""What nbgrader loads by name: preprocessors, exporters, collecting, the configuration."""

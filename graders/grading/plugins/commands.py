@@ -1,0 +1,60 @@
+"""Run nbgrader's own commands, unmodified, each in a process of its own.
+
+Starting Python and importing nbgrader takes two seconds a command, so the processes are
+forked from a server that has imported it already; what runs is nbgrader's own `main`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graders.judge.records import GraderError
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended. `output` is everything that it printed."""
+
+    command: tuple[str, ...]
+    code: int
+    output: str
+
+
+class Nbgrader:
+    """Runs `nbgrader COMMAND …` in a folder."""
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["nbgrader.apps.nbgraderapp", __name__])
+
+    def run(self, folder: Path, *arguments: str, may_fail: bool = False) -> Done:
+        """One command; GraderError with its output when it fails and must not."""
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as log:
+            process = self._context.Process(
+                target=_main, args=(tuple(arguments), str(folder), log.name)
+            )
+            process.start()
+            process.join()
+            done = Done(("nbgrader", *arguments), process.exitcode or 0, log.read())
+        if done.code != 0 and not may_fail:
+            raise GraderError(f"{' '.join(done.command)} failed:\n{done.output}")
+        return done
+
+
+def _main(arguments: Sequence[str], folder: str, log: str) -> None:
+    from nbgrader.apps.nbgraderapp import main
+
+    os.chdir(folder)
+    handle = os.open(log, os.O_WRONLY | os.O_TRUNC)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    sys.argv = ["nbgrader", *arguments]
+    main()

@@ -1,0 +1,75 @@
+"""What the course's nbgrader_config.py sets: one place, so that every built course has it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from graders.authoring.lesson import STUB
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+
+
+def configure(
+    config: Any,
+    root: Path,
+    course_id: str,
+    exchange: str | None = None,
+    database: str | None = None,
+) -> None:
+    """Set up nbgrader for the course in `root`.
+
+    `exchange` is the folder shared with the learners, by default beside the course;
+    `database` an SQLAlchemy URL, by default a SQLite gradebook in `root`.
+    """
+    find_own_programs()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.course_id = course_id
+    config.CourseDirectory.db_url = database or f"sqlite:///{root / 'gradebook.db'}"
+    config.Exchange.root = exchange or str(root / "exchange")
+    config.ClearSolutions.code_stub = {"python": "\n".join(STUB)}
+    config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
+    trust(config)
+    feedback(config)
+
+
+def find_own_programs() -> None:
+    """nbgrader calls `alembic` by name: it must be found without an activated environment."""
+    here = str(Path(sys.executable).parent)
+    places = os.environ.get("PATH", "").split(os.pathsep)
+    if here not in places:
+        os.environ["PATH"] = os.pathsep.join([here, *places])
+
+
+def trust(config: Any) -> None:
+    """Collect safely, mend and clean notebooks, and ask the judge instead of `Execute`."""
+    config.ExchangeFactory.collect = "graders.grading.plugins.collect.CollectSafely"
+    preprocess = "graders.grading.plugins.preprocess"
+    config.Autograde.sanitize_preprocessors = [
+        f"{preprocess}.MendNotebook",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    config.Autograde.autograde_preprocessors = [
+        f"{preprocess}.AskJudge",
+        "nbgrader.preprocessors.LimitOutput",
+        f"{preprocess}.SaveGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+
+
+def feedback(config: Any) -> None:
+    """Feedback pages without hidden tests, without live HTML, without the network."""
+    config.GenerateFeedback.preprocessors = [
+        "graders.grading.plugins.preprocess.GetMarks",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
+    # Not HTMLExporter's own options: they would change the pages of formgrader, too.
+    config.GenerateFeedback.exporter_class = "graders.grading.plugins.feedback.FeedbackExporter"
+    config.FeedbackExporter.template_name = "feedback"
+    config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,0 +1,101 @@
+"""Exporters for `nbgrader export`: the tables that Canvas and Moodle import.
+
+    nbgrader export --exporter=graders.grading.plugins.export.CanvasExportPlugin --to=canvas.csv
+
+A grade that is still open stays empty: an LMS takes an empty field for "no change", and a
+zero for a zero.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.plugins import ExportPlugin
+
+from graders.grading.class_report import harmless
+
+
+class _TableExport(ExportPlugin):  # type: ignore[misc]
+    """One row per student, one column per assignment."""
+
+    default_name = "grades.csv"
+
+    def head(self) -> list[str]:
+        raise NotImplementedError
+
+    def student_columns(self, student: Any) -> list[str]:
+        raise NotImplementedError
+
+    def rows_before(self, assignments: Sequence[Any]) -> Iterator[list[str]]:
+        yield from ()
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the table to `--to`; `--assignment` and `--student` limit it."""
+        wanted = {str(name) for name in self.assignment}
+        assignments = [found for found in gradebook.assignments if _in(found.name, wanted)]
+        chosen = {str(name) for name in self.student}
+        path = self.to or self.default_name
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow([*self.head(), *(assignment.name for assignment in assignments)])
+            writer.writerows(self.rows_before(assignments))
+            for student in gradebook.students:
+                if _in(student.id, chosen):
+                    scores = [_score(gradebook, a.name, student.id) for a in assignments]
+                    columns = [harmless(text) for text in self.student_columns(student)]
+                    writer.writerow([*columns, *scores])
+        self.log.info("Exported to %s", path)
+
+
+def _in(name: str, wanted: set[str]) -> bool:
+    return not wanted or name in wanted
+
+
+def _score(gradebook: Gradebook, assignment: str, student: str) -> str:
+    """The score after its late penalty; "" where nothing is handed in or a grade is open."""
+    try:
+        submission = gradebook.find_submission(assignment, student)
+    except MissingEntry:
+        return ""
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            if grade.auto_score is None and grade.manual_score is None:
+                return ""
+    return f"{max(0.0, submission.score - (submission.late_submission_penalty or 0.0)):g}"
+
+
+def _name(student: Any) -> str:
+    names = [part for part in (student.last_name, student.first_name) if part]
+    return ", ".join(names) or str(student.id)
+
+
+class CanvasExportPlugin(_TableExport):
+    """The CSV that Canvas's gradebook imports, with its row of points possible."""
+
+    def head(self) -> list[str]:
+        return ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+
+    def student_columns(self, student: Any) -> list[str]:
+        return [_name(student), str(student.id), "", str(student.lms_user_id or ""), ""]
+
+    def rows_before(self, assignments: Sequence[Any]) -> Iterator[list[str]]:
+        points = [f"{assignment.max_score:g}" for assignment in assignments]
+        yield ["    Points Possible", "", "", "", "", *points]
+
+
+class MoodleExportPlugin(_TableExport):
+    """The CSV that Moodle's gradebook imports, matched by ID number."""
+
+    def head(self) -> list[str]:
+        return ["ID number", "First name", "Last name", "Email address"]
+
+    def student_columns(self, student: Any) -> list[str]:
+        return [
+            str(student.id),
+            student.first_name or "",
+            student.last_name or "",
+            student.email or "",
+        ]

@@ -1,0 +1,197 @@
+"""nbgrader preprocessors that put the judge in the place of `Execute`.
+
+No line of a submission runs in nbgrader's process or in a kernel: the notebook is mended
+and cleaned, its code goes to the judge, and the outputs of the grade cells are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
+
+from graders.authoring.notebook import hidden_id
+from graders.grading.judging import STORE, code_of, graded_exercises, mode, stored_or_judged
+from graders.grading.marks import CellMark
+from graders.grading.mend import MasterCell, mend, released
+from graders.grading.sanitise import clean_markdown, number_output, text_output
+
+Pair = tuple[NotebookNode, dict[str, Any]]
+
+
+class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
+    """Mends metadata, cell types and grade cells, and cleans what a browser would run."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        masters = master_cells(resources, self._coursedir())
+        notes = mend(nb, masters)
+        nb.metadata["tilewise"] = notes.to_json()
+        where = f"{resources['nbgrader']['student']}: {resources['nbgrader']['notebook']}"
+        if notes.mended:
+            self.log.info("%s mended: %s", where, "; ".join(notes.mended))
+        if notes.tampered:
+            self.log.warning("%s TAMPERED WITH: %s", where, "; ".join(notes.tampered))
+        return nb, resources
+
+    def _coursedir(self) -> Any:
+        converter = getattr(self.parent, "parent", None)  # exporter → converter
+        return getattr(converter, "coursedir", None)
+
+
+def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[MasterCell]:
+    """The cells that nbgrader knows of this notebook, in the order of the lesson."""
+    nbgrader = resources["nbgrader"]
+    before = _cells_before(nbgrader["assignment"], nbgrader["notebook"], coursedir)
+    with Gradebook(nbgrader["db_url"]) as gradebook:
+        notebook = gradebook.find_notebook(nbgrader["notebook"], nbgrader["assignment"])
+        points = {cell.name: cell.max_score for cell in notebook.grade_cells}
+        solutions = {cell.name for cell in notebook.solution_cells}
+        masters = [
+            MasterCell(
+                name=cell.name,
+                cell_type=cell.cell_type,
+                source=cell.source,
+                locked=bool(cell.locked),
+                grade=cell.name in points,
+                solution=cell.name in solutions,
+                points=points.get(cell.name),
+                checksum=cell.checksum,
+                before=before.get(cell.name, ("", 0))[0],
+            )
+            for cell in notebook.source_cells
+        ]
+    return sorted(masters, key=lambda cell: before.get(cell.name, ("", 1 << 30))[1])
+
+
+def _cells_before(assignment: str, notebook: str, coursedir: Any) -> dict[str, tuple[str, int]]:
+    """For each nbgrader cell of the source notebook: the text before it, and its place."""
+    folder = getattr(coursedir, "source_directory", "source")
+    root = Path(getattr(coursedir, "root", "."))
+    path = root / folder / assignment / f"{notebook}.ipynb"
+    if not path.is_file():
+        return {}
+    cells = nbformat.read(path, as_version=4).cells
+    return {
+        cell.metadata["nbgrader"]["grade_id"]: (cells[index - 1].source if index else "", index)
+        for index, cell in enumerate(cells)
+        if "nbgrader" in cell.metadata
+    }
+
+
+class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
+    """Fills the grade cells with what the judge says; takes the place of `Execute`."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        code = code_of(nb)
+        marks: dict[str, CellMark] = {}
+        reports = {}
+        bonus: dict[str, float | None] = resources.setdefault("tilewise_bonus", {})
+        for exercise in graded_exercises(nb):
+            judged = stored_or_judged(code, exercise, STORE.resolve())
+            marks |= judged.cells()
+            if mode() != "interpret":
+                bonus[hidden_id(exercise)] = judged.bonus
+            reports[exercise] = _with_examples(judged.report, code)
+        nb.metadata.setdefault("tilewise", {})["reports"] = reports  # for the class report
+        ungraded = resources.setdefault("tilewise_ungraded", {})
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if name in marks:
+                reason = _fill(cell, marks[name])
+                if reason:
+                    ungraded[name] = reason
+                    self.log.error(
+                        "%s: %s is UNGRADED: %s", resources["nbgrader"]["student"], name, reason
+                    )
+        return nb, resources
+
+
+def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
+    """The judge's report, and for each finding the learner's line that it is about."""
+    findings = []
+    for finding in report["findings"]:
+        cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
+        lines = code[int(cell[1]) - 1].split("\n") if cell and int(cell[1]) <= len(code) else []
+        number = finding["line"] or 0
+        example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        findings.append({**finding, "example": example})
+    return {**report, "findings": findings}
+
+
+def _fill(cell: NotebookNode, mark: CellMark) -> str:
+    """Write a mark into its cell; returns why it has no points, "" when it has."""
+    points = cell.metadata["nbgrader"]["points"]
+    if mark.points is None:
+        cell.outputs = [text_output(mark.text)]
+        return mark.text
+    if mark.max_points != points:
+        reason = (
+            f"the gradebook has {points:g} points for this cell, the exercise {mark.max_points:g}: "
+            "run `tilewise build` and `nbgrader generate_assignment --force`"
+        )
+        cell.outputs = [text_output("This could not be graded yet. It is not a zero.")]
+        return reason
+    cell.outputs = [text_output(mark.text), number_output(mark.points)]
+    return ""
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
+    """nbgrader's own saving; but what is ungraded is left for a person, never a number.
+
+    A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
+    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone.
+    """
+
+    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(
+            name, self.notebook_id, self.assignment_id, self.student_id
+        )
+        if name in resources.get("tilewise_ungraded", {}):
+            grade.auto_score = None
+            grade.needs_manual_grade = True
+        else:
+            super()._add_score(cell, resources)
+            bonus = resources.get("tilewise_bonus", {})
+            if name in bonus:
+                grade.extra_credit = bonus[name]
+        self.gradebook.db.commit()
+
+
+class GetMarks(GetGrades):  # type: ignore[misc]
+    """For feedback: nbgrader's own reading of the grades, and no hidden test.
+
+    What has no grade yet says so: it is no zero.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> Pair:
+        cell.metadata["number"] = cell_index + 1  # findings say in which cell something is
+        if cell.cell_type == "markdown":
+            cell.source = clean_markdown(cell.source)  # also what stock nbgrader autograded
+        elif utils.is_grade(cell) and not utils.is_solution(cell):
+            cell.source = released(cell.source).strip()
+        read: Pair = super().preprocess_cell(cell, resources, cell_index)
+        return read
+
+    def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            cell.metadata["nbgrader"]["grade_id"],
+            self.notebook_id,
+            self.assignment_id,
+            self.student_id,
+        )
+        cell.metadata["nbgrader"]["ungraded"] = (
+            grade.auto_score is None and grade.manual_score is None
+        )

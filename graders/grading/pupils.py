@@ -1,0 +1,102 @@
+"""A class for demonstration and tests: what real classes hand in, good and bad."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat.notebooknode import NotebookNode
+
+from graders.authoring.lesson import BEGIN, END, read_solutions
+from graders.authoring.rooms import Rooms
+from graders.judge.records import GraderError
+
+Change = Callable[[NotebookNode], None]
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """One member of the class: a name, what the notebook is like, and how it gets so."""
+
+    name: str
+    handed_in: str
+    change: Change
+    passes: bool
+
+
+def class_of(rooms: Rooms, lesson: str, exercise: str) -> list[Pupil]:
+    """Ten pupils who hand in the lesson with that exercise."""
+    solution = read_solutions(rooms.solutions / f"{lesson}.py")[exercise]
+    right = _without_markers(solution)
+    styles = sorted((rooms.right_kernels / exercise).glob("*.py"))
+    unmasked = _kernel(rooms.wrong_kernels / exercise, "missing_mask")
+    wrong = _kernel(rooms.wrong_kernels / exercise, "offset_ignores_pid")
+    if not styles:
+        raise GraderError(f"tests/right_kernels/{exercise} is empty: the class needs two styles")
+
+    def answers(code: str, *more: Change) -> Change:
+        return lambda notebook: _answer(notebook, exercise, code, more)
+
+    return [
+        Pupil("ada", "the model solution", answers(right), True),
+        Pupil("barbara", "another style", answers(styles[len(styles) // 2].read_text()), True),
+        Pupil("edsger", "a third style", answers(styles[-1].read_text()), True),
+        Pupil("grace", "right, all grade cells deleted", answers(right, _delete_grades), True),
+        Pupil("jean", "right, all metadata lost", answers(right, _lose_metadata), True),
+        Pupil("kurt", "every program does the first block", answers(wrong), False),
+        Pupil("margaret", "the untouched stub", lambda notebook: None, False),
+        Pupil("niklaus", "a syntax error", answers(right.replace("):", ")", 1)), False),
+        Pupil(
+            "alan",
+            "an endless loop",
+            answers(first_line(right, exercise, "while True: pass")),
+            False,
+        ),
+        Pupil("tony", "reads and writes out of bounds", answers(unmasked), False),
+    ]
+
+
+def _without_markers(solution: str) -> str:
+    lines = solution.split("\n")
+    return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+
+
+def _kernel(folder: Path, misconception: str) -> str:
+    path = folder / f"{misconception}.py"
+    if not path.is_file():
+        raise GraderError(f"{path} is missing: the class of demonstration hands it in")
+    return path.read_text(encoding="utf-8")
+
+
+def first_line(code: str, exercise: str, line: str) -> str:
+    """The same code with another first line in its launcher."""
+    launcher = re.compile(rf"(def {exercise}\(.*?\).*?:\n)", re.DOTALL)
+    return launcher.sub(lambda found: f"{found[1]}    {line}\n", code, count=1)
+
+
+def _answer(notebook: NotebookNode, exercise: str, code: str, more: tuple[Change, ...]) -> None:
+    cell = next(cell for cell in notebook.cells if cell.id == exercise)
+    cell.source = code
+    for change in more:
+        change(notebook)
+
+
+def _delete_grades(notebook: NotebookNode) -> None:
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type != "code" or not cell.metadata.get("nbgrader", {}).get("grade")
+    ]
+
+
+def _lose_metadata(notebook: NotebookNode) -> None:
+    """What some editors leave: no metadata, no cell ids, another kernel name."""
+    for cell in notebook.cells:
+        cell.metadata = NotebookNode()
+        cell.pop("id", None)
+    notebook.metadata = NotebookNode(
+        {"kernelspec": {"name": "gpu-env", "display_name": "GPU", "language": "python"}}
+    )
+    notebook.nbformat_minor = 4

@@ -1,0 +1,1 @@
+"""Test cases: how records describe them, the tensors they stand for, how results are compared."""

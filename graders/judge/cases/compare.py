@@ -1,0 +1,150 @@
+"""Compare an output with the reference: a tolerance derived from the number format.
+
+The default bounds follow the standard model of rounding (Higham, *Accuracy and Stability
+of Numerical Algorithms*, ch. 2–4): a stored value is off by at most half an ulp of its
+dtype, a sum of terms t_i in fp32 by a small multiple of 2**-24 · Σ|t_i|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from graders.judge.records import Exercise, Tolerance
+
+# rel: a little over one ulp of the stored dtype, room for exp and division on a GPU;
+# acc: fp32 accumulation in any order; TF32 and fp16 accumulation lie well above it.
+DEFAULTS = {
+    torch.float64: Tolerance(rel=1e-12, acc=1e-13),
+    torch.float32: Tolerance(rel=4e-6, acc=4e-6, abs=1e-37),
+    torch.float16: Tolerance(rel=2.0**-10, acc=4e-6, abs=2.0**-24),
+    torch.bfloat16: Tolerance(rel=2.0**-7, acc=4e-6, abs=1e-37),
+}
+FEW = 509  # elements; no power of two, so that the step is seldom a multiple of a row
+INTEGER_VIEW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a case must give: `values` in float64 or exact integers, `slack` per element."""
+
+    values: torch.Tensor
+    slack: torch.Tensor | None  # None: compare exactly
+    dtype: torch.dtype
+    exact: bool
+    any_integer: bool
+    nan_may_be: tuple[float, ...]
+    dense: bool = False  # the contract asks for a contiguous result
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.values.shape)
+
+
+def expect(exercise: Exercise, args: tuple[Any, ...]) -> Expectation:
+    """Run the trusted reference and derive the slack that its arithmetic deserves."""
+    dtype = result_dtype(args)
+    wide = args if exercise.exact else widened(args)
+    values = exercise.reference(*wide)
+    slack = None
+    if not exercise.exact and (dtype.is_floating_point or dtype in exercise.tolerance):
+        values = values.double()
+        terms = exercise.magnitude(*wide) if exercise.magnitude else values.abs()
+        bound = exercise.tolerance.get(dtype) or DEFAULTS[dtype]
+        slack = bound.rel * values.abs() + bound.acc * terms + bound.abs
+        slack = slack.nan_to_num(nan=0.0, posinf=0.0)
+    return Expectation(
+        values,
+        slack,
+        dtype,
+        exercise.exact,
+        exercise.any_integer_dtype,
+        exercise.nan_may_be,
+        exercise.dense,
+    )
+
+
+def result_dtype(args: tuple[Any, ...]) -> torch.dtype:
+    """The course's rule: a result has the dtype of the first tensor (int64 without one)."""
+    return next((a.dtype for a in args if isinstance(a, torch.Tensor)), torch.int64)
+
+
+def widened(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with every floating tensor in float64."""
+    return tuple(
+        a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in args
+    )
+
+
+def wrong_elements(actual: torch.Tensor, expectation: Expectation) -> torch.Tensor:
+    """Bool tensor of the result's shape: True where `actual` is not acceptable."""
+    if expectation.exact:
+        return _bits(actual) != _bits(expectation.values.to(expectation.dtype))
+    if expectation.slack is None:
+        return actual.to(torch.int64) != expectation.values.to(torch.int64)
+    return ~close(
+        actual, expectation.values, expectation.slack, expectation.dtype, expectation.nan_may_be
+    )
+
+
+def close(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    slack: torch.Tensor,
+    dtype: torch.dtype,
+    nan_may_be: tuple[float, ...] = (),
+) -> torch.Tensor:
+    """Elementwise: within the slack, or equal to the reference once it is rounded to `dtype`."""
+    got, want = actual.double(), expected.double()
+    good = (got - want).abs() <= slack
+    if dtype.is_floating_point:
+        good |= got == want.to(dtype).double()  # infinities, and overflow of the dtype
+    good |= got.isnan() & want.isnan()
+    for value in nan_may_be:
+        good |= want.isnan() & (got == value)
+    return good
+
+
+def resembles(actual: torch.Tensor, imitation: torch.Tensor, expectation: Expectation) -> bool:
+    """Whether the output equals what a mistake would compute, NaN standing for poison."""
+    if tuple(imitation.shape) != tuple(actual.shape):
+        return False
+    step = sparse(actual)
+    if step > 1 and not _resembles(actual, imitation, expectation, step):
+        return False
+    return _resembles(actual, imitation, expectation, 1)
+
+
+def _resembles(
+    actual: torch.Tensor, imitation: torch.Tensor, expectation: Expectation, step: int
+) -> bool:
+    """The same for every step-th element only."""
+    actual, imitation = every(actual, step), every(imitation, step)
+    slack = every(expectation.slack, step) if expectation.slack is not None else None
+    if expectation.exact:
+        return torch.equal(_bits(actual), _bits(imitation.to(expectation.dtype)))
+    if not actual.is_floating_point():  # NaN stands for poison, which integers cannot hold
+        known = ~imitation.double().isnan()
+        room = 0.0 if slack is None else slack[known]
+        return bool(((actual[known] - imitation[known]).abs() <= room).all())
+    got, want = actual.double(), imitation.double()
+    scale = want.abs().nan_to_num(nan=0.0, posinf=0.0)
+    rel = 4 * DEFAULTS.get(expectation.dtype, Tolerance(rel=0.0, acc=0.0)).rel
+    base = slack if slack is not None else torch.zeros_like(got)
+    return bool(close(actual, imitation, base + rel * scale, expectation.dtype).all())
+
+
+def sparse(tensor: torch.Tensor) -> int:
+    """A step at which a few hundred elements tell that two large results differ; 1 for small."""
+    return max(1, tensor.numel() // FEW)
+
+
+def every(tensor: torch.Tensor, step: int) -> torch.Tensor:
+    """Every step-th element, flattened; the tensor itself where step is 1."""
+    return tensor if step == 1 else tensor.flatten()[::step]
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().view(INTEGER_VIEW[tensor.element_size()])

@@ -1,0 +1,248 @@
+"""What the forked child of the compile gate does: record launches, lower them to PTX.
+
+The launcher runs on small CPU tensors with every kernel launch replaced by a recorder: no
+kernel is executed. Each distinct specialisation goes through Triton's front end; a bounded
+number goes all the way to PTX. Runs in a jail; what it returns is a claim that the judge reads
+with care, and the judge itself runs ptxas.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import linecache
+import os
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+from triton.compiler.errors import CompilationError
+from triton.runtime.jit import JITFunction
+
+from triton_util.explain.launches import (
+    MODULE,
+    TARGETS,
+    Launch,
+    Recorder,
+    build,
+    def_line,
+    load_module,
+)
+from triton_util.explain.lowering import front_end, to_ptx
+from triton_util.interpreter.messages.translation import translate
+
+FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
+KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
+# No kernel runs while launches are recorded. A launcher that takes longer loops for ever, and
+# the gate that runs the cases says so. Of CPU time, for machines have other work, too.
+RECORDING_SECONDS = 10.0
+
+
+def run(request: Mapping[str, Any]) -> bytes:
+    """The report about one submission, as one line of JSON; others go before it (see `tell`)."""
+    report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": [], "stopped": None}
+    sys.stdout = Nowhere()
+    recorder = Recorder(request["filename"])
+    recorder.install()
+    try:
+        module = load_module(request["source"], request["filename"])
+        launcher = getattr(module, request["launcher"])
+    except Exception as error:
+        report["errors"].append(describe_error(error, request["filename"], None, "module"))
+        return json.dumps(report).encode()
+    _state["recording"] = True
+    for case in request["cases"]:
+        try:
+            launcher(*(build(arg) for arg in case))
+        except Exception as error:  # the interpreter shows it with its case
+            report["stopped"] = report["stopped"] or f"{type(error).__name__}: {error}"[:300]
+            if isinstance(error, TimeoutError):
+                break
+    _state["recording"] = False
+    # Where no program runs, the interpreter compiles nothing either: BLOCK_SIZE may be 0 there.
+    launches = [launch for launch in recorder.launches.values() if not launch.empty]
+    report["launches"] = len(launches)
+    report["kernels"] = sorted({launch.name for launch in recorder.launches.values()})[:100]
+    sound = check_front_end(launches, request["filename"], report["errors"])
+    if not report["errors"]:
+        lower(sound, request["filename"], report)
+    return json.dumps(report).encode()
+
+
+class Nowhere(io.TextIOBase):
+    """Takes what is printed and keeps none of it: the gate that runs the cases shows it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def limit_recording() -> None:
+    """Start the time that a launcher may take; before the jail, which allows no timers."""
+    signal.signal(signal.SIGPROF, _out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, RECORDING_SECONDS)
+
+
+_state = {"recording": False}
+
+
+def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
+    if _state["recording"]:
+        raise TimeoutError("the launcher does not come to an end")
+
+
+def check_front_end(
+    launches: Sequence[Launch], filename: str, errors: list[dict[str, Any]]
+) -> list[Launch]:
+    """Run the front end on each specialisation, most frequent first; those that passed."""
+    sound: dict[str, list[Launch]] = {}
+    for launch in sorted(launches, key=lambda item: -item.count):
+        if launch.meaning in sound:
+            sound[launch.meaning].append(launch)
+            continue
+        if len(sound) >= FRONT_END_LIMIT:
+            break
+        arch = TARGETS[1] if launch.options.get("num_ctas", 1) > 1 else TARGETS[0]
+        tell(launch, arch)
+        try:
+            front_end(launch, arch)
+        except Exception as error:
+            errors.append(describe_error(error, filename, launch, "front-end"))
+            if len(errors) >= 3:
+                break
+        else:
+            sound[launch.meaning] = [launch]
+    return [launch for alike in sound.values() for launch in alike]
+
+
+def tell(launch: Launch, arch: int) -> None:
+    """A line before the report: what is compiled next, should no report ever come."""
+    at = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
+    os.write(1, json.dumps(at).encode() + b"\n")
+
+
+def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> None:
+    """Lower the representative specialisations of each kernel for each target."""
+    for launch in representatives(launches):
+        for arch in TARGETS:
+            if launch.options.get("num_ctas", 1) > 1 and arch < 90:
+                continue
+            tell(launch, arch)
+            try:
+                ptx, metadata = to_ptx(launch, arch)
+            except Exception as error:
+                report["errors"].append(describe_error(error, filename, launch, "back-end"))
+                return
+            report["compiled"].append(
+                {
+                    "kernel": launch.name,
+                    "line": launch.def_line,
+                    "target": arch,
+                    "ptx": ptx,
+                    "shared": int(metadata.get("shared") or 0),
+                    "fp_fusion": bool(metadata.get("enable_fp_fusion", True)),
+                    "tuned": launch.tuned,
+                }
+            )
+
+
+def representatives(launches: Sequence[Launch]) -> list[Launch]:
+    """Per kernel the widest and the narrowest dtypes.
+
+    Of an autotuner the widest of the largest blocks, and the narrowest of the smallest.
+    """
+    chosen: list[Launch] = []
+    by_count = Counter(item.name for item in launches)
+    for name, _ in by_count.most_common(KERNEL_LIMIT):
+        own = [item for item in launches if item.name == name]
+        size = _block_size if any(item.tuned for item in own) else _no_matter
+        picks = [
+            max(own, key=lambda item: (size(item), item.pointer_bits, item.aligned, item.count)),
+            min(own, key=lambda item: (item.pointer_bits, size(item), -item.aligned, -item.count)),
+        ]
+        chosen += {id(item): item for item in picks}.values()
+    return chosen
+
+
+def _block_size(launch: Launch) -> int:
+    return launch.block_size
+
+
+def _no_matter(launch: Launch) -> int:
+    return 0
+
+
+# ---------------------------------------------------------------- errors
+
+
+def describe_error(
+    error: BaseException, filename: str, launch: Launch | None, stage: str
+) -> dict[str, Any]:
+    """What was raised, and the line of the submission that it is about."""
+    inner, line = _innermost(error, launch)
+    text = inner.error_message or str(inner) if isinstance(inner, CompilationError) else str(inner)
+    cause: BaseException = inner.__cause__ or inner
+    if isinstance(inner, CompilationError) and inner.error_message is None:
+        text = str(cause)
+    if line is None:
+        line = _traceback_line(error, filename)
+    if line is None and launch is not None:
+        line = launch.line
+    return {
+        "stage": stage,
+        "kernel": launch.name if launch else "",
+        "line": line,
+        "type": type(cause).__name__,
+        "text": text[:4000],
+        "whole": str(error)[:4000],
+        "said": _translated(error),
+    }
+
+
+def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseException, int | None]:
+    """The deepest compilation error that points into the submission's own functions."""
+    functions = _own_functions(launch)
+    found, line = error, None
+    step: BaseException | None = error
+    while step is not None:
+        if isinstance(step, CompilationError):
+            own = functions.get(step.src or "")
+            if own is not None:
+                found, line = step, def_line(own) + getattr(step.node, "lineno", 1) - 1
+            elif line is not None and step.error_message:
+                found = step  # the library's own words about the same line
+        step = step.__cause__
+    return found, line
+
+
+def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
+    module = sys.modules.get(MODULE)
+    values = list(vars(module).values()) if module else []
+    if launch is not None:
+        values.append(launch.kernel)
+    found = {}
+    for value in values:
+        while isinstance(getattr(value, "fn", None), JITFunction):
+            value = value.fn
+        if isinstance(value, JITFunction):
+            found[value.src] = value
+    return found
+
+
+def _traceback_line(error: BaseException, filename: str) -> int | None:
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == filename]
+    return lines[-1] if lines else None
+
+
+def _translated(error: BaseException) -> list[str] | None:
+    """Message and advice of the interpreter's table, where it has a row."""
+    module = sys.modules.get(MODULE)
+    lines = linecache.getlines(str(getattr(module, "__file__", "")))
+    found = translate(error, "".join(lines))
+    return [found.message, found.advice] if found else None

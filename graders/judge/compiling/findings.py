@@ -1,0 +1,223 @@
+"""Findings of the gate *compile*, in a tutor's words.
+
+Most messages are translated by the table of the interpreter, in the child (`said`). The rows
+here are for what only a compiler says, and are looked at first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graders.judge.diagnosis.generic import FAULTS
+from graders.judge.records import Finding
+from graders.judge.sandbox.report_reader import line as plain_line
+from graders.judge.sandbox.report_reader import text as plain_text
+
+GATE = "compile"
+TITLE = "The kernel does not compile for a GPU"
+ARCHITECTURES = {80: "sm_80 (A100)", 90: "sm_90 (H100, H200)"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pattern in the compiler's text, what it means, and what to do."""
+
+    pattern: str
+    message: str
+    next_step: str
+
+
+ROWS = (
+    Row(
+        r"'scf\.condition' op operand",
+        "A `while` decides for the whole program, so its condition must be one number. "
+        "This one is a block.",
+        "Decide element by element with tl.where(condition, a, b), or with a mask.",
+    ),
+    Row(
+        r"Expected \w+ argument to have shape",
+        "A block does not have the shape of the pointers that it belongs to.",
+        "Pointer block, mask and value need the same shape; [:, None] adds a dimension.",
+    ),
+    Row(
+        r"`_semantic` argument must be provided outside",
+        "A pointer or block cannot be indexed like a Python list.",
+        "Read with tl.load(x_ptr + offsets); [:, None] only adds a dimension.",
+    ),
+    Row(
+        r"numel \((?P<first>\d+)\) exceeds triton maximum tensor numel \((?P<second>\d+)\)",
+        "This block has {first} elements; Triton allows {second}.",
+        "Use a smaller block and a loop.",
+    ),
+    Row(
+        r"too many indices for tensor of rank (?P<name>\d+)",
+        "This value has {name} dimensions, fewer than the index on it: [:, None] is for blocks.",
+        "A plain number fits every shape without an index.",
+    ),
+    Row(
+        r"arange's end argument must be greater than the start",
+        "This tl.arange is empty: its end is not beyond its start.",
+        "Look at the block size: triton.next_power_of_2(0) is 0.",
+    ),
+    Row(
+        r"num_warps must be a power of 2",
+        "num_warps must be a power of two.",
+        "Use 1, 2, 4, 8 or 16.",
+    ),
+    Row(
+        r"Keyword argument (?P<name>\w+) was specified but unrecognised",
+        "The launch passes {name}, and the kernel has no such parameter.",
+        "Use the names of the kernel's parameters.",
+    ),
+    Row(
+        r"'(constexpr|int)' object has no attribute '(?P<name>\w+)'",
+        "This value is a plain number here: Triton makes a constant of an argument that is 1, "
+        "and a constant has no .{name}.",
+        "Convert the block or program id that it is multiplied with instead.",
+    ),
+    Row(
+        r"'tt\.return' that was|type of return operand",
+        "A kernel that is launched returns nothing, and this one returns a value.",
+        "Give its result back with tl.store into a tensor; only a helper function that another "
+        "kernel calls returns a value.",
+    ),
+    Row(
+        r"Unsupported function referenced: (?P<name>.+)",
+        "The kernel calls a function that is not @triton.jit.",
+        "Put @triton.jit above it if it is part of the kernel.",
+    ),
+    Row(
+        r"missing \d+ required (positional|keyword-only) argument",
+        "A function is called with too few arguments.",
+        "Compare the call with the function's parameters.",
+    ),
+)
+# Where nothing more precise is known.
+LATE_ROWS = (
+    Row(
+        r"PassManager::run failed|failed to (translate|legalize)",
+        "Triton understood the kernel, but could not turn it into GPU instructions.",
+        "Simplify the line, or use smaller blocks.",
+    ),
+)
+
+
+def explained(text: str, rows: Sequence[Row] = ROWS) -> tuple[str, str] | None:
+    """Message and next step for a compiler's text; None where no row fits."""
+    for row in rows:
+        match = re.search(row.pattern, text)
+        if match:
+            parts = {k: v or "it" for k, v in match.groupdict().items()}
+            return row.message.format_map(parts), row.next_step.format_map(parts)
+    return None
+
+
+def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
+    """The finding for one error that the child reports; every field is checked."""
+    text = plain_text(error.get("text"), 2000)
+    whole = plain_text(error.get("whole"), 2000)
+    kind = plain_text(error.get("type"), 60)
+    stderr = plain_text(stderr, 8_000)
+    line = _diagnosed_line(stderr) or error.get("line")
+    kernel = plain_text(error.get("kernel"), 100)
+    found = (
+        next(filter(None, map(explained, (text, whole, stderr))), None)
+        or _said(error.get("said"))
+        or explained(f"{text}\n{whole}", LATE_ROWS)
+    )
+    if found is None:
+        first = next((part for part in text.splitlines() if part.strip()), "no reason given")
+        found = f"The compiler says: {first.strip()}", "Mend the line and check again."
+        if error.get("stage") == "module":
+            found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
+    where = f"In {kernel}: " if kernel else ""
+    original = "\n".join(part for part in (whole or text, plain_text(stderr, 1000)) if part)
+    title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
+    return Finding(GATE, "compile-error", title, where + found[0], plain_line(line), None, found[1],
+                   original=original)  # fmt: skip
+
+
+def _said(value: object) -> tuple[str, str] | None:
+    """The translation that the child sends along: a message and what to do."""
+    if not (isinstance(value, list) and len(value) == 2):
+        return None
+    message, advice = (plain_text(part, 600) for part in value)
+    return (message, advice) if message else None
+
+
+def _diagnosed_line(stderr: str) -> int | None:
+    """The line that a diagnostic of the compiler's later stages names."""
+    match = re.search(r"<submission>:(\d+):\d+: error:", stderr)
+    return int(match[1]) if match else None
+
+
+def shared_memory_finding(
+    kernel: str, line: int | None, target: int, needed: int, limit: int
+) -> Finding:
+    """A program that needs more shared memory than a processor has."""
+    return Finding(
+        GATE,
+        "shared-memory-too-large",
+        "The kernel needs more shared memory than there is",
+        f"{kernel} needs {needed:,} bytes of shared memory; on {ARCHITECTURES[target]} a program "
+        f"can have {limit:,}. It would compile and then fail to start.",
+        line,
+        None,
+        "Use smaller blocks or fewer stages (num_stages).",
+    )
+
+
+def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> Finding:
+    """ptxas refused what Triton produced."""
+    return Finding(
+        GATE,
+        "compile-error",
+        TITLE,
+        f"{kernel} cannot be assembled for {ARCHITECTURES[target]}.",
+        line,
+        None,
+        "Blocks that are too large are one cause; a pair of options that the hardware does not "
+        "have, as cache_modifier with eviction_policy, is another.",
+        original=plain_text(log, 2000),
+    )
+
+
+def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = None) -> Finding:
+    """The compiler itself came to a sudden end, at `what`."""
+    how = f" (signal {signal})" if signal else ""
+    return Finding(
+        GATE,
+        "compiler-crash",
+        "The compiler crashes on this kernel",
+        f"Triton's compiler ended suddenly{how} while it compiled {what or 'the kernel'}.",
+        line,
+        None,
+        "Simplify the kernel step by step until it compiles; odd block shapes are the usual cause.",
+        original=plain_text(stderr, 2000),
+    )
+
+
+def timeout_finding(what: str = "", line: int | None = None) -> Finding:
+    """Compiling did not come to an end; `what` was being compiled then."""
+    code = "compile-timeout"
+    words = FAULTS[code]
+    message = f"{words.message} It was at {what}." if what else words.message
+    return Finding(GATE, code, words.title, message, line, None, words.next_step)
+
+
+def uncompiled_finding(kernel: str, stopped: str) -> Finding:
+    """The launcher launches something else for the compiler than for the cases."""
+    there = f" There it stopped with: {stopped}" if stopped else ""
+    return Finding(
+        GATE,
+        "not-compiled",
+        "A kernel runs that was never compiled",
+        f"{plain_text(kernel, 100)} is launched when the cases run, but not when the launcher is "
+        f"called to find out what there is to compile.{there}",
+        None,
+        None,
+        "Launch the same kernels for the same shapes, wherever the launcher runs.",
+    )

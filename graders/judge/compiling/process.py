@@ -1,0 +1,185 @@
+"""The judge's end of the compile gate's warm process."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from graders.judge.compiling.worker import receive, receive_bytes, send
+from graders.judge.records import GraderError
+from graders.judge.sandbox import folders
+
+ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
+REMEMBERED = 256  # submissions whose answer is kept
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one submission: claims, not facts.
+
+    `report` is None where none came; `at` says what was being compiled then.
+    """
+
+    report: Mapping[str, Any] | None
+    at: Mapping[str, Any]
+    timeout: bool
+    signal: int
+    stderr: str
+
+
+class CompileWorker:
+    """A warm process that compiles; a context manager, reusable for many submissions.
+
+    Starts when first used, and again should it ever die. Raises GraderError where this
+    machine cannot compile at all. `cpu_seconds` is what one submission may use.
+    """
+
+    def __init__(self, cpu_seconds: float = 40.0) -> None:
+        self.cpu_seconds = cpu_seconds
+        self.hello: Mapping[str, Any] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._directory: Path | None = None
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Any] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and remove its directory."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            self._process.kill()  # it holds nothing; an orderly end takes Python seconds
+            self._process.wait()
+            self._process = None
+        if self._directory is not None:
+            folders.remove(self._directory)
+            self._directory = None
+
+    def remembered(self, key: str) -> Any | None:
+        """What `remember` kept under this key; None if nothing."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def remember(self, key: str, value: Any) -> None:
+        """Keep a result; the oldest ones are forgotten."""
+        with self._lock:
+            self._known[key] = value
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+    def ptxas(self, target: int) -> list[str]:
+        """Triton's own ptxas command for a target, with {ptx} and {cubin} for the files."""
+        with self._lock:
+            self._start()
+        return list(self.hello["ptxas"][str(target)])
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the files of the process lie, as long as it runs."""
+        return self._directory
+
+    def compile(self, request: Mapping[str, Any]) -> Answer:
+        """One submission's report; see `child.run` for what is in it."""
+        with self._lock:
+            self._start()
+            try:
+                return self._exchange(request)
+            except (OSError, ValueError, TypeError) as error:
+                self.close()
+                raise GraderError(f"the compile gate's process broke down: {error}") from error
+
+    def _exchange(self, request: Mapping[str, Any]) -> Answer:
+        assert self._control is not None
+        send(self._control, {**request, "cpu_seconds": self.cpu_seconds})
+        answer = receive(self._control)
+        if answer is None:
+            raise OSError("it ended without an answer")
+        report = receive_bytes(self._control, answer["report"]) or b""
+        stderr = receive_bytes(self._control, answer["stderr"]) or b""
+        text = stderr.decode("utf-8", "replace")
+        if not report.startswith(b"J"):  # written right after the jail was entered
+            raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
+        last = _last_line(report[1:])
+        ended = not (answer["timeout"] or answer["signal"] or answer["code"])
+        return Answer(
+            report=last if ended else None,
+            at=last or {},
+            timeout=bool(answer["timeout"]),
+            signal=int(answer["signal"]),
+            stderr=text,
+        )
+
+    def _start(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        ours, theirs = socket.socketpair()
+        ours.settimeout(ANSWER_SECONDS)
+        self._directory = folders.make()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "graders.judge.compiling.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_environment(str(self._directory)),
+                cwd=Path(__file__).parents[3],
+            )
+        self._control = ours
+        hello = receive(ours)
+        if not hello or not hello.get("ready"):
+            reason = (hello or {}).get("error", "the process ended at once")
+            self.close()
+            raise GraderError(f"kernels cannot be compiled on this machine: {reason}")
+        self.hello = hello
+
+
+# No more than this: a submission's launcher runs there, and an environment may hold passwords.
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
+
+
+def _environment(cache: str) -> dict[str, str]:
+    """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
+    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    kept |= {
+        "TRITON_CACHE_DIR": cache,
+        "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
+        "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return kept
+
+
+def _last_line(data: bytes) -> Mapping[str, Any] | None:
+    """The report stands in the last line; those before it say how far the child is."""
+    try:
+        report = json.loads(data.strip().rpartition(b"\n")[2])
+    except (ValueError, RecursionError):
+        return None
+    return report if isinstance(report, dict) else None

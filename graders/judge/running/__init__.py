@@ -1,0 +1,1 @@
+"""The gates that run a submission: *interpret*, *traffic* and *gpu*."""

@@ -1,0 +1,239 @@
+"""Why a GPU gives another result than the interpreter did: the known reasons, as data.
+
+Asked in this order; the first one that shows is named. What is not known by name is explained
+like any other wrong result.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from graders.judge.diagnosis.explain import Difference, Failure
+from graders.judge.diagnosis.generic import Words
+
+# TF32 keeps 10 bits of mantissa, so each product of two rounded operands is off by 2**-10 at most.
+_TF32 = 2.0**-9
+_HALF_ULPS = 16  # roundings of a 16-bit format that a short expression may add up to
+_ABSURD = 77  # fits every dtype
+_ROUNDING = 2.0**-9  # of the terms that are added up: far above fp32's, far below a lost update
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a case that failed on a GPU.
+
+    `repeats` are results of the same case on the same GPU; `filled` is the one with undefined
+    lanes filled, None where there are none; `magnitude` is the sum of the sizes of the terms
+    that each element adds up, None where the exercise adds nothing up; `interpreted` says that
+    the interpreter found the case right.
+    """
+
+    failure: Failure
+    repeats: Sequence[torch.Tensor]
+    filled: torch.Tensor | None
+    magnitude: torch.Tensor | None
+    source: str
+    interpreted: bool
+
+    @property
+    def error(self) -> torch.Tensor:
+        """How far each element is off, in float64."""
+        actual = self.failure.evidence.actual
+        assert actual is not None
+        return (actual.double() - self.failure.evidence.expected.double()).abs()
+
+    @property
+    def terms(self) -> torch.Tensor:
+        if self.magnitude is not None:
+            return self.magnitude
+        return self.failure.evidence.expected.double().abs()
+
+    @property
+    def spread(self) -> torch.Tensor:
+        """How much each element changes from run to run; infinite where NaN comes and goes."""
+        actual = self.failure.evidence.actual
+        assert actual is not None
+        runs = torch.stack([actual.double(), *(result.double() for result in self.repeats)])
+        spread = runs.amax(0) - runs.amin(0)
+        steady = (runs == runs[0]).all(0) | runs.isnan().all(0)
+        return torch.where(steady, 0.0, spread.nan_to_num(nan=torch.inf))
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why results differ, and how that shows. `line` finds the line to blame, if there is one."""
+
+    code: str
+    words: Words
+    shows: Callable[[Seen], bool]
+    line: Callable[[str], int | None] = lambda source: None
+
+
+def name_difference(seen: Seen) -> Difference | None:
+    """The first known reason that shows; None where there is none."""
+    for reason in REASONS:
+        if reason.shows(seen):
+            return Difference(reason.code, reason.words, reason.line(seen.source))
+    return None
+
+
+def fill_undefined_lanes(source: str) -> str | None:
+    """The source with an absurd `other` for each masked load that has none; None if all have.
+
+    If the result changes with it, lanes that are masked off reach the result.
+    """
+    tree = ast.parse(source)
+    loads = _loads_without_other(tree)
+    for call in loads:
+        call.keywords.append(ast.keyword("other", ast.Constant(_ABSURD)))
+    return ast.unparse(tree) if loads else None
+
+
+def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
+    """Calls of the Triton language in the order of their lines: ("load", …), ("sum", …)."""
+    found = [
+        (node.func.attr, node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "tl"
+    ]
+    return sorted(found, key=lambda pair: pair[1].lineno)
+
+
+def _loads_without_other(tree: ast.AST) -> list[ast.Call]:
+    """Loads that have a mask and no `other`."""
+    loads = []
+    for name, call in _calls(tree):
+        given = {keyword.arg for keyword in call.keywords}
+        masked = "mask" in given or len(call.args) > 1
+        if name == "load" and masked and "other" not in given and len(call.args) < 3:
+            loads.append(call)
+    return loads
+
+
+def _undefined_lanes(source: str) -> int | None:
+    return next((call.lineno for call in _loads_without_other(ast.parse(source))), None)
+
+
+def _has_atomics(source: str) -> bool:
+    return any(name.startswith("atomic") for name, _ in _calls(ast.parse(source)))
+
+
+def _reorders(seen: Seen) -> bool:
+    """The result changes from run to run, by no more than another order of a sum can do."""
+    spread = seen.spread
+    moves = bool((spread > 0).any()) and _has_atomics(seen.source)
+    return moves and bool((spread <= _ROUNDING * seen.terms).all())
+
+
+def _races(seen: Seen) -> bool:
+    return bool((seen.spread > 0).any())
+
+
+def _rounds_to_tf32(seen: Seen) -> bool:
+    actual = seen.failure.evidence.actual
+    assert actual is not None
+    if seen.magnitude is None or actual.dtype != torch.float32:
+        return False
+    return bool((seen.error <= _TF32 * seen.magnitude).all())
+
+
+def _rounds_to_half(seen: Seen) -> bool:
+    actual = seen.failure.evidence.actual
+    assert actual is not None
+    if actual.dtype not in (torch.float16, torch.bfloat16):
+        return False
+    ulp = torch.finfo(actual.dtype).eps
+    return bool((seen.error <= _HALF_ULPS * ulp * seen.terms).all())
+
+
+def _uses_undefined_lanes(seen: Seen) -> bool:
+    actual = seen.failure.evidence.actual
+    assert actual is not None
+    if seen.filled is None:
+        return False
+    same = (seen.filled == actual) | (seen.filled.isnan() & actual.isnan())
+    return not bool(same.all())
+
+
+REASONS = (
+    Reason(
+        "atomic-order",
+        Words(
+            "The sum comes out differently from run to run",
+            "Programs reach an atomic addition in any order, and rounding makes each order give "
+            "another last digit. The interpreter always adds in one order; on the GPU the same "
+            "inputs gave several results, and some of them are further off than allowed.",
+            "Let each program add up its own part in float32 and keep the atomics few, or have "
+            "one program own each element of the output.",
+        ),
+        _reorders,
+    ),
+    Reason(
+        "race-on-gpu",
+        Words(
+            "The result changes from run to run on the GPU",
+            "The judge ran the same inputs several times and got different results: programs "
+            "that run at the same time disturb each other. The interpreter runs them one after "
+            "another, where this cannot be seen.",
+            "Look for memory that one program writes and another reads or writes. Give each "
+            "element to one program, or use tl.atomic_add, or split the work into two launches.",
+        ),
+        _races,
+    ),
+    Reason(
+        "tf32-on-gpu",
+        Words(
+            "The GPU computed the product in TF32",
+            "The result is right to about three digits: the tensor cores rounded the float32 "
+            "inputs to TF32, which keeps 10 bits of mantissa. `tl.dot` does so unless it is told "
+            "not to, and a sum of products such as `tl.sum(a[:, :, None] * b[None, :, :], "
+            "axis=1)` is turned into a `tl.dot` by the compiler. The interpreter computes such a "
+            "sum in full float32, so only the GPU shows it.",
+            'Write the product as `tl.dot(a, b, acc, input_precision="ieee")`, or sum over the '
+            "last axis.",
+        ),
+        _rounds_to_tf32,
+    ),
+    Reason(
+        "half-arithmetic-on-gpu",
+        Words(
+            "Arithmetic in 16 bits rounds differently on the GPU",
+            "The result is off by a few roundings of the 16-bit format. The interpreter rounds "
+            "after each operation; the GPU may fuse a product with the sum behind it and round "
+            "once. Neither is wrong: the format is too coarse to compute in.",
+            "Convert right after the load, `.to(tl.float32)`, compute there, and convert back at "
+            "the store.",
+        ),
+        _rounds_to_half,
+    ),
+    Reason(
+        "undefined-lanes-on-gpu",
+        Words(
+            "Masked-off lanes hold something else on the GPU",
+            "A `tl.load` with a mask and no `other` leaves the masked lanes undefined. The judge "
+            "ran the kernel once more with a number of its own in them, and the result changed: "
+            "so those lanes reach the result, and on a GPU they hold whatever they hold.",
+            "Give the load an `other` that changes nothing: 0.0 for a sum, -inf for a maximum.",
+        ),
+        _uses_undefined_lanes,
+        line=_undefined_lanes,
+    ),
+    Reason(
+        "differs-on-gpu",
+        Words(
+            "Right in the interpreter, wrong on the GPU",
+            "The same inputs gave the right result on the CPU, and the GPU's result is steady "
+            "from run to run: so it is neither a race nor a matter of rounding.",
+            "Compare the first wrong element with what one program computes for it. If you find "
+            "the kernel right, tell your instructor: the interpreter may be at fault.",
+        ),
+        lambda seen: seen.interpreted,
+    ),
+)

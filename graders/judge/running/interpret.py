@@ -1,0 +1,195 @@
+"""Running a submission: its cases through jailed workers, and what came back compared, here.
+
+The gate *interpret* runs them on the CPU engine; `gpu` on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from graders.judge.cases import tensors
+from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.diagnosis.explain import Failure
+from graders.judge.records import Case, Evidence, Exercise, GraderError
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import SILENCED
+from graders.judge.submission.loading import Submission
+
+CASE_SECONDS = 10.0
+GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
+GPU_BATCH_SECONDS = 240.0
+ORDERS = ("reversed", "shuffled")
+ENDLESS = frozenset({"timeout", "out-of-memory"})  # one of these is enough: stop the run
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its tensors and what it must give. Built once, used for every submission."""
+
+    case: Case
+    args: tuple[Any, ...]
+    expectation: Expectation
+    hidden: bool
+
+
+@dataclass
+class RunResult:
+    """What running the cases showed."""
+
+    failures: list[Failure] = field(default_factory=list)
+    passed: list[Prepared] = field(default_factory=list)
+    outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
+
+    @property
+    def launched(self) -> frozenset[str]:
+        """The names of the kernels that ran in public cases, as far as the worker told them."""
+        told = [outcome.launches for item, outcome in self.outcomes if not item.hidden]
+        return frozenset(launch.kernel for launches in told for launch in launches)
+
+    def failed_parts(self, public_only: bool = False) -> set[str]:
+        return {
+            failure.case.part for failure in self.failures if not (public_only and failure.hidden)
+        }
+
+
+def prepare(exercise: Exercise, cases: Sequence[Case], hidden: bool) -> list[Prepared]:
+    """Build the tensors and run the reference; an error here is ours, never the learner's."""
+    prepared = []
+    for case in cases:
+        try:
+            args = tensors.build(case)
+            prepared.append(Prepared(case, args, expect(exercise, args), hidden))
+        except Exception as error:
+            raise GraderError(
+                f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
+            ) from error
+    return prepared
+
+
+def run_cases(
+    submission: Submission, prepared: Sequence[Prepared], workers: Workers, orders: bool
+) -> RunResult:
+    """Run every case once and, where the record asks for it, in other program orders."""
+    plan = [(item, "grid") for item in prepared]
+    if orders:
+        plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
+    return collect(plan, run_plan(submission, plan, workers))
+
+
+def run_plan(
+    submission: Submission, plan: Sequence[tuple[Prepared, str]], workers: Workers
+) -> list[Outcome]:
+    """What became of each case in its schedule. After an endless one nothing else is run."""
+    jobs = [job(submission, item, schedule) for item, schedule in plan]
+    if workers.device == "cpu":
+        return workers.run(jobs, stop_on=ENDLESS)
+    patient = [replace(job, seconds=GPU_CASE_SECONDS) for job in jobs]
+    return workers.run(patient, stop_on=ENDLESS, seconds=GPU_BATCH_SECONDS)
+
+
+def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
+    """Judge what became of each case; a case that has failed once is not looked at again."""
+    result = RunResult()
+    failed: set[str] = set()
+    for (item, schedule), outcome in zip(plan, outcomes, strict=True):
+        if outcome.status == "not-run" or item.case.name in failed:
+            continue
+        result.outcomes.append((item, outcome))
+        failure = judge_outcome(item, outcome, schedule)
+        if failure is not None:
+            failed.add(item.case.name)
+            result.failures.append(failure)
+    ran = {id(item): item for item, _ in result.outcomes}
+    result.passed = [item for item in ran.values() if item.case.name not in failed]
+    return result
+
+
+def job(submission: Submission, item: Prepared, schedule: str, traffic: bool = False) -> Job:
+    """What a worker has to do for one case."""
+    return Job(
+        source=submission.source,
+        filename=submission.name,
+        launcher=submission.launcher,
+        args=item.args,
+        out_shape=item.expectation.shape,
+        out_dtype="any-integer" if item.expectation.any_integer else item.expectation.dtype,
+        schedule=schedule,
+        traffic=traffic,
+        seconds=CASE_SECONDS,
+        dense=item.expectation.dense,
+    )
+
+
+def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
+    """None when the case holds: right values, all stored, nothing else touched, no fault.
+
+    With silenced launches it is the other way round: a right result came without a kernel.
+    """
+    if outcome.status == "no-room":
+        raise GraderError(_no_room(item, outcome))
+    if outcome.error is not None and outcome.error.code == "not-interpreted":
+        raise GraderError(f"{outcome.error.message} Write the same with functions of tl.")
+    status: str = outcome.status
+    wrong = None
+    if status == "returned":
+        if outcome.output is None:
+            raise GraderError("a worker said that it returned a result and sent none")
+        wrong = wrong_elements(outcome.output, item.expectation)
+        wrong |= _not_by_kernel(outcome, item.expectation, wrong)
+        right = not bool(wrong.any()) and not outcome.faults
+        status = "right" if right else "wrong-values"
+        if outcome.inputs_changed:
+            status = "inputs-changed"
+    if schedule == SILENCED:
+        return _failure(item, outcome, schedule, SILENCED, None) if status == "right" else None
+    return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
+
+
+def _no_room(item: Prepared, outcome: Outcome) -> str:
+    said = outcome.error.message if outcome.error is not None else "out of memory"
+    return (
+        f"the GPU has no room for the inputs of {item.case.name!r}: {said}; free some of its "
+        "memory, or grade with fewer workers"
+    )
+
+
+def _failure(
+    item: Prepared, outcome: Outcome, schedule: str, status: str, wrong: torch.Tensor | None
+) -> Failure:
+    faults = outcome.faults
+    if outcome.error is not None and outcome.error not in faults:
+        faults = (*faults, outcome.error)
+    return Failure(
+        case=item.case,
+        hidden=item.hidden,
+        status=status,
+        evidence=Evidence(
+            args=item.args,
+            expected=item.expectation.values,
+            actual=outcome.output,
+            never_stored=outcome.never_stored,
+            faults=faults,
+            launches=outcome.launches,
+        ),
+        expectation=item.expectation,
+        wrong=wrong if wrong is not None and bool(wrong.any()) else None,
+        error=outcome.error,
+        returned=outcome.returned,
+        schedule=schedule,
+    )
+
+
+def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
+    """Elements that hold the right value although no kernel stored them.
+
+    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
+    NaNs that may become 0), or a product over an empty dimension, is honest work.
+    """
+    if outcome.never_stored is None or outcome.output is None:
+        return torch.zeros_like(wrong)
+    zero = (expectation.values == 0) | (expectation.values.isnan() & (outcome.output == 0))
+    return outcome.never_stored & ~zero

@@ -1,0 +1,144 @@
+"""The *traffic* gate: bytes moved, against the model solution's on the same case.
+
+The model solution never comes to a learner; its figures do, as `graders/exercises/traffic.json`,
+which `tilewise build --traffic` writes. On a CPU this is the honest stand-in for speed: a kernel
+that reads its input a hundred times over is slow on every GPU. The factor is wide (8, or what the
+exercise declares), so that only waste fails and another tiling does not.
+
+The same run shows whether a right submission does what its exercise is about: see `Remark`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graders.judge.records import Exercise, Finding, GraderError, LaunchFacts, Remark
+from graders.judge.running.interpret import Prepared, job
+from graders.judge.sandbox.pool import Workers
+from graders.judge.submission.loading import Submission
+
+FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"
+DEFAULT_FACTOR = 8.0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Bytes of one run, over all launches; `rereads` by argument name, for loads."""
+
+    total: int
+    rereads: Mapping[str, float]
+    launches: tuple[LaunchFacts, ...] = ()
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def worst(self) -> str:
+        """The argument that is read over and over, in words; '' where none is."""
+        name, factor = max(self.rereads.items(), key=lambda item: item[1], default=("", 0.0))
+        return f"`{name}` is read {factor:.0f} times over. " if factor >= 2 else ""
+
+
+def traffic_case(prepared: Sequence[Prepared]) -> Prepared | None:
+    """The largest public core case: the one on which bytes are counted."""
+    core = [p for p in prepared if p.case.part == "core" and not p.hidden and _elements(p)]
+    return max(core, key=_elements, default=None)
+
+
+def _elements(item: Prepared) -> int:
+    inputs = sum(arg.numel() for arg in item.args if isinstance(arg, torch.Tensor))
+    return inputs + item.expectation.values.numel()
+
+
+def measure(submission: Submission, item: Prepared, workers: Workers) -> Moved | None:
+    """Bytes that a submission moves on a case; None where it does not come to an end."""
+    (outcome,) = workers.run([job(submission, item, "grid", traffic=True)])
+    if outcome.status != "returned":
+        return None
+    told = (outcome.traffic or {}).items()
+    by_name = {name: figures for name, figures in told if isinstance(figures, Mapping)}
+    total, rereads = 0, {}
+    for name, figures in by_name.items():
+        total += sum(int(figures.get(key, 0)) for key in ("loaded", "stored", "atomic"))
+        distinct = figures.get("distinct_loaded", 0)
+        rereads[name] = figures["loaded"] / distinct if distinct else 0.0
+    return Moved(total, rereads, outcome.launches, by_name)
+
+
+@cache
+def solution_figures() -> Mapping[str, Mapping[str, int]]:
+    """Exercise → case name → bytes that the model solution moves."""
+    try:
+        figures: Mapping[str, Mapping[str, int]] = json.loads(FIGURES.read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise GraderError(
+            f"{FIGURES.name} cannot be read ({error}): run `tilewise build --traffic`"
+        ) from None
+    return figures
+
+
+def traffic_gate(
+    submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+) -> tuple[list[Finding], list[Finding]] | None:
+    """At most one finding, and the remarks; None where there is nothing to compare with."""
+    known = _model_figure(exercise, prepared)
+    if known is None:
+        return None
+    item, model = known
+    moved = measure(submission, item, workers)
+    allowed = exercise.traffic_factor or DEFAULT_FACTOR
+    if moved is None:
+        return [], []
+    if moved.total > allowed * model:
+        return [_too_much(item, moved, model)], []
+    return [], [_remark(r) for r in exercise.remarks if r.applies(moved.launches, moved.figures)]
+
+
+def _remark(remark: Remark) -> Finding:
+    return Finding("traffic", remark.code, remark.title, remark.message, next_step=remark.next_step)
+
+
+def compared(
+    submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+) -> tuple[Moved, int] | None:
+    """What a submission moves and what the model solution does; None where not both are known."""
+    known = _model_figure(exercise, prepared)
+    moved = measure(submission, known[0], workers) if known else None
+    return (moved, known[1]) if known and moved else None
+
+
+def _model_figure(exercise: Exercise, prepared: Sequence[Prepared]) -> tuple[Prepared, int] | None:
+    """The case on which bytes are counted, and those of the model solution."""
+    item = traffic_case(prepared)
+    model = solution_figures().get(exercise.name, {}).get(item.case.name, 0) if item else 0
+    return (item, model) if item and model else None
+
+
+def _too_much(item: Prepared, moved: Moved, model: int) -> Finding:
+    return Finding(
+        gate="traffic",
+        code="too-much-traffic",
+        title="The kernel moves far more bytes than it needs to",
+        message=(
+            f"The result is right. To compute it the kernel loads and stores {_bytes(moved.total)} "
+            f"where the model solution moves {_bytes(model)}, {moved.total / model:.2g} times as "
+            f"much. {moved.worst()}Moving bytes is what a GPU spends most of its time on, so "
+            "this is worth half of the points."
+        ),
+        case=item.case.name,
+        next_step="Let each program load only the block that its own part of the output needs, "
+        "and keep what one step hands to the next in registers, not in a tensor.",
+    )
+
+
+def _bytes(count: int) -> str:
+    size, unit = float(count), "bytes"
+    for larger in ("kB", "MB", "GB"):
+        if size < 1000:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.3g} {unit}"

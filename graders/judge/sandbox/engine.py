@@ -1,0 +1,66 @@
+"""Runs launchers under the checked interpreter, or under triton's own where there is no other."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from graders.judge.sandbox.gpu_launches import silenced
+from graders.judge.sandbox.protocol import SILENCED, JobPlan
+
+
+class Run(Protocol):
+    """What is known of the launches inside one `running` block."""
+
+    launches: list[Any]
+    faults: list[Any]
+
+    def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
+        """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
+
+
+class _Unchecked:
+    """On a GPU: the hardware runs the kernels, and nobody watches."""
+
+    def __init__(self) -> None:
+        self.launches: list[Any] = []
+        self.faults: list[Any] = []
+
+    def never_stored(self, out: torch.Tensor) -> None:
+        return None
+
+
+@contextlib.contextmanager
+def ready(device: str) -> Iterator[None]:
+    """Around many `running` blocks: what is the same for all of them is done once."""
+    if device == "cuda":
+        yield
+        return
+    from triton_util.interpreter import patched_language
+
+    with patched_language():
+        yield
+
+
+@contextlib.contextmanager
+def running(job: JobPlan, device: str) -> Iterator[Run]:
+    """Launches inside run as the job says; fatal faults are raised as exceptions."""
+    if device == "cuda":
+        with silenced() if job.schedule == SILENCED else contextlib.nullcontext():
+            yield _Unchecked()
+        return
+    # Not on a GPU: there, triton is imported without TRITON_INTERPRET.
+    from triton_util.interpreter import EngineOptions, interpret
+
+    options = EngineOptions(
+        schedule=job.schedule,  # type: ignore[arg-type]  # checked there
+        memory_bytes=job.memory_bytes,
+        traffic=job.traffic,
+        tf32=True,  # what tl.dot does with fp32 on a GPU unless it is told not to
+    )
+    with interpret(options) as run:
+        yield run

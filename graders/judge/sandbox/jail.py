@@ -1,0 +1,243 @@
+"""The jail of one forked process: limits, an unprivileged user, Landlock, seccomp.
+
+Prepared once in the warm process, entered after each fork in about a millisecond. Whether it
+holds is not believed but tried: see `probe`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import signal
+import sys
+import sysconfig
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from graders.judge.sandbox import landlock, seccomp
+from graders.judge.sandbox.protocol import PAGE, Device
+
+LAYERS = ("limits", "user", "landlock", "seccomp")
+# Neither secret nor needed, but kept out: what an installation of the course adds to Python's
+# own directories, and what would be a secret if an instructor installed it there.
+_OURS = ("graders", "solutions", "lessons", "tests", "tilewise", "triton_util", "__editable__")
+PACKAGE_DIRECTORIES = ("site-packages", "dist-packages")
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_NOBODY = 65_534
+_FIRST_PRIVATE_UID = 2_000_000_000  # plus the warm process's id: nobody else's
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Jail:
+    """What `enter` will do, and, layer by layer, whether this machine lets it.
+
+    `layers` maps each of LAYERS to words that begin with "on" or with "missing".
+    """
+
+    def __init__(
+        self,
+        device: Device = "cpu",
+        readable: Collection[Path] = (),
+        scratch: Path | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        """`readable` may be read, `scratch` written; `without` leaves layers out, for tests."""
+        self.device = device
+        self.uid = _free_uid() if os.getuid() == 0 and "user" not in without else None
+        self.layers = dict.fromkeys(LAYERS, "missing (left out on purpose)")
+        self._ruleset: landlock.Ruleset | None = None
+        self._filter: seccomp.Filter | None = None
+        self._limits = "limits" not in without
+        if self._limits:
+            self.layers["limits"] = "on"
+        if "user" not in without:
+            self.layers["user"] = self._user_words()
+        if "landlock" not in without:
+            self._prepare_landlock(readable, scratch)
+        if "seccomp" not in without:
+            self._prepare_seccomp()
+
+    def _user_words(self) -> str:
+        if os.getuid() != 0:
+            return "on (an ordinary user already)"
+        if self.uid is None:
+            return "missing (root here may not become another user)"
+        return f"on (user {self.uid})"
+
+    def _prepare_landlock(self, readable: Collection[Path], scratch: Path | None) -> None:
+        try:
+            self._ruleset = landlock.Ruleset()
+        except OSError as error:
+            self.layers["landlock"] = f"missing ({error})"
+            return
+        self._ruleset.allow([*python_files(), *readable], landlock.READ)
+        self._ruleset.allow(map(Path, ("/dev/urandom", "/dev/null")), landlock.READ)
+        if self.device == "cuda":
+            _allow_gpu(self._ruleset, scratch)
+        self.layers["landlock"] = f"on (version {landlock.abi()})"
+
+    def _prepare_seccomp(self) -> None:
+        try:
+            if self.device == "cuda":
+                self._filter = seccomp.driving_gpu()
+            else:
+                self._filter = seccomp.computing(may_open=self._ruleset is not None)
+        except (ImportError, OSError, RuntimeError, ValueError) as error:
+            self.layers["seccomp"] = f"missing ({error}: install libseccomp and pyseccomp)"
+            return
+        self.layers["seccomp"] = f"on ({self._filter.length} instructions)"
+
+    def enter(self, cpu_seconds: float, memory_bytes: int, parent: int) -> None:
+        """Bind the calling process, for ever. `parent` is the id of the warm process.
+
+        Closes every file descriptor from 3 on. Raises OSError where a layer that was there
+        when the jail was prepared is refused now.
+        """
+        os.setsid()
+        if self._limits:
+            _limit(self.device, cpu_seconds, memory_bytes)
+        kept = self._ruleset.fd if self._ruleset else 2
+        if kept > 2:
+            os.closerange(3, kept)
+        os.closerange(kept + 1, 1 << 20)
+        if self.uid is not None:
+            os.setgroups([])
+            os.setresgid(self.uid, self.uid, self.uid)
+            os.setresuid(self.uid, self.uid, self.uid)
+        _prctl(_PR_SET_DUMPABLE, 0)
+        # After the change of user, which clears it; the check closes the gap before it.
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        no_new_privileges()
+        if self._ruleset:
+            if self.device == "cuda":  # the driver sets what its own core dumps would hold
+                own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+                self._ruleset.allow([Path(f"/proc/{os.getpid()}")], own)
+            self._ruleset.restrict()
+        if self._filter:
+            self._filter.apply()
+
+
+def python_files() -> Iterator[Path]:
+    """What a lazy import may read: the standard library and installed packages, never ours.
+
+    Entry by entry, because a rule for a directory would cover what lies beneath it.
+    """
+    directories = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+    directories |= {p for p in map(Path, sys.path) if p.name in PACKAGE_DIRECTORIES}
+    directories |= {directory / "lib-dynload" for directory in set(directories)}
+    for directory in {directory.resolve() for directory in directories}:
+        if not directory.is_dir():
+            continue
+        for entry in directory.iterdir():
+            if not entry.name.startswith((*_OURS, *PACKAGE_DIRECTORIES)):
+                yield entry
+
+
+def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
+    """The driver's devices, the compiler's programs and headers, and one directory to write."""
+    system = map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"))
+    ruleset.allow([*system, Path(sys.prefix), Path(sys.base_prefix) / "lib"], landlock.EXECUTE)
+    ruleset.allow(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")), landlock.READ)
+    ruleset.allow(Path("/etc").glob("ld.so.*"), landlock.READ)
+    ruleset.allow([Path("/proc"), Path("/sys")], landlock.READ)
+    ruleset.allow([Path(sys.base_prefix) / "include"], landlock.READ)
+    devices = landlock.READ_FILE | landlock.WRITE_FILE | landlock.IOCTL_DEV
+    ruleset.allow([*Path("/dev").glob("nvidia*"), Path("/dev/null"), Path("/dev/shm")], devices)
+    if scratch is not None:
+        ruleset.allow([scratch], landlock.EVERYTHING)
+
+
+def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
+    """Resource limits. A GPU driver reserves terabytes of addresses and needs threads."""
+    cpu = int(cpu_seconds) + 2
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: cpu,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    if device == "cpu":
+        limits |= {
+            resource.RLIMIT_AS: _address_space() + memory_bytes,
+            resource.RLIMIT_FSIZE: 0,
+            resource.RLIMIT_NPROC: 0,
+            resource.RLIMIT_NOFILE: 64,
+        }
+    else:
+        limits |= {
+            resource.RLIMIT_FSIZE: 1 << 30,
+            resource.RLIMIT_NPROC: 4096,
+            resource.RLIMIT_NOFILE: 1024,
+        }
+        del limits[resource.RLIMIT_MEMLOCK]  # pinned memory
+    for which, value in limits.items():
+        _, most = resource.getrlimit(which)
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(which, (value, value))
+
+
+def _address_space() -> int:
+    """Bytes of address space of this process now."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * PAGE
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process that is neither a file's nor shared; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            resident, of_files = map(int, file.read().split()[1:3])
+    except OSError:
+        return 0
+    return (resident - of_files) * PAGE
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has had, with the children that it has waited for; endless
+    when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            ticks = sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
+    except OSError:
+        return math.inf
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _free_uid() -> int | None:
+    """A user that nobody else is; the shared nobody where ids are few; None where refused."""
+    for uid in (_FIRST_PRIVATE_UID + os.getpid(), _NOBODY):
+        if _may_become(uid):
+            return uid
+    return None
+
+
+def _may_become(uid: int) -> bool:
+    """Tried in a process of its own."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    return status == 0
+
+
+def no_new_privileges() -> None:
+    """Landlock and seccomp ask for it; it binds the calling thread and what that starts."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    if _libc.prctl(option, value, 0, 0, 0):
+        code = ctypes.get_errno()
+        raise OSError(code, f"prctl {option}: {os.strerror(code)}")

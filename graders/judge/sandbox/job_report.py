@@ -1,0 +1,182 @@
+"""What happened in a job, as plain data for the report: launches, faults, errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import linecache
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from graders.judge.sandbox.engine import Run
+from graders.judge.sandbox.job_tensors import NoRoomError
+from graders.judge.sandbox.protocol import JobPlan, Status
+from triton_util.interpreter.messages.translation import translate
+
+MOST_ITEMS = 64
+MOST_CHARACTERS = 2_000
+_WATCHES_TORCH = "/interpreter/fresh.py"  # every operation of the launcher passes through it
+_KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
+# What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
+_GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")
+_GPU_ASSERTION = "device-side assert triggered"
+
+
+def encode(report: dict[str, Any], limit: int) -> bytes:
+    """The report as JSON of at most `limit` bytes: what matters least is left out first."""
+    for less in ((), ("traffic",), ("launches",), ("stdout",), ("faults",)):
+        for key in less:
+            report.pop(key, None)
+        raw = json.dumps(report, default=str).encode()
+        if len(raw) <= limit:
+            return raw
+    return b"{}"
+
+
+def launches(run: Run, job: JobPlan) -> dict[str, Any]:
+    """Faults, launches and, where it was asked for, traffic of one run."""
+    facts: dict[str, Any] = {
+        "faults": [_fault(fault) for fault in run.faults[:MOST_ITEMS]],
+        "launches": [_launch(launch) for launch in run.launches[:MOST_ITEMS]],
+    }
+    if job.traffic:
+        facts["traffic"] = _traffic(run)
+    return facts
+
+
+def status(error: BaseException) -> Status:
+    """Which outcome an exception is."""
+    if isinstance(error, SystemExit):
+        return "exited"
+    if isinstance(error, NoRoomError):
+        return "no-room"
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return "out-of-memory"
+    if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
+        return "out-of-memory"
+    if any(words in str(error) for words in _GPU_CRASHES):
+        return "crashed"
+    return "raised"
+
+
+def error(error: BaseException, job: JobPlan) -> dict[str, Any]:
+    """The exception as a fault: the engine's own, or its type, text and line."""
+    fault = getattr(error, "fault", None)
+    if fault is not None:
+        return _fault(fault)
+    line = _line(error, job.filename)
+    kind = type(error).__name__
+    text = _text(error)
+    code = _code(error)
+    known = translate(error) if code == "kernel-error" else None
+    told = f"{kind}: {text}" if text else kind
+    return {
+        "code": code,
+        "message": known.message if known else told,
+        "line": line,
+        "source": linecache.getline(job.filename, line).strip() if line else "",
+        "cause": known.advice if known else None,
+    }
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"exit code {error.code!r}"
+    root = error
+    while root.__cause__ is not None and not str(root):
+        root = root.__cause__
+    text = str(root)
+    if any(words in text for words in (*_GPU_CRASHES, _GPU_ASSERTION)):
+        text = text.splitlines()[0]  # behind it, CUDA says how its own developers look for causes
+    return text[:MOST_CHARACTERS]
+
+
+def _line(error: BaseException, filename: str) -> int | None:
+    """The innermost line of the submission that the exception passed through."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return error.lineno
+    found = None
+    cause: BaseException | None = error
+    while cause is not None:
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            if frame.f_code.co_filename == filename:
+                found = line
+        cause = cause.__cause__
+    return found
+
+
+def _code(error: BaseException) -> str:
+    if _GPU_ASSERTION in str(error):
+        return "device-assert"
+    return "kernel-error" if _in_kernel(error) else "exception"
+
+
+def _in_kernel(error: BaseException) -> bool:
+    frames = traceback.walk_tb(error.__traceback__)
+    names = (frame.f_code.co_filename.replace("\\", "/") for frame, _ in frames)
+    return any(
+        part in name and not name.endswith(_WATCHES_TORCH)
+        for name in names
+        for part in _KERNEL_PATHS
+    )
+
+
+def _fault(fault: object) -> dict[str, Any]:
+    fields = ("code", "message", "line", "source", "argument", "operation", "cause")
+    return {name: _plain(getattr(fault, name, None)) for name in fields}
+
+
+def _launch(launch: object) -> dict[str, Any]:
+    kernel = getattr(launch, "kernel", "")
+    meta = getattr(launch, "meta", {})
+    return {
+        "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", ""),
+        "grid": list(getattr(launch, "grid", ())),
+        "meta": {str(name): _plain(value) for name, value in dict(meta).items()},
+        "configs": getattr(launch, "configs", 1),
+        "tf32": getattr(launch, "tf32", False),
+    }
+
+
+def _traffic(run: Run) -> dict[str, Any]:
+    """Bytes by argument name, summed over the launches that make the result.
+
+    Those by which an autotuner chooses happen once, and on a GPU before anything is timed.
+    """
+    totals: dict[str, Any] = {}
+    for launch in run.launches:
+        traffic = getattr(launch, "traffic", None)
+        if traffic is None or getattr(launch, "modelled_ms", None) is not None:
+            continue
+        for name, figures in traffic.arguments.items():
+            into = totals.setdefault(str(name), {})
+            for key, value in _numbers(figures).items():
+                into[key] = into.get(key, 0) + value
+        for name, first in traffic.first_blocks().items():
+            totals[str(name)].update(_order(first))
+    return totals
+
+
+def _order(first: Any) -> dict[str, int]:
+    """Of the blocks that the programs load first: how many there are, how many programs load
+    one, and whether they only rise in launch order.
+    """
+    rising = bool((first[1:] >= first[:-1]).all())
+    return {"blocks": len(set(first.tolist())), "programs": len(first), "rising": int(rising)}
+
+
+def _numbers(figures: object) -> dict[str, int | float]:
+    if dataclasses.is_dataclass(figures) and not isinstance(figures, type):
+        figures = dataclasses.asdict(figures)
+    if not isinstance(figures, Mapping):
+        return {}
+    return {str(k): v for k, v in figures.items() if isinstance(v, int | float)}
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value)[:MOST_CHARACTERS]

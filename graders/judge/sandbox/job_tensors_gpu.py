@@ -1,0 +1,95 @@
+"""The tensors of a job on a GPU: copied there with their layout, and back when it is done."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from typing import Any
+
+import torch
+
+from graders.judge.sandbox import protocol
+from graders.judge.sandbox.job_tensors import Memory, NoRoomError
+from graders.judge.sandbox.protocol import JobPlan, Region, TensorPlace
+
+
+class DeviceMemory(Memory):
+    """Arguments are views of storages on the GPU, of the same size, strides and offset.
+
+    What is done to those storages is copied back, so that the judge sees it: all of a small
+    storage, of one of gigabytes what the view touches. `memory_bytes` is what torch may take
+    for a job beyond its arguments: others may be at work on the same GPU.
+    """
+
+    device = "cuda"
+
+    def __init__(self, shared: mmap.mmap, memory_bytes: int) -> None:
+        super().__init__(shared)
+        self._memory_bytes = memory_bytes
+        self._storages: list[tuple[Region, torch.Tensor]] = []
+
+    def arguments(self, job: JobPlan) -> tuple[Any, ...]:
+        self._storages = []
+        placed: dict[int, torch.Tensor] = {}
+        if _takes_tensors(job):
+            self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
+        try:
+            return tuple(
+                self._tensor(arg, placed) if isinstance(arg, TensorPlace) else arg
+                for arg in job.args
+            )
+        except torch.OutOfMemoryError as error:
+            raise NoRoomError(str(error)) from error
+
+    def limit(self, needed: int) -> None:
+        """Let torch take `needed` bytes and what a job may have besides, and no more."""
+        whole = torch.cuda.get_device_properties(self.device).total_memory
+        share = min(1.0, (needed + self._memory_bytes) / whole)
+        torch.cuda.set_per_process_memory_fraction(share)
+
+    def _tensor(self, place: TensorPlace, placed: dict[int, torch.Tensor]) -> torch.Tensor:
+        if place.region.begin not in placed:
+            placed[place.region.begin] = self._to_device(place.region)
+            self._storages.append((place.region, placed[place.region.begin]))
+        storage = placed[place.region.begin].untyped_storage()
+        tensor = torch.empty(0, dtype=protocol.dtype_of(place.dtype), device=self.device)
+        return tensor.set_(storage, place.offset, place.shape, place.stride)
+
+    def _to_device(self, region: Region) -> torch.Tensor:
+        """The storage as bytes on the device. Its gaps come along where it is small."""
+        storage = torch.empty(region.length, dtype=torch.uint8, device=self.device)
+        host = self.host_tensor(region, torch.uint8, region.length)
+        for first, last in region.ranges:
+            storage[first:last].copy_(host[first:last])
+        return storage
+
+    def store(self, job: JobPlan, args: tuple[Any, ...], out: torch.Tensor) -> int:
+        dtype = super().store(job, args, out)
+        for region, storage in self._storages:
+            host = self.host_tensor(region, torch.uint8, region.length)
+            for first, last in region.ranges:
+                host[first:last].copy_(storage[first:last])
+        self._storages = []
+        return dtype
+
+    def wake(self, job: JobPlan) -> None:
+        if _takes_tensors(job):
+            with contextlib.suppress(Exception):  # the job will meet it again, and report it
+                self.synchronize()
+
+    def synchronize(self) -> None:
+        torch.cuda.synchronize()
+
+    def usable_after(self, error: BaseException) -> bool:
+        """False after an illegal access or a failed assertion: the context is lost with it."""
+        self._storages = []
+        with contextlib.suppress(Exception):
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+            torch.zeros(1, device=self.device).add_(1).cpu()
+            return True
+        return False
+
+
+def _takes_tensors(job: JobPlan) -> bool:
+    return any(isinstance(arg, TensorPlace) for arg in job.args)

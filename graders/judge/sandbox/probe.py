@@ -1,0 +1,130 @@
+"""Find the sandbox tier by doing: a jailed process tries what a submission must not do."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import mmap
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from graders.judge.sandbox.jail import Jail
+
+Tier = Literal["A", "B", "C"]
+_SECONDS = 20.0
+_MEMORY_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Probed:
+    """`layers`: each layer of the jail in words. `open_to`: what the jail does not stop."""
+
+    tier: Tier
+    layers: dict[str, str]
+    open_to: tuple[str, ...]
+
+
+def probe(jail: Jail, secret: Path) -> Probed:
+    """Enter the jail in a forked process and try. `secret` is a file that anybody may read."""
+    allowed = _try_in_child(jail, secret)
+    if not allowed:
+        tier: Tier = "A"
+    elif len(allowed) == len(_attempts(jail, secret, os.getpid())):
+        tier = "C"
+    else:
+        tier = "B"
+    return Probed(tier, dict(jail.layers), tuple(allowed))
+
+
+def _try_in_child(jail: Jail, secret: Path) -> list[str]:
+    """The names of the attempts that succeeded."""
+    attempts = _attempts(jail, secret, os.getpid())
+    shared = mmap.mmap(-1, mmap.PAGESIZE)
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            jail.enter(_SECONDS, _MEMORY_BYTES, parent)
+            names = [name for name, attempt in attempts.items() if _succeeds(attempt)]
+            raw = json.dumps({"allowed": names}).encode()
+            shared[: len(raw)] = raw
+        os._exit(0)
+    _wait(pid)
+    raw = shared[:].rstrip(b"\0")
+    if not raw:
+        raise OSError("the jail cannot be entered on this machine")
+    return list(json.loads(raw)["allowed"])
+
+
+def _wait(pid: int) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return
+        time.sleep(0.002)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def _succeeds(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except (OSError, MemoryError):
+        return False
+    return True
+
+
+def _attempts(jail: Jail, secret: Path, parent: int) -> dict[str, Callable[[], object]]:
+    """What must fail, by the name under which a report speaks of it."""
+    attempts: dict[str, Callable[[], object]] = {
+        "reading files": secret.read_bytes,
+        "writing files": lambda: _write(secret.parent),
+        "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
+        "local sockets": _speak_locally,
+        "signals": lambda: os.kill(parent, 0),
+        "memory of other processes": lambda: Path(f"/proc/{parent}/mem").open("rb").close(),
+    }
+    if jail.device == "cpu":
+        attempts |= {
+            "new processes": _fork,
+            "other programs": lambda: subprocess.run(["/bin/true"], check=False),
+            "unlimited memory": _hoard,
+        }
+    return attempts
+
+
+def _speak_locally() -> None:
+    """Connect to a socket of one's own: a GPU driver may listen, but nobody may connect."""
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as speaker:
+        listener.bind(b"")  # Linux chooses an abstract address
+        listener.listen()
+        speaker.connect(listener.getsockname())
+
+
+def _write(directory: Path) -> None:
+    with tempfile.TemporaryFile(dir=directory) as file:
+        file.write(b"x")
+        file.flush()
+
+
+def _fork() -> None:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def _hoard() -> None:
+    try:
+        mmap.mmap(-1, 2 * _MEMORY_BYTES).close()
+    except ValueError as error:
+        raise OSError(errno.ENOMEM, "no room") from error

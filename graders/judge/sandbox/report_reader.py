@@ -1,0 +1,123 @@
+"""Read what a worker reports: bounded JSON, validated field by field.
+
+A report can explain a failure; it can never grant a pass, because the judge compares the
+bytes of the output itself. What does not have the agreed form is dropped without a word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graders.judge.records import Fault, LaunchFacts
+
+MAX_ITEMS = 64
+MAX_NAME = 200
+MAX_MESSAGE = 2_000
+MAX_STDOUT = 16_000
+MAX_LINE = 1_000_000
+_CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What the worker says happened in one job."""
+
+    faults: tuple[Fault, ...] = ()
+    launches: tuple[LaunchFacts, ...] = ()
+    traffic: Mapping[str, Any] | None = None
+    error: Fault | None = None
+    returned: str = ""
+    stdout: str = ""
+
+
+def parse(raw: bytes) -> Claims:
+    """The claims in the report `raw` (JSON, padded with zero bytes); empty if it is nonsense."""
+    try:
+        report = json.loads(raw.split(b"\0", 1)[0].decode("utf-8", "replace") or "{}")
+    except (ValueError, RecursionError):
+        return Claims()
+    if not isinstance(report, dict):
+        return Claims()
+    return Claims(
+        faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),
+        launches=tuple(filter(None, map(_launch, _items(report.get("launches"))))),
+        traffic=_traffic(report.get("traffic")),
+        error=_fault(report.get("error")),
+        returned=text(report.get("returned"), MAX_MESSAGE),
+        stdout=text(report.get("stdout"), MAX_STDOUT),
+    )
+
+
+def text(value: object, limit: int) -> str:
+    """A string without control, formatting or unpaired characters, at most `limit` long."""
+    if not isinstance(value, str):
+        return ""
+    kept = (c for c in value[:limit] if c in "\n\t" or unicodedata.category(c)[0] != "C")
+    return "".join(kept)
+
+
+def _items(value: object) -> list[Any]:
+    return value[:MAX_ITEMS] if isinstance(value, list) else []
+
+
+def _fault(value: object) -> Fault | None:
+    if not isinstance(value, dict) or not isinstance(value.get("code"), str):
+        return None
+    if not _CODE.fullmatch(value["code"]):
+        return None
+    return Fault(
+        code=value["code"],
+        message=text(value.get("message"), MAX_MESSAGE),
+        line=line(value.get("line")),
+        source=text(value.get("source"), MAX_NAME),
+        argument=text(value.get("argument"), MAX_NAME) or None,
+        operation=text(value.get("operation"), MAX_NAME) or None,
+        cause=text(value.get("cause"), MAX_MESSAGE),
+    )
+
+
+def line(value: object) -> int | None:
+    """The number of a line, from 1; None for anything else."""
+    return value if type(value) is int and 0 < value <= MAX_LINE else None
+
+
+def _launch(value: object) -> LaunchFacts | None:
+    if not isinstance(value, dict):
+        return None
+    grid = value.get("grid")
+    sizes = grid[:3] if isinstance(grid, list) else []
+    meta, configs = value.get("meta"), value.get("configs")
+    return LaunchFacts(
+        kernel=text(value.get("kernel"), MAX_NAME),
+        grid=tuple(size for size in sizes if type(size) is int),
+        meta=_scalars(meta) if isinstance(meta, dict) else {},
+        configs=configs if type(configs) is int else 1,
+        tf32=value.get("tf32") is True,
+    )
+
+
+def _scalars(value: dict[str, Any]) -> dict[str, Any]:
+    """The entries whose value is a number, a truth value, None or a short string."""
+    kept: dict[str, Any] = {}
+    for name, item in list(value.items())[:MAX_ITEMS]:
+        if isinstance(item, str):
+            kept[text(name, MAX_NAME)] = text(item, MAX_NAME)
+        elif item is None or isinstance(item, int | float):
+            kept[text(name, MAX_NAME)] = item
+    return kept
+
+
+def _traffic(value: object) -> Mapping[str, Any] | None:
+    """Figures by name, and figures by argument: a mapping of mappings of scalars."""
+    if not isinstance(value, dict):
+        return None
+    figures = _scalars(value)
+    for name, item in list(value.items())[:MAX_ITEMS]:
+        if isinstance(item, dict):
+            figures[text(name, MAX_NAME)] = _scalars(item)
+    return figures

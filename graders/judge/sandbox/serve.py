@@ -1,0 +1,284 @@
+"""The warm process at work: fork, watch, end, report. See `zygote`, which starts it."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import json
+import linecache
+import mmap
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graders.judge.sandbox import child, engine, jail, probe, protocol
+from graders.judge.sandbox.jail import Jail
+from graders.judge.sandbox.protocol import BatchPlan, Header
+
+# A GPU's context takes time and memory before the first launch, and Triton's compiler more.
+GPU_START_SECONDS = 30.0
+GPU_MEMORY_BYTES = 4 << 30
+TICK_SECONDS = 0.025  # how often time and memory are looked at
+# On a machine with more to do than it can, less of the processor than of the time is a child's.
+# It is over its limit when it has had the processor for so long, or after this many times as long.
+PATIENCE = 3.0
+_DESCRIPTORS = 2  # request and shared memory
+
+_WARM_UP = """
+import torch, triton, triton.language as tl
+@triton.jit
+def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + offsets, tl.exp(x) + tl.sum(x, axis=0), mask=mask)
+def warm(x):
+    out = torch.empty_like(x)
+    warm_kernel[(triton.cdiv(x.numel(), 8),)](x, out, x.numel(), BLOCK_SIZE=8)
+    return out
+"""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended: its wait status, and why it was ended if it was."""
+
+    status: int
+    reason: str = ""  # "", "timeout", "batch-timeout" or "memory"
+
+
+class WarmProcess:
+    """Serves one batch after another until the judge closes its end of the socket."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.device: protocol.Device = config["device"]
+        self._control = socket.socket(fileno=config["socket"])
+        self._directory = Path(config["directory"])
+        self._scratch = Path(config["scratch"]) if config["scratch"] else None
+        self._jail = Jail(
+            device=self.device,
+            readable=[Path(config["root"]) / "triton_util"],
+            scratch=self._scratch,
+            without=config["without"],
+        )
+        if self.device == "cpu":
+            _warm_up()
+        _forget_the_judge(config["root"])
+        found = probe.probe(self._jail, Path(config["secret"]))
+        threads = len(os.listdir("/proc/self/task"))
+        gc.collect()
+        gc.freeze()  # what is there now is shared with every child: do not touch it again
+        message = {"ready": True, "threads": threads, **asdict(found)}
+        self._control.send(json.dumps(message).encode())
+
+    def serve(self) -> None:
+        """Answer batches until the judge is gone, and clean up for it: it may have been killed."""
+        try:
+            with contextlib.suppress(ConnectionError):
+                self._serve()
+        finally:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _serve(self) -> None:
+        while True:
+            descriptors = self._receive()
+            if descriptors is None:
+                return
+            request, memory = descriptors
+            size = os.fstat(request).st_size
+            plan = BatchPlan.from_json(os.pread(request, size, 0))
+            os.close(request)
+            ending = self._run(plan, memory)
+            os.close(memory)
+            self._control.send(json.dumps(asdict(ending)).encode())
+
+    def _receive(self) -> tuple[int, int] | None:
+        received = array.array("i")
+        message, ancillary, *_ = self._control.recvmsg(
+            64, socket.CMSG_SPACE(_DESCRIPTORS * received.itemsize)
+        )
+        if not message:
+            return None
+        for _, _, data in ancillary:
+            received.frombytes(data[: len(data) - len(data) % received.itemsize])
+        first, second = received
+        return first, second
+
+    def _run(self, plan: BatchPlan, memory: int) -> Ending:
+        self._clear_scratch()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become_child(plan, memory, parent)
+            finally:  # whatever it was, this process must not go on as a warm one
+                os._exit(1)
+        ending = _Watch(plan, memory, pid, self._control, self.device).wait()
+        self._clear_scratch()
+        return ending
+
+    def _become_child(self, plan: BatchPlan, memory: int, parent: int) -> None:
+        shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+        child.guard(plan, shared)
+        self._control.detach()  # the descriptor itself is closed on entering the jail
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (1, 2):
+            os.dup2(null, descriptor)
+        self._jail.enter(plan.seconds, plan.memory_bytes, parent)
+        child.run_jobs(plan, shared, self.device)
+        os._exit(0)
+
+    def _clear_scratch(self) -> None:
+        """An empty directory that belongs to the next child: nothing outlives a batch."""
+        if self._scratch is None:
+            return
+        for entry in self._scratch.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+        if self._jail.uid is not None:
+            os.chown(self._scratch, self._jail.uid, self._jail.uid)
+
+
+class _Watch:
+    """Waits for one child, and ends it and all its descendants when it is over a limit."""
+
+    def __init__(
+        self,
+        plan: BatchPlan,
+        memory: int,
+        pid: int,
+        control: socket.socket,
+        device: protocol.Device,
+    ) -> None:
+        self._plan = plan
+        self._memory = memory
+        self._pid = pid
+        self._control = control
+        self._blocks = os.fstat(memory).st_blocks
+        self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
+        self._job = 0
+        self._on_gpu = on_gpu = device == "cuda"
+        self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
+        started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
+        self._batch_ends = started + plan.seconds
+        self._begin(started)
+        self._waking = on_gpu
+        self._compiling = False
+
+    def wait(self) -> Ending:
+        reason = ""
+        exited = os.pidfd_open(self._pid)
+        poll = select.poll()
+        poll.register(exited, select.POLLIN)
+        poll.register(self._control.fileno(), select.POLLHUP)
+        try:
+            while not reason:
+                events = dict(poll.poll(TICK_SECONDS * 1000))
+                if exited in events:
+                    break
+                gone = self._control.fileno() in events
+                reason = "judge-gone" if gone else self._over_limit()
+        finally:
+            os.close(exited)
+        return Ending(self._end(), reason)
+
+    def _end(self) -> int:
+        """Kill what is left of the child's process group, then reap the child.
+
+        In this order: until it is reaped, nobody else can have its id.
+        """
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(OSError):
+                kill(self._pid, signal.SIGKILL)
+        _, status = os.waitpid(self._pid, 0)
+        return status
+
+    def _over_limit(self) -> str:
+        now = time.monotonic()
+        if now > self._batch_ends:
+            return "batch-timeout"
+        self._follow(now)
+        if self._had_its_time(now):
+            return "timeout"
+        if self._bytes_used() > self._memory_bytes:
+            return "memory"
+        return ""
+
+    def _follow(self, now: float) -> None:
+        """A job's time starts when the jobs before it are done, the first one's when it runs, and
+        anew with compiling and after it; a child that lies about that gains no more than what
+        the batch has left."""
+        if self._waking and self._state(0) >= protocol.RUNNING:
+            self._waking = False
+            self._begin(min(self._job_started, now))
+        while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._plan.jobs):
+            self._job += 1
+            self._begin(now)
+        compiling = self._on_gpu and self._state(self._job) == protocol.COMPILING
+        if compiling != self._compiling:
+            self._compiling = compiling
+            self._begin(now)
+
+    def _begin(self, start: float) -> None:
+        """The time of the current job counts from `start` on."""
+        self._job_started = start
+        self._processor_before = jail.cpu_seconds(self._pid)
+
+    def _had_its_time(self, now: float) -> bool:
+        passed, allowed = now - self._job_started, self._plan.jobs[self._job].seconds
+        if passed <= allowed:
+            return False
+        waits = self._on_gpu and not self._compiling  # who waits for a GPU computes nothing here
+        if waits or passed > PATIENCE * allowed:
+            return True
+        return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
+
+    def _state(self, job: int) -> int:
+        place = self._plan.jobs[job].header
+        return Header.unpack(os.pread(self._memory, protocol.HEADER_BYTES, place)).state
+
+    def _bytes_used(self) -> int:
+        """What the child has added to the shared memory, and its own resident memory."""
+        shared = (os.fstat(self._memory).st_blocks - self._blocks) * 512
+        return shared + max(0, jail.resident_bytes(self._pid) - self._baseline)
+
+
+def _warm_up() -> None:
+    """Run a kernel, so that what is imported or cached lazily is there before the fork."""
+    name = "<warm-up>"
+    linecache.cache[name] = (len(_WARM_UP), None, _WARM_UP.splitlines(keepends=True), name)
+    namespace: dict[str, Any] = {"__name__": "warm_up"}
+    exec(compile(_WARM_UP, name, "exec"), namespace)
+    region = protocol.Region(0, 0, 0)
+    job = protocol.JobPlan(
+        name, "warm", (), region, (11,), "float32", region, 0, 0, "grid", False, 1.0, 1 << 30
+    )
+    with engine.running(job, "cpu") as run:
+        out = namespace["warm"](torch.ones(11))
+        run.never_stored(out)
+    del linecache.cache[name]
+
+
+def _forget_the_judge(root: str) -> None:
+    """Leave no way to import the judge's own package from a submission.
+
+    The files are closed by Landlock; this is for machines that have none. The modules that
+    this process goes on using hold on to each other.
+    """
+    for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
+        del sys.modules[name]
+    if Path(root).name not in jail.PACKAGE_DIRECTORIES:  # it holds torch and triton, too
+        sys.path[:] = [path for path in sys.path if path != root]
+        sys.path_importer_cache.pop(root, None)

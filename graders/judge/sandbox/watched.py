@@ -1,0 +1,64 @@
+"""Workers whose jobs are clocked from outside, by the judge, while they run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from graders.judge.sandbox import protocol
+from graders.judge.sandbox.batch import Batch
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+
+POLL_SECONDS = 0.0005
+
+
+class WatchedWorkers(Workers):
+    """Ordinary workers, which can also say how long each job took by the judge's own clock."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._windows: dict[int, float] | None = None
+
+    def clocked(
+        self, jobs: Sequence[Job], **options: Any
+    ) -> tuple[list[Outcome], dict[int, float]]:
+        """Run jobs of one source; for each the seconds from its arguments to its stored result.
+
+        What has no entry did not come to an end. A job's progress is what its process says of
+        it; the clock is ours.
+        """
+        self._windows = {}
+        try:
+            return self.run(jobs, **options), self._windows
+        finally:
+            self._windows = None
+
+    def _exchange(self, batch: Batch) -> dict[str, Any]:
+        if self._windows is None:
+            return super()._exchange(batch)
+        over = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(batch, over, self._windows), daemon=True)
+        watcher.start()
+        try:
+            return super()._exchange(batch)
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _watch(batch: Batch, over: threading.Event, windows: dict[int, float]) -> None:
+    began: dict[int, float] = {}
+    while True:
+        last = over.is_set()
+        now = time.perf_counter()
+        for index in range(len(batch.plan.jobs)):
+            state = batch.header(index).state
+            if state >= protocol.RUNNING:
+                began.setdefault(index, now)
+            if state == protocol.DONE:
+                windows.setdefault(index, now - began[index])
+        if last:
+            return
+        time.sleep(POLL_SECONDS)

@@ -1,0 +1,70 @@
+"""Main of the warm process: imports once, forks one jailed child per batch, watches over it.
+
+It holds no secret: nothing that knows a reference, a hidden case or a solution is imported
+here. It executes no submission either; only its children do, and it reads nothing of what they
+write but the headers that say how far they are, to apply the time limit.
+
+Started by `pool` as a script with a JSON configuration:
+`{"socket": fd, "root": path, "paths": [...], "device": "cpu", "without": [...],
+"directory": path, "secret": path, "scratch": path or null}`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import types
+from typing import Any
+
+# In the jail a lazy import finds only what the unprivileged user may read, which can be nothing
+# at all (a Python beneath /root). So what submissions use in earnest is there before the fork.
+_IMPORTED_BEFOREHAND = (
+    *("numpy", "numpy.testing", "triton", "triton.language", "triton.testing"),
+    *("torch.nn.functional", "torch.testing", "torch.utils.deterministic"),
+    *("abc", "bisect", "cmath", "collections.abc", "contextlib", "copy", "dataclasses", "datetime"),
+    *("decimal", "enum", "fractions", "functools", "heapq", "inspect", "itertools", "json"),
+    *("linecache", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "random"),
+    *("re", "statistics", "string", "struct", "textwrap", "time", "timeit", "traceback", "types"),
+    *("typing", "typing_extensions", "warnings"),
+    # The course's helpers for kernels.
+    *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
+)
+
+
+def main() -> None:
+    config = json.loads(sys.argv[1])
+    sys.path[:] = [*sys.path, *(path for path in config["paths"] if path not in sys.path)]
+    sys.path.insert(0, config["root"])
+    try:
+        serve = _import_all(config["device"])
+        warm_process = serve.WarmProcess(config)
+    except Exception as error:  # whatever it is, the judge must hear of it in one line
+        _give_up(config["socket"], error)
+        return
+    warm_process.serve()
+
+
+def _import_all(device: str) -> types.ModuleType:
+    """Import everything that a submission may need, and hide what is not for it."""
+    import torch
+
+    for name in _IMPORTED_BEFOREHAND:
+        importlib.import_module(name)
+    # A process that forks after an OpenMP region leaves its children hanging.
+    torch.set_num_threads(1)
+    from graders.judge.sandbox import serve
+
+    return serve
+
+
+def _give_up(socket_fd: int, error: Exception) -> None:
+    import socket
+
+    message: dict[str, Any] = {"ready": False, "error": f"{type(error).__name__}: {error}"}
+    with socket.socket(fileno=socket_fd) as control:
+        control.send(json.dumps(message).encode()[:60_000])
+
+
+if __name__ == "__main__":
+    main()

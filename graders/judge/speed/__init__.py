@@ -1,0 +1,1 @@
+"""How fast a right submission is, beside the model solution and the limits of the hardware."""

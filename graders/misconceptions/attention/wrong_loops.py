@@ -1,0 +1,205 @@
+"""Attention as a wrong walk through the blocks of keys would compute it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from graders.misconceptions.attention.wrong_results import (
+    attend,
+    hide,
+    keys_or_values,
+    scaled,
+    scores,
+)
+from graders.misconceptions.softmax.wrong_results import SMALLEST_BLOCK, blocks, too_many_steps
+
+LARGEST_BLOCK = 256  # of keys, where an imitation takes its time
+
+
+def padding_counted(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Keys beyond the last are zeros, the last key again, or the first ones again.
+
+    Of keys that come again the values may come again, too, or be zeros.
+    """
+    n = k.shape[-2]
+    extra = -n % block
+    if not extra:
+        return []
+    weights = torch.exp(hide(scaled(q, k), causal))
+    found = [(weights @ v) / (weights.sum(dim=-1, keepdim=True) + extra)]
+    wrapped = (torch.full((extra,), n - 1), torch.arange(extra) % n)
+    for again in wrapped if block <= LARGEST_BLOCK else ():
+        more = weights[..., again]
+        total = weights.sum(dim=-1, keepdim=True) + more.sum(dim=-1, keepdim=True)
+        found += [weights @ v / total, (weights @ v + more @ v[..., again, :]) / total]
+    return found
+
+
+def first_keys(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    if too_many_steps(block, k.mT):
+        return None
+    s = hide(scaled(q, k), causal)
+    return attend(s[..., :block], v[..., :block, :])
+
+
+def fewer_keys(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The last keys are left out: those of a block that is not full, or beyond m.
+
+    Or those between blocks, where the loop takes longer steps than a block is long.
+    """
+    n = k.shape[-2]
+    s = hide(scaled(q, k), causal)
+    ends = {n // block * block, q.shape[-2]}
+    found = [attend(s[..., :end], v[..., :end, :]) for end in ends if 0 < end < n]
+    if SMALLEST_BLOCK < block < n:
+        steps = [torch.arange(n) % block < length for length in (block // 2, block // 4)]
+        found += [attend(s[..., seen], v[..., seen, :]) for seen in steps]
+    return found
+
+
+def same_block_again(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Keys, values or both are those of the first block in every step."""
+    if too_many_steps(block, k.mT):
+        return []
+    lane = torch.arange(k.shape[-2]) % block
+    return keys_or_values(q, k, v, causal, k[..., lane, :], v[..., lane, :])
+
+
+def keys_reshaped(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """Each block of keys is reshaped to (d, block) where it should be transposed."""
+    n, d = k.shape[-2:]
+    if not SMALLEST_BLOCK <= block <= 4 * n or not k.numel():
+        return None
+    padded = torch.nn.functional.pad(k, (0, 0, 0, -n % block))
+    tiles = padded.reshape(*k.shape[:-2], -1, d, block)
+    s = (q[..., None, :, :] @ tiles).transpose(-2, -3).flatten(-2)[..., :n]
+    return attend(hide(s / math.sqrt(d), causal), v)
+
+
+def _walk(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """For each block of keys exp(old - new maximum), the sum of its weights, and its output."""
+    s = hide(scaled(q, k), causal)
+    highest = torch.full((*s.shape[:-1], 1), -float("inf"), dtype=s.dtype)
+    steps = []
+    for part, values in zip(blocks(s, block), blocks(v.mT, block), strict=True):
+        grown = torch.maximum(highest, part.amax(dim=-1, keepdim=True))
+        weights = torch.exp(part - grown)
+        kept = torch.exp(highest - grown)
+        steps.append((kept, weights.sum(dim=-1, keepdim=True), weights @ values.mT))
+        highest = grown
+    return steps
+
+
+def not_rescaled(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Sum, output or both keep their old maximum, or are rescaled by another factor.
+
+    Or what is new is rescaled in place of what is old.
+    """
+    if too_many_steps(block, k.mT):
+        return []
+    steps = _walk(block, q, k, v, causal)
+    one = torch.ones_like(steps[0][0])
+
+    def summed(which: int, power: float, new: bool = False) -> torch.Tensor:
+        total = torch.zeros_like(steps[0][which])
+        for number, step in enumerate(steps):
+            factor = step[0] ** power if power > 0 or number else one
+            total = total + step[which] * factor if new else total * factor + step[which]
+        return total
+
+    right = summed(2, 1.0), summed(1, 1.0)
+    found = []
+    for power in (0.0, -1.0, math.log2(math.e), math.log(2.0)):
+        wrong = summed(2, power), summed(1, power)
+        found += [wrong[0] / wrong[1], wrong[0] / right[1], right[0] / wrong[1]]
+    newer = summed(2, 1.0, new=True), summed(1, 1.0, new=True)
+    return [*found, newer[0] / newer[1], newer[0] / right[1]]
+
+
+def last_block_alone(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Output, sum or both are those of the last block of keys."""
+    if causal or too_many_steps(block, k.mT):
+        return []
+    s = scaled(q, k)
+    weights = torch.exp(s - s.amax(dim=-1, keepdim=True))
+    last, total = blocks(weights, block)[-1], weights.sum(dim=-1, keepdim=True)
+    output = last @ blocks(v.mT, block)[-1].mT
+    of_last = last.sum(dim=-1, keepdim=True)
+    return [output / total, output / of_last, weights @ v / of_last]
+
+
+def divided_in_each_step(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The output is divided by the sum so far in each step, and once more at the end, or not.
+
+    Divided is either all that was summed, or what the step adds.
+    """
+    if too_many_steps(block, k.mT):
+        return []
+    steps = _walk(block, q, k, v, causal)
+    total, all_of_it, what_is_new = (torch.zeros_like(part) for part in (steps[0][1], q, q))
+    for kept, weights, output in steps:
+        total = total * kept + weights
+        all_of_it = (all_of_it * kept + output) / total
+        what_is_new = what_is_new * kept + output / total
+    return [all_of_it, all_of_it / total, what_is_new, what_is_new / total]
+
+
+def parts_not_merged(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The keys are split into parts, which are averaged or added as they are.
+
+    `block` is the length of a part, or how many parts there are.
+    """
+    n = k.shape[-2]
+    lengths = {block, -(-n // block)}
+    s = hide(scaled(q, k), causal)
+    found = []
+    for length in (length for length in lengths if SMALLEST_BLOCK <= length < n):
+        parts = list(zip(blocks(s, length), blocks(v.mT, length), strict=True))
+        averaged = sum((attend(part, values.mT) for part, values in parts), torch.zeros(()))
+        tops = [torch.exp(part - part.amax(dim=-1, keepdim=True)) for part, _ in parts]
+        output = sum(
+            (top @ values.mT for top, (_, values) in zip(tops, parts, strict=True)), torch.zeros(())
+        )
+        total = sum((top.sum(dim=-1, keepdim=True) for top in tops), torch.zeros(()))
+        found += [averaged / len(parts), averaged, output / total]
+    return found
+
+
+def by_whole_blocks(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """A key is hidden only where its whole block lies in the future."""
+    m, n = q.shape[-2], k.shape[-2]
+    if not causal or not 1 < block < m:
+        return None
+    hidden = torch.arange(n) // block > torch.arange(m)[:, None] // block
+    return attend(scaled(q, k).masked_fill(hidden, -float("inf")), v)
+
+
+def scaled_by_block(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor:
+    """The scores are divided by the root of a block size."""
+    return attend(hide(scores(q, k) / math.sqrt(block), causal), v)

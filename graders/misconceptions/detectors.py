@@ -1,0 +1,330 @@
+"""Footprints: what mistakes leave behind in the evidence of a failing case.
+
+A footprint looks at the evidence of one failing case and at nothing else, so that it holds
+however the kernel is written; where a mistake depends on a block size, every power of two is
+tried.
+
+Several misconceptions may claim the same case (lanes outside a tensor have many causes); the
+judge names the one that accounts for most of the failing cases, and among equals the one that
+stands first in the record. So footprints claim what they *can* explain, and records list the
+special before the general.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from graders.judge.cases.compare import every, sparse, widened
+from graders.judge.records import Evidence, LaunchFacts
+
+Footprint = Callable[[Evidence], bool]
+Imitation = Callable[..., torch.Tensor | None]
+Imitations = Callable[..., list[torch.Tensor]]
+
+OUT_OF_BOUNDS = frozenset(
+    {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
+)
+READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
+RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
+BLOCK_SIZES = tuple(2**power for power in range(13))
+"""The block sizes that are tried where a mistake depends on one."""
+
+
+def close(actual: torch.Tensor, candidate: torch.Tensor, step: int = 1) -> torch.Tensor:
+    """Return where two results agree up to the rounding of `actual`'s dtype.
+
+    With `step`, for every step-th element only, flattened.
+    """
+    if not actual.is_floating_point():
+        ours, theirs = every(actual, step), every(candidate, step)
+        if not theirs.is_floating_point():
+            return ours == theirs
+        return (ours.double() - theirs.double()).abs() < 1  # whichever way it was rounded
+    tolerance = max(2 * torch.finfo(actual.dtype).eps, 1e-5)
+    rounded = candidate.to(actual.dtype)
+    scale = float(rounded.double().abs().nan_to_num_(0.0, 0.0).amax()) if rounded.numel() else 0.0
+    ours, theirs = every(actual, step).double(), every(rounded, step).double()
+    return torch.isclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, equal_nan=False)
+
+
+def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
+    """Tell whether the output is the candidate, and the candidate is not the right answer.
+
+    NaN in the candidate stands for "anything"; something else must be left to recognise.
+    """
+    actual, expected = evidence.actual, evidence.expected
+    if actual is None or candidate is None or candidate.shape != actual.shape:
+        return False
+    known = ~candidate.isnan() if candidate.is_floating_point() else torch.ones_like(actual).bool()
+    step = sparse(actual)  # most candidates are nothing like it, and a few elements show it
+    if step > 1 and not close(actual, candidate, step)[every(known, step)].all():
+        return False
+    if not known.any():
+        return False
+    rounded = candidate.to(actual.dtype)
+    if not rounded[known].any():
+        return False  # nothing but zeros looks like many mistakes
+    differs = ~close(expected.to(actual.dtype), rounded) & known
+    return bool(differs.any()) and bool(close(actual, candidate)[known].all())
+
+
+def computes(*candidates: Imitation | Imitations) -> Footprint:
+    """Return the footprint of an output that one of the candidates would have computed."""
+
+    def footprint(evidence: Evidence) -> bool:
+        args = widened(evidence.args)
+        return any(_one_looks_like(evidence, candidate(*args)) for candidate in candidates)
+
+    return footprint
+
+
+def _one_looks_like(evidence: Evidence, found: torch.Tensor | list[torch.Tensor] | None) -> bool:
+    results = found if isinstance(found, list) else [found]
+    return any(looks_like(evidence, result) for result in results)
+
+
+def computes_with_block(candidate: Imitation | Imitations) -> Footprint:
+    """Return the footprint of `candidate(block, *args)`, or of one of its results, for some
+    power of two."""
+
+    def footprint(evidence: Evidence) -> bool:
+        args = widened(evidence.args)
+        return any(_one_looks_like(evidence, candidate(block, *args)) for block in BLOCK_SIZES)
+
+    return footprint
+
+
+def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
+    """Tell whether the engine saw one of these faults."""
+    return any(fault.code in codes for fault in evidence.faults)
+
+
+def strays_in_view(evidence: Evidence) -> bool:
+    """Tell whether the kernel read outside a view: whoever does not heed strides does that."""
+    return not all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
+
+
+def tensors(evidence: Evidence) -> Iterator[torch.Tensor]:
+    """Yield the tensor arguments of the case."""
+    return (arg for arg in evidence.args if isinstance(arg, torch.Tensor))
+
+
+def all_contiguous(evidence: Evidence) -> bool:
+    """Tell whether every tensor argument of the case is contiguous."""
+    return all(tensor.is_contiguous() for tensor in tensors(evidence))
+
+
+def programs(evidence: Evidence) -> int:
+    """Return how many programs the largest launch of the case had (0 without a launch)."""
+    return max((math.prod(launch.grid) for launch in evidence.launches), default=0)
+
+
+def has_holes(evidence: Evidence) -> bool:
+    """Tell whether elements were never stored: what stands there is the judge's, not a result."""
+    return evidence.never_stored is not None and bool(evidence.never_stored.any())
+
+
+def nan_from_padding(length: Callable[..., int]) -> Footprint:
+    """Return the footprint of NaNs that nothing but the padding of a row explains.
+
+    A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
+    `length(*args)` is how long a row is; a power of two needs no padding.
+    """
+
+    def footprint(evidence: Evidence) -> bool:
+        actual, count = evidence.actual, length(*evidence.args)
+        if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
+            return False
+        if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS | {"uninitialised-read"}):
+            return False
+        return bool(evidence.expected.isfinite().all())
+
+    return footprint
+
+
+def where_finite(*candidates: Imitation) -> Footprint:
+    """Return the footprint of an output that is a candidate's wherever it is not NaN."""
+
+    def footprint(evidence: Evidence) -> bool:
+        if evidence.actual is None:
+            return False
+        blank = evidence.actual.isnan()
+        found = (candidate(*widened(evidence.args)) for candidate in candidates)
+        return any(
+            looks_like(evidence, other.masked_fill(blank, float("nan")))
+            for other in found
+            if other is not None and other.shape == blank.shape
+        )
+
+    return footprint
+
+
+def either(*footprints: Footprint) -> Footprint:
+    """Return the footprint that holds where one of them holds."""
+    return lambda evidence: any(footprint(evidence) for footprint in footprints)
+
+
+def without_race(footprint: Footprint) -> Footprint:
+    """Return the footprint where the engine saw no race, which would explain the same."""
+    return lambda evidence: not has_fault(evidence, RACES) and footprint(evidence)
+
+
+def stored_prefix(evidence: Evidence) -> int | None:
+    """Return how many elements were stored if they are the first ones of the output.
+
+    None where nothing is known, where everything was stored, or where the gaps lie elsewhere.
+    """
+    if evidence.never_stored is None or not evidence.never_stored.any():
+        return None
+    missing = evidence.never_stored.flatten()
+    first = int(missing.to(torch.uint8).argmax())
+    return first if bool(missing[first:].all()) else None
+
+
+def stuck_on_first_block(evidence: Evidence) -> bool:
+    """Tell whether there were just programs enough, and yet only one block was stored.
+
+    Or hardly more: programs that start at `pid` add one element each to the first block.
+    """
+    stored, count = stored_prefix(evidence), programs(evidence)
+    if not stored or count < 2 or _all_blocks_stored(evidence, stored):
+        return False
+    block = stored - (count - 1)
+    if block in _block_sizes(evidence.launches[-1]) and block > 1:
+        return True
+    return stored * (count - 1) < evidence.expected.numel() <= stored * count
+
+
+def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
+    """Whether `stored` elements are one block for each program, so that none was stuck."""
+    return any(
+        stored == math.prod(launch.grid) * math.prod(set(_block_sizes(launch)))
+        for launch in evidence.launches
+        if launch.meta
+    )
+
+
+def ran_out_of_programs(evidence: Evidence) -> bool:
+    """Tell whether the end of the output is missing because no program was there for it."""
+    stored, count = stored_prefix(evidence), programs(evidence)
+    if stored is None or (stuck_on_first_block(evidence) and count > 2):
+        return False
+    one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
+    return (stored > 0 and not one_short) or count == 0
+
+
+def stored_corner(evidence: Evidence) -> tuple[int, int] | None:
+    """Return height and width of the upper left corner that was stored, and nothing else.
+
+    None where all of a 2D output was stored, nothing, or some other pattern.
+    """
+    missing = evidence.never_stored
+    if missing is None or missing.ndim != 2 or not missing.any() or missing.all():
+        return None
+    height, width = int((~missing).any(dim=1).sum()), int((~missing).any(dim=0).sum())
+    whole = bool((~missing)[:height, :width].all())
+    return (height, width) if whole and height * width == int((~missing).sum()) else None
+
+
+def tiles_beyond(evidence: Evidence, corner: tuple[int, int]) -> int:
+    """Return how many tiles of the size of `corner` cover the output."""
+    rows, columns = evidence.expected.shape
+    return math.ceil(rows / corner[0]) * math.ceil(columns / corner[1])
+
+
+def stuck_on_first_tile(evidence: Evidence) -> bool:
+    """Tell whether there were just programs enough, and yet only one tile (or block) came."""
+    if stuck_on_first_block(evidence):
+        return True
+    corner = stored_corner(evidence)
+    return corner is not None and programs(evidence) == tiles_beyond(evidence, corner) > 1
+
+
+def reaches_an_edge(evidence: Evidence, corner: tuple[int, int]) -> bool:
+    """Tell whether the stored corner has the full height or width, and is no single row."""
+    rows, columns = evidence.expected.shape
+    single = (corner[0] == 1 and rows > 1) or (corner[1] == 1 and columns > 1)
+    return not single and (corner[0] == rows or corner[1] == columns)
+
+
+def stays_along_one_axis(evidence: Evidence) -> bool:
+    """Tell whether one axis has only its first block, of as many as the grid has along it."""
+    corner, shape = stored_corner(evidence), evidence.expected.shape
+    if corner is None or (corner[0] == shape[0]) == (corner[1] == shape[1]):
+        return False
+    axis = 0 if corner[0] < shape[0] else 1
+    block, blocks = corner[axis], math.ceil(shape[axis] / corner[axis])
+    return any(
+        block in _block_sizes(launch) and blocks in launch.grid and math.prod(launch.grid) >= blocks
+        for launch in evidence.launches
+    )
+
+
+def enough_programs(evidence: Evidence) -> bool:
+    """Tell whether a launch had programs for all tiles of its two largest block sizes."""
+    return any(
+        math.prod(launch.grid) * math.prod(_block_sizes(launch)[-2:]) >= evidence.expected.numel()
+        for launch in evidence.launches
+    )
+
+
+def _block_sizes(launch: LaunchFacts) -> list[int]:
+    """The meta-parameters that may be sizes of a tile; a single one makes a square."""
+    sizes = sorted(value for value in launch.meta.values() if type(value) is int)
+    return sizes * 2 if len(sizes) == 1 else sizes
+
+
+def ran_out_of_tiles(evidence: Evidence) -> bool:
+    """Tell whether rows or columns at the end are missing for want of programs."""
+    corner = stored_corner(evidence)
+    if corner is not None:
+        # With few tiles, or along one edge, this looks the same as being stuck on the first.
+        few = tiles_beyond(evidence, corner) <= 4 and not enough_programs(evidence)
+        return not stuck_on_first_tile(evidence) or few or reaches_an_edge(evidence, corner)
+    return ran_out_of_programs(evidence)
+
+
+def reaches_far(evidence: Evidence) -> bool:
+    """Tell whether some tensor has elements more than 2**31 elements from its first."""
+    return any(
+        sum((size - 1) * stride for size, stride in zip(t.shape, t.stride(), strict=True)) >= 2**31
+        for t in tensors(evidence)
+        if t.numel()
+    )
+
+
+def read_as(
+    tensor: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> torch.Tensor | None:
+    """Return what a kernel reads from `tensor` with other strides; None outside its storage."""
+    if 0 in shape:
+        return None
+    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    length = tensor.untyped_storage().nbytes() // tensor.itemsize
+    if tensor.storage_offset() + last >= length:
+        return None
+    return tensor.as_strided(shape, strides)
+
+
+def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments as a kernel reads them that takes rows to be dense.
+
+    First those of all tensors, then those of one of them. What would leave the storage, or
+    changes nothing, is left out.
+    """
+    ghosts = [_as_if_contiguous(arg) for arg in args]
+    known = [place for place, ghost in enumerate(ghosts) if ghost is not None]
+    choices = [known] if len(known) < 2 else [known, *([place] for place in known)]
+    for chosen in choices:
+        if chosen:
+            yield tuple(ghosts[i] if i in chosen else arg for i, arg in enumerate(args))
+
+
+def _as_if_contiguous(arg: Any) -> torch.Tensor | None:
+    if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
+        return None
+    return read_as(arg, tuple(arg.shape), torch.empty(arg.shape, device="meta").stride())

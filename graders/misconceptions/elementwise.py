@@ -1,0 +1,181 @@
+"""Mistakes of elementwise kernels: one element in, one out, whatever the formula is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from graders.judge.cases.compare import widened
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions.detectors import BLOCK_SIZES, Imitation, all_contiguous, looks_like
+
+SMALLEST_BLOCK = 4  # what a smaller block would show, chance shows too
+FEWEST = 32  # so many elements hold one and the same value by no chance
+
+OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
+    torch.relu,
+    torch.abs,
+    partial(torch.clamp, max=0.0),
+    lambda x: torch.relu(-x),
+    functional.relu6,
+    *(partial(functional.leaky_relu, negative_slope=slope) for slope in (0.01, 0.1, 0.2)),
+    functional.elu,
+    functional.silu,
+    lambda x: x * torch.sigmoid(1.702 * x),
+    functional.gelu,
+    partial(functional.gelu, approximate="tanh"),
+    torch.sigmoid,
+    torch.tanh,
+    functional.softplus,
+    partial(torch.clamp, min=0.0, max=1.0),
+    partial(torch.clamp, min=1.0),
+)
+
+
+def load_ignores_pid(reference: Imitation) -> Misconception:
+    """Return the misconception of an input that every program loads from its beginning."""
+
+    def footprint(evidence: Evidence) -> bool:
+        args, count = widened(evidence.args), evidence.expected.numel()
+        if evidence.actual is None or not all_contiguous(evidence):
+            return False
+        for block in BLOCK_SIZES:
+            if SMALLEST_BLOCK <= block < count:
+                choices = list(product((False, True), repeat=len(args)))[1:]
+                for stuck in choices:
+                    if looks_like(evidence, reference(*_stuck(block, args, stuck))):
+                        return True
+        return False
+
+    return Misconception(
+        code="load-ignores-pid",
+        title="Every program loads the first block",
+        message=(
+            "The results are stored at the right places, but they were computed from elements "
+            "of the first block, again and again: the pointers of a load do not depend on "
+            "`tl.program_id`. Program 0 is right, and so is a vector of one block."
+        ),
+        next_step=(
+            "Add the same `offsets`, `pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`, to every "
+            "pointer: of each load and of the store."
+        ),
+        footprint=footprint,
+    )
+
+
+def _stuck(block: int, args: tuple[Any, ...], stuck: tuple[bool, ...]) -> tuple[Any, ...]:
+    """The arguments as programs see them that load the first block of some of them."""
+    return tuple(
+        _first_block_again(arg, block) if chosen else arg
+        for arg, chosen in zip(args, stuck, strict=True)
+    )
+
+
+def _first_block_again(arg: torch.Tensor, block: int) -> torch.Tensor:
+    first, count = arg.reshape(-1)[:block], arg.numel()
+    return first.repeat(math.ceil(count / block))[:count].reshape(arg.shape)
+
+
+def through_integers() -> Misconception:
+    """Return the misconception of floating-point values that lost their fractions."""
+
+    def footprint(evidence: Evidence) -> bool:
+        actual = evidence.actual
+        if actual is None or not actual.is_floating_point():
+            return False
+        known = actual.isfinite() & evidence.expected.isfinite()
+        got, want = actual[known].double(), evidence.expected[known].double()
+        if not bool(got.any()) or not bool((got == got.round()).all()):
+            return False
+        # Each input, or each channel of one, may have been cut for itself.
+        room = max(1, sum(_parts(arg) for arg in evidence.args))
+        fractions = want != want.round()
+        return bool(fractions.any()) and bool(((got - want).abs() < room).all())
+
+    return Misconception(
+        code="through-integers",
+        title="The fractions are gone",
+        message=(
+            "The tensors hold floating-point numbers, but every result is a whole number: "
+            "somewhere the values went through an integer type, or were rounded by hand."
+        ),
+        next_step=(
+            "Look for `.to(tl.int32)`, `.to(tl.uint8)`, `//`, `tl.floor` and for the dtype of the "
+            "output. Convert to the *output's* dtype, `output_ptr.dtype.element_ty`, and only at "
+            "the store."
+        ),
+        footprint=footprint,
+    )
+
+
+def _parts(arg: object) -> int:
+    """How many numbers of an argument meet in one result: three channels, or one element."""
+    if not isinstance(arg, torch.Tensor):
+        return 0
+    return arg.shape[0] if arg.dim() == 3 and arg.shape[0] == 3 else 1
+
+
+def block_reduced() -> Misconception:
+    """Return the misconception of a block that was reduced to one number and stored everywhere."""
+
+    def footprint(evidence: Evidence) -> bool:
+        actual = evidence.actual
+        if actual is None or actual.numel() < FEWEST or not bool(actual.any()):
+            return False
+        flat, want = actual.reshape(-1), evidence.expected.reshape(-1)
+        return any(
+            _constant(flat, block) and not _constant(want, block)
+            for block in BLOCK_SIZES
+            if block >= SMALLEST_BLOCK
+        )
+
+    return Misconception(
+        code="block-reduced",
+        title="A whole block has one and the same result",
+        message=(
+            "All elements of a block hold the same number: the block was reduced. `tl.max(x, "
+            "axis)`, `tl.min` and `tl.sum` turn a block into one number; `tl.maximum(a, b)` and "
+            "`tl.minimum(a, b)` compare two blocks element by element."
+        ),
+        next_step="Use `tl.maximum(x, 0.0)` or `tl.where(x > 0, x, 0.0)`.",
+        footprint=footprint,
+    )
+
+
+def _constant(flat: torch.Tensor, block: int) -> bool:
+    """Whether each stretch of `block` elements holds one value, and there are several values."""
+    first = flat[torch.arange(flat.numel()) // block * block]
+    same = (flat == first) | (flat.isnan() & first.isnan())
+    return bool(same.all()) and not bool(flat.isnan().all())
+
+
+def another_activation(wanted: str, before: Imitation) -> Misconception:
+    """Return the misconception of another bend than the one that is asked for.
+
+    `before(*args)` is what the activation `wanted` is applied to.
+    """
+
+    def footprint(evidence: Evidence) -> bool:
+        argument = before(*widened(evidence.args))
+        if argument is None:
+            return False
+        return any(looks_like(evidence, bend(argument)) for bend in OTHER_ACTIVATIONS)
+
+    return Misconception(
+        code="another-activation",
+        title="This is another activation function",
+        message=(
+            "Every element is computed alone and from the right input, but with another "
+            "function: min(x, 0), max(-x, 0), |x|, or a leaky, clipped or smooth relative (leaky "
+            "ReLU, ReLU6, ELU, SiLU, GELU, sigmoid, tanh, softplus). The contract asks for "
+            f"{wanted}."
+        ),
+        next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
+        footprint=footprint,
+    )

@@ -1,0 +1,165 @@
+"""A colour picture in grey, right and wrong: the reference and imitations of mistakes."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions import detectors
+
+WEIGHTS = torch.tensor((0.2989, 0.5870, 0.1140), dtype=torch.float64)
+
+
+def grey(img: torch.Tensor) -> torch.Tensor:
+    """Return the picture in grey, in float64 whatever the dtype of img."""
+    red, green, blue = img.double().unbind(0)
+    return 0.2989 * red + 0.5870 * green + 0.1140 * blue
+
+
+def _interleaved(img: torch.Tensor) -> torch.Tensor:
+    height, width = img.shape[1:]
+    return grey(img.reshape(height, width, 3).permute(2, 0, 1))
+
+
+def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
+    return (img.double() * WEIGHTS[:, None, None]).floor().sum(dim=0)
+
+
+def _weighted_otherwise(evidence: Evidence) -> bool:
+    """Whether some three weights explain the output, and they are not the right ones."""
+    (img,) = evidence.args
+    actual = evidence.actual
+    if actual is None or actual.numel() < 9 or not bool(actual.isfinite().all()):
+        return False
+    channels = img.double().reshape(3, -1).T
+    if not bool(channels.isfinite().all()):
+        return False
+    weights = torch.linalg.lstsq(channels, actual.double().reshape(-1, 1)).solution
+    far = bool(((weights.flatten() - WEIGHTS).abs() > 1e-3).any())
+    return far and detectors.looks_like(evidence, (channels @ weights).reshape(actual.shape))
+
+
+def _channel_stride_ignored(evidence: Evidence) -> bool:
+    (img,) = evidence.args
+    step, *strides = img.stride()
+    if detectors.strays_in_view(evidence):
+        return True
+    for places in ((0, 1, 2), (0, step, step + 1)):
+        planes = [_plane(img, place, strides) for place in places]
+        if any(plane is None for plane in planes):
+            continue
+        read = torch.stack([plane for plane in planes if plane is not None])
+        if detectors.looks_like(evidence, grey(read)):
+            return True
+    return False
+
+
+def _plane(img: torch.Tensor, place: int, strides: list[int]) -> torch.Tensor | None:
+    """What lies `place` elements behind the red channel, with the strides of the picture."""
+    size = img.untyped_storage().nbytes() // img.itemsize - img.storage_offset() - place
+    line = img.as_strided((max(size, 0),), (1,), img.storage_offset() + place)
+    return detectors.read_as(line, tuple(img.shape[1:]), tuple(strides))
+
+
+GREY_MISTAKES = (
+    Misconception(
+        code="channels-swapped",
+        title="The channels have changed places",
+        message=(
+            "The three weights are right, but applied in another order, for instance blue, "
+            "green, red. Some libraries store pictures that way; here channel 0 is red."
+        ),
+        next_step="0.2989 belongs to channel 0, 0.5870 to channel 1, 0.1140 to channel 2.",
+        imitate=lambda img: grey(img.flip(0)),
+        footprint=detectors.computes(
+            lambda img: grey(img[[1, 0, 2]]),
+            lambda img: grey(img[[0, 2, 1]]),
+            lambda img: grey(img[[1, 2, 0]]),
+            lambda img: grey(img[[2, 0, 1]]),
+        ),
+    ),
+    Misconception(
+        code="plain-average",
+        title="The three channels count equally",
+        message=(
+            "The output is the mean of red, green and blue. The eye is far more sensitive "
+            "to green than to blue, hence the weights."
+        ),
+        next_step="Use 0.2989 red + 0.5870 green + 0.1140 blue.",
+        imitate=lambda img: img.double().mean(dim=0),
+        footprint=detectors.computes(lambda img: img.double().sum(dim=0)),
+    ),
+    Misconception(
+        code="one-channel-only",
+        title="Only one channel is used",
+        message=(
+            "All three values come from the same channel, or only one of them is stored: the "
+            "pointers never move by the channel stride."
+        ),
+        next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
+        imitate=lambda img: grey(img[:1].expand_as(img)),
+        footprint=detectors.computes(
+            lambda img: img.double()[0],
+            lambda img: img.double()[1],
+            lambda img: img.double()[2],
+        ),
+    ),
+    Misconception(
+        code="interleaved-assumed",
+        title="The channels are taken to be interleaved",
+        message=(
+            "The kernel looks for red, green and blue of a pixel side by side, as in a file "
+            "of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
+        ),
+        next_step="Use the three strides of the tensor: channel, row, column.",
+        imitate=_interleaved,
+        footprint=detectors.strays_in_view,
+    ),
+    Misconception(
+        code="rounded-too-early",
+        title="Each channel is rounded before the sum",
+        message=(
+            "The weighted channels were cut to whole numbers one by one and then added, so "
+            "up to three fractions are lost and the picture gets darker."
+        ),
+        next_step="Convert to float32 first, add the three, and convert once, at the store.",
+        imitate=lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None,
+    ),
+    Misconception(
+        code="wrong-weights",
+        title="The channels are weighted by other numbers",
+        message=(
+            "Every pixel is a weighted sum of its own three channels, but not with the "
+            "weights of the contract: a digit is wrong, a channel is missing or stands "
+            "there twice, the sum is scaled (by 1/255, say), or the weights are those of "
+            "another standard."
+        ),
+        next_step="Use 0.2989 for red, 0.5870 for green and 0.1140 for blue, and nothing else.",
+        footprint=_weighted_otherwise,
+    ),
+    Misconception(
+        code="clamped",
+        title="The result was cut to a range",
+        message=(
+            "Everything is right but the numbers outside of 0 to 255, or of 0 to 1. A "
+            "picture of floating-point numbers may have any values, negative ones too."
+        ),
+        next_step="Leave `tl.minimum`, `tl.maximum` and `tl.clamp` out.",
+        footprint=detectors.computes(
+            lambda img: grey(img).clamp(0, 255),
+            lambda img: grey(img).clamp(0, 1),
+            lambda img: grey(img).clamp(min=0),
+        ),
+    ),
+    Misconception(
+        code="channel-stride-ignored",
+        title="Green and blue are looked for beside red",
+        message=(
+            "The kernel finds a channel one element behind the one before. They lie "
+            "`stride(0)` elements apart: a whole plane, or whatever the view says. Only a "
+            "picture whose channels are interleaved has a 1 there."
+        ),
+        next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
+        footprint=_channel_stride_ignored,
+    ),
+)

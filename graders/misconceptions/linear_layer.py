@@ -1,0 +1,208 @@
+"""A layer relu(x @ w.T + b), right and wrong: reference, magnitude, what mistakes would compute."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions.detectors import (
+    READS_OUTSIDE,
+    all_contiguous,
+    computes,
+    computes_with_block,
+    has_fault,
+    looks_like,
+    read_as,
+)
+from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
+from graders.misconceptions.matmul import product_mistakes
+
+
+def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x @ w.t() + b)
+
+
+def magnitude(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return x.abs() @ w.abs().t() + b.abs()
+
+
+def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """Rows beyond the last bias get none, or the first ones again."""
+    if not len(b):
+        return []
+    row = torch.arange(x.shape[0])
+    masked = torch.where(row < len(b), b[row.clamp(max=len(b) - 1)], 0.0)
+    return [torch.relu(x @ w.t() + bias[:, None]) for bias in (masked, b[row % len(b)])]
+
+
+def _weight_unturned(evidence: Evidence) -> bool:
+    x, w, b = evidence.args
+    square = w.shape[0] == w.shape[1]
+    if not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE):
+        return True
+    read = read_as(w, tuple(w.t().shape), w.stride())
+    if read is None:
+        return False
+    product = x.double() @ read.double() + b.double()
+    return looks_like(evidence, torch.relu(product))
+
+
+def _bias_in_each_step(
+    block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
+) -> torch.Tensor:
+    return torch.relu(x @ w.t() + -(-x.shape[1] // block) * b)
+
+
+def _other_activations(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    result = x @ w.t() + b
+    others = [
+        activation(result) for activation in OTHER_ACTIVATIONS if activation is not torch.relu
+    ]
+    return [*others, (result > 0).to(result.dtype), result * (result > 1)]
+
+
+def _other_bias(
+    block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
+) -> list[torch.Tensor]:
+    """The bias of the lane, not of the column; or that of the first column for all."""
+    if not 1 < block < len(b):
+        return []
+    lanes = torch.arange(len(b)) % block
+    return [torch.relu(x @ w.t() + other) for other in (b[lanes], b[:1])]
+
+
+def _relu_in_each_step(
+    block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
+) -> list[torch.Tensor]:
+    """Cut off before each step over k, after each step, or product by product."""
+    before = after = torch.zeros(x.shape[0], w.shape[0], dtype=x.dtype)
+    if block < 16 or x.shape[1] > 64 * block:
+        return []
+    for start in range(0, x.shape[1], block):
+        part = x[:, start : start + block] @ w[:, start : start + block].t()
+        before, after = torch.relu(before) + part, torch.relu(after + part)
+    single = torch.relu(x) @ torch.relu(w).t() + torch.relu(-x) @ torch.relu(-w).t()
+    return [torch.relu(result + b) for result in (before, after, single)]
+
+
+SPECIAL = (
+    Misconception(
+        code="bias-missing",
+        title="The bias is missing",
+        message="The output is relu(x @ w.T): the bias never enters the sum.",
+        next_step="Load the biases of your columns once, and add them before the ReLU.",
+        imitate=lambda x, w, b: torch.relu(x @ w.t()),
+    ),
+    Misconception(
+        code="relu-missing",
+        title="Negative numbers pass through",
+        message="The output is x @ w.T + b: the ReLU is missing.",
+        next_step="Store `tl.maximum(result, 0.0)`.",
+        imitate=lambda x, w, b: x @ w.t() + b,
+    ),
+    Misconception(
+        code="relu-before-bias",
+        title="The ReLU comes before the bias",
+        message=(
+            "The output is relu(x @ w.T) + b. The order matters: a negative sum that the bias "
+            "would have lifted above zero was cut off first, and a negative bias can now make "
+            "the output negative."
+        ),
+        next_step="Add the bias first, apply the ReLU last.",
+        imitate=lambda x, w, b: torch.relu(x @ w.t()) + b,
+    ),
+    Misconception(
+        code="bias-by-row",
+        title="The bias is added along the wrong axis",
+        message=(
+            "Every *row* got its own bias. A layer has one bias for each output feature, that "
+            "is for each column of the output."
+        ),
+        next_step="Load it with the column offsets and broadcast it over the rows: "
+        "`bias[None, :]`.",
+        imitate=_bias_by_row,
+    ),
+    Misconception(
+        code="bias-in-each-step",
+        title="The bias is added once for every block of k",
+        message=(
+            "The bias is added inside the loop over k, so it counts as often as the loop runs "
+            "(or it is added both before and after the loop). With a k that fits into one block "
+            "nobody notices the former."
+        ),
+        next_step="Move it behind the loop (or start the accumulator with it).",
+        footprint=computes_with_block(_bias_in_each_step),
+    ),
+    Misconception(
+        code="relu-in-each-step",
+        title="The ReLU is applied before the sum is complete",
+        message=(
+            "Partial sums (or single products) were cut off at zero inside the loop over k. What "
+            "was negative there may be needed: ReLU of a sum is not the sum of ReLUs."
+        ),
+        next_step="Apply the ReLU once, after the loop and after the bias.",
+        footprint=computes_with_block(_relu_in_each_step),
+    ),
+    Misconception(
+        code="relu-on-input",
+        title="The ReLU is applied to the input",
+        message=(
+            "The negative numbers of x were cut off before the product. They belong into it: "
+            "only the *result* of the layer is cut off."
+        ),
+        next_step="Multiply x as it is, add the bias, then `tl.maximum(result, 0.0)`.",
+        footprint=computes(
+            lambda x, w, b: torch.relu(torch.relu(x) @ w.t() + b),
+            lambda x, w, b: torch.relu(x) @ w.t() + b,
+        ),
+    ),
+    Misconception(
+        code="bias-of-other-columns",
+        title="Each tile gets the bias of the first columns",
+        message=(
+            "The first tile of columns is right. The others were given its biases (or all columns "
+            "that of column 0): the offsets of the load do not depend on the program."
+        ),
+        next_step="Load the bias with the column offsets of the tile, `b_ptr + offs_n * stride_b`.",
+        footprint=computes_with_block(_other_bias),
+    ),
+    Misconception(
+        code="bias-subtracted",
+        title="The bias is subtracted",
+        message="The output is relu(x @ w.T - b).",
+        next_step="Add it.",
+        footprint=computes(lambda x, w, b: torch.relu(x @ w.t() - b)),
+    ),
+    Misconception(
+        code="other-activation",
+        title="That is another activation than ReLU",
+        message=(
+            "The output is x @ w.T + b, but what follows is not a ReLU: for instance its mirror "
+            "image (`tl.minimum`), an absolute value, a leaky or a smooth variant, the mere "
+            "answer whether it is positive, or another threshold than 0."
+        ),
+        next_step="ReLU is `tl.maximum(result, 0.0)`: negative numbers become 0, others stay.",
+        footprint=computes(_other_activations),
+    ),
+    Misconception(
+        code="weight-not-transposed",
+        title="The product is x @ w instead of x @ w.T",
+        message=(
+            "w has the shape (n, k), one row for each output feature, as in torch.nn.Linear. The "
+            "kernel reads it as (k, n), which only a square weight survives."
+        ),
+        next_step=(
+            "Read the (BLOCK_K, BLOCK_N) tile of w.T as `offs_n[None, :] * stride_wn + "
+            "offs_k[:, None] * stride_wk`."
+        ),
+        footprint=_weight_unturned,
+    ),
+)
+
+MISTAKES = product_mistakes(
+    reference=layer,
+    magnitude=magnitude,
+    operands=lambda x, w, b: (x, w.t()),
+    finish=lambda product, x, w, b: torch.relu(product + b),
+    special=SPECIAL,
+)

@@ -1,0 +1,344 @@
+"""Misconceptions that every matrix product shares, whatever is fused to it.
+
+Each takes `finish(product, *args)`, which makes the output of the exercise from a product, and
+`operands(*args)`, which returns the two factors, (m, k) and (k, n), in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+
+from graders.judge.cases.compare import widened
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions.detectors import (
+    BLOCK_SIZES,
+    OUT_OF_BOUNDS,
+    READS_OUTSIDE,
+    Footprint,
+    Imitation,
+    all_contiguous,
+    computes_with_block,
+    either,
+    has_fault,
+    looks_like,
+    read_as,
+)
+from graders.misconceptions.rounding import (
+    accumulates_in_half,
+    lossy_dtype,
+    tf32_product,
+)
+from graders.misconceptions.shared import (
+    axis_ignores_pid,
+    contiguous_assumed,
+    missing_mask,
+    offset_ignores_pid,
+    programs_race,
+    tiles_missing,
+)
+
+MOST_PARTS = 16  # of k, for a kernel that splits its sum among programs
+
+Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+
+
+def product_mistakes(
+    reference: Imitation,
+    magnitude: Callable[..., torch.Tensor],
+    operands: Operands,
+    finish: Imitation,
+    special: tuple[Misconception, ...] = (),
+) -> tuple[Misconception, ...]:
+    """Return the misconceptions of a product over k, with an exercise's `special` ones.
+
+    Of those that account for equally many cases the first is named. Reads outside a tensor
+    have several causes: views alone, a ragged k alone, or (among the special ones) any shape
+    that is not square.
+    """
+    return (
+        contiguous_assumed(reference, "the width of the matrix"),
+        k_not_masked(operands),
+        *special,
+        k_block_repeated(operands, finish),
+        k_step_wrong(operands, finish),
+        k_wrapped(operands, finish),
+        k_loop_missing(operands, finish),
+        k_tail_dropped(operands, finish),
+        programs_race(
+            "The sum over k was split among programs, and each stores its part of it as if it "
+            "were the whole.",
+            part_stored(operands, finish),
+        ),
+        accumulator_overwritten(operands, finish),
+        accumulates_in_half(magnitude),
+        lossy_dtype(reference),
+        tf32_product(magnitude),
+        missing_mask("a matrix", "M and N"),
+        axis_ignores_pid(),
+        tiles_missing("m", "n"),
+        offset_ignores_pid(),
+    )
+
+
+def k_not_masked(operands: Operands) -> Misconception:
+    """Return the misconception of a last k block that is loaded whole."""
+
+    def footprint(evidence: Evidence) -> bool:
+        k = operands(*evidence.args)[0].shape[1]
+        return k % 128 != 0 and has_fault(evidence, READS_OUTSIDE)
+
+    return Misconception(
+        code="k-not-masked",
+        title="The last block of k has no mask",
+        message=(
+            "k is not a multiple of BLOCK_K, so the last step of the loop reads past the end of "
+            "the rows of a and of the columns of b. What it finds there is the next row, or "
+            "nothing that is yours, and it is *added into every element* of the tile. Where k "
+            "happens to fit, all is well: the sort of bug that appears once a week."
+        ),
+        next_step=(
+            "Inside the loop give both loads the condition `offs_k < K` with `other=0.0`. Zeros "
+            "do not change a sum; both sides need it, because 0 times NaN is NaN."
+        ),
+        footprint=footprint,
+    )
+
+
+def k_loop_missing(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of a product of the first k block alone."""
+
+    def first_block(block: int, *args: torch.Tensor) -> torch.Tensor:
+        a, b = operands(*args)
+        return finish(a[:, :block] @ b[:block], *args)  # type: ignore[return-value]
+
+    return Misconception(
+        code="k-loop-missing",
+        title="Only the first block of k enters the sum",
+        message=(
+            "Each element is the product of the *beginning* of a row with the beginning of a "
+            "column. The loop over k is missing, ends after one step, or the tile is stored "
+            "inside it before it is complete."
+        ),
+        next_step=(
+            "Step through all of k, `for k in range(0, tl.cdiv(K, BLOCK_K))`, add to the "
+            "accumulator in each step, and store after the loop."
+        ),
+        footprint=computes_with_block(first_block),
+    )
+
+
+def k_tail_dropped(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of a loop that leaves out the block of k that is not full."""
+
+    def whole_blocks(block: int, *args: torch.Tensor) -> torch.Tensor:
+        a, b = operands(*args)
+        end = a.shape[1] // block * block
+        return finish(a[:, :end] @ b[:end], *args)  # type: ignore[return-value]
+
+    return Misconception(
+        code="k-tail-dropped",
+        title="The end of k is left out of the sum",
+        message=(
+            "The loop runs over the full blocks of k only: `K // BLOCK_K` rounds down, and the "
+            "products of the last, ragged block are missing from every element."
+        ),
+        next_step=(
+            "Round up, `tl.cdiv(K, BLOCK_K)`, or use `range(0, K, BLOCK_K)`, and mask the last "
+            "block with `offs_k < K`."
+        ),
+        footprint=computes_with_block(whole_blocks),
+    )
+
+
+def k_block_repeated(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of pointers that never move along k."""
+
+    def repeated(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        k = a.shape[1]
+        if k <= block:
+            return None
+        steps, rest = -(-k // block), k % block
+        first = a[:, :block] @ b[:block]
+        # With a mask that follows the loop counter the last step takes only `rest` columns.
+        ragged = (steps - 1) * first + a[:, :rest] @ b[:rest] if rest else steps * first
+        return finish(ragged, *args)
+
+    def repeated_whole(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        steps = -(-a.shape[1] // block)
+        if steps < 2:
+            return None
+        return finish(steps * (a[:, :block] @ b[:block]), *args)
+
+    def one_repeated(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        (m, k), n = a.shape, b.shape[1]
+        if k <= block:
+            return []
+        missing = -k % block
+        whole_a = torch.nn.functional.pad(a, (0, missing)).reshape(m, -1, block)
+        whole_b = torch.nn.functional.pad(b, (0, 0, 0, missing)).reshape(-1, block, n)
+        found = (a[:, :block] @ whole_b.sum(0), whole_a.sum(1) @ b[:block])
+        return [finish(product, *args) for product in found]  # type: ignore[misc]
+
+    plain, masked = computes_with_block(repeated_whole), computes_with_block(repeated)
+    single = computes_with_block(one_repeated)
+    return Misconception(
+        code="k-block-repeated",
+        title="Every step of the loop multiplies the same block",
+        message=(
+            "The loop runs often enough, but each step loads the *first* block of k again: the "
+            "output is the product of that block, several times over. The pointers (or the "
+            "offsets along k) of a, of b or of both are computed before the loop and never move."
+        ),
+        next_step=(
+            "At the end of each step advance both: `a_ptrs += BLOCK_K * stride_ak` and "
+            "`b_ptrs += BLOCK_K * stride_bk`; or compute `offs_k` from the loop variable."
+        ),
+        footprint=either(plain, masked, single),
+    )
+
+
+def accumulator_overwritten(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of a tile that holds the last k block's product alone."""
+
+    def last_block(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        k = a.shape[1]
+        if k == 0:
+            return None
+        start = (k - 1) // block * block
+        return finish(a[:, start:] @ b[start:], *args)
+
+    return Misconception(
+        code="accumulator-overwritten",
+        title="Each step overwrites the sum of the steps before",
+        message=(
+            "Each element is the product of the *last* block of k alone. The accumulator is "
+            "assigned anew in each step instead of being added to, or set to zero inside the "
+            "loop."
+        ),
+        next_step=(
+            "Zero it once before the loop; inside it, `accumulator = tl.dot(a, b, accumulator)` "
+            "or `accumulator += tl.dot(a, b)`."
+        ),
+        footprint=computes_with_block(last_block),
+    )
+
+
+def part_stored(operands: Operands, finish: Imitation) -> Footprint:
+    """Return the footprint of a third axis of the grid, and a sum over one part of k alone."""
+
+    def footprint(evidence: Evidence) -> bool:
+        parts = max(
+            (launch.grid[2] for launch in evidence.launches if len(launch.grid) == 3), default=1
+        )
+        args = widened(evidence.args)
+        a, b = operands(*args)
+        k = a.shape[1]
+        if not 1 < parts <= MOST_PARTS or has_fault(evidence, OUT_OF_BOUNDS):
+            return False
+        inner = torch.arange(k)
+        owners = [inner // max(1, -(-k // parts))]
+        owners += [inner // block % parts for block in BLOCK_SIZES if 1 < block < k]
+        for owner in owners:
+            for part in range(parts):
+                mine = owner == part
+                if looks_like(evidence, finish(a[:, mine] @ b[mine], *args)):
+                    return True
+        return False
+
+    return footprint
+
+
+def k_wrapped(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of offsets along k that are wrapped round with `% K`."""
+
+    def wrapped(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        k = a.shape[1]
+        if k % block == 0:
+            return None
+        inner = torch.arange(k + -k % block) % k
+        return finish(a[:, inner] @ b[inner], *args)
+
+    return Misconception(
+        code="k-wrapped",
+        title="The beginning of k is counted twice",
+        message=(
+            "In the last step over k the lanes beyond K were wrapped round (`offs_k % K`): every "
+            "address is legal, but they load real elements, whose products are added a second "
+            "time. Rows and columns may be wrapped, because the store throws them away; k may not."
+        ),
+        next_step="Load lanes beyond K as zero: `mask=offs_k < K, other=0.0`, for both factors.",
+        footprint=computes_with_block(wrapped),
+    )
+
+
+def k_step_wrong(operands: Operands, finish: Imitation) -> Misconception:
+    """Return the misconception of pointers into b that advance by the wrong distance."""
+
+    def misled(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        k, n = b.shape
+        if k <= block:
+            return []
+        row, column = torch.arange(k)[:, None], torch.arange(n)
+        found = []
+        for step in {1, b.stride(0), b.stride(1)} - {b.stride(0)}:
+            place = row % block * b.stride(0) + row // block * block * step + column * b.stride(1)
+            dense = (
+                torch.as_strided(b, (b.numel(),), (1,)) if b.numel() > int(place.max()) else None
+            )
+            if dense is not None:
+                found.append(finish(a @ dense[place], *args))
+        return found  # type: ignore[return-value]
+
+    only_dense = computes_with_block(misled)
+    return Misconception(
+        code="k-step-wrong",
+        title="The pointers advance by the wrong distance along k",
+        message=(
+            "The first block of k is right, the next ones are not. Going on by BLOCK_K elements of "
+            "k means BLOCK_K times the stride *along k*: stride_ak for a, stride_bk for b."
+        ),
+        next_step="`a_ptrs += BLOCK_K * stride_ak` and `b_ptrs += BLOCK_K * stride_bk`.",
+        footprint=lambda evidence: all_contiguous(evidence) and only_dense(evidence),
+    )
+
+
+def misread_factor(
+    first: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
+    second: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
+) -> Footprint:
+    """Return the footprint of a product a @ b of which one factor is read in a wrong way.
+
+    `first(a, b)` and `second(a, b)` yield what is read in place of a, and of b; None where
+    that leaves the storage. Reads outside a matrix that is not square are claimed too.
+    """
+
+    def footprint(evidence: Evidence) -> bool:
+        a, b = evidence.args[:2]
+        square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
+        if not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE):
+            return True
+        products = [read.double() @ b.double() for read in first(a, b) if read is not None]
+        products += [a.double() @ read.double() for read in second(a, b) if read is not None]
+        return any(looks_like(evidence, product) for product in products)
+
+    return footprint
+
+
+def rows_of_k(a: torch.Tensor, b: torch.Tensor) -> Iterator[torch.Tensor | None]:
+    """Yield b as it is read by a kernel that takes its rows to be k elements apart."""
+    k = b.shape[0]
+    for column in {1, b.stride(1)}:
+        yield read_as(b, tuple(b.shape), (k, column))
+
+
+def strides_exchanged(matrix: torch.Tensor) -> tuple[torch.Tensor | None]:
+    """Return the matrix as it is read with its two strides exchanged."""
+    return (read_as(matrix, tuple(matrix.shape), (matrix.stride(1), matrix.stride(0))),)

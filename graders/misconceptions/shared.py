@@ -1,0 +1,224 @@
+"""Misconceptions that many exercises share, with words that fit each of them."""
+
+from __future__ import annotations
+
+from graders.judge.cases.compare import widened
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions.detectors import (
+    OUT_OF_BOUNDS,
+    RACES,
+    READS_OUTSIDE,
+    Footprint,
+    Imitation,
+    all_contiguous,
+    has_fault,
+    inputs_as_if_contiguous,
+    looks_like,
+    programs,
+    ran_out_of_programs,
+    ran_out_of_tiles,
+    reaches_far,
+    stays_along_one_axis,
+    stored_prefix,
+    stuck_on_first_tile,
+)
+
+
+def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
+    """Return the misconception of lanes that leave the tensor. `what` is loaded or stored.
+
+    `bound` names the number of elements, or those of rows and columns with "and" between them.
+    """
+    rows, _, columns = bound.partition(" and ")
+    compared = f"the offsets with `{bound}`"
+    if columns:
+        compared = (
+            f"rows with `{rows}` and columns with `{columns}` (a flat offset with "
+            f"`{rows} * {columns}`)"
+        )
+    return Misconception(
+        code="missing-mask",
+        title="Some lanes of the last block lie outside the tensor",
+        message=(
+            f"A block always has all its lanes, but {what} rarely ends exactly where a block "
+            "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
+            "reads rubbish or overwrites somebody else's data, often without any error. A mask "
+            "that is too wide does the same: `<=` for `<`, the bound of the other axis, a mask "
+            "of the columns alone, or the number of the lane in place of its offset."
+        ),
+        next_step=(
+            f"Build the mask by comparing {compared}, strictly smaller, and give it to *every* "
+            "`tl.load` and `tl.store` of the kernel. Is it right already? Then the address is "
+            "not: write down pointer, stride and offset of one lane that strays."
+        ),
+        faults=OUT_OF_BOUNDS,
+    )
+
+
+def offset_ignores_pid() -> Misconception:
+    """Return the misconception that leaves all programs on the first block."""
+    return Misconception(
+        code="offset-ignores-pid",
+        title="Only the first block was computed",
+        message=(
+            "The launch had programs enough for all elements, but hardly more than one block "
+            "arrived. Either every program works on the first block, because its offsets do not "
+            "depend on `tl.program_id` (or its mask compares them with `BLOCK_SIZE`), or the "
+            "programs start at the wrong distance: at `pid`, one *element* apart, or at "
+            "`pid * n_elements`, where the mask rightly silences them."
+        ),
+        next_step=(
+            "Program number `pid` starts where `pid` blocks have gone before it: at "
+            "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
+        ),
+        footprint=stuck_on_first_tile,
+    )
+
+
+def grid_too_small(size: str = "n_elements") -> Misconception:
+    """Return the misconception of a grid that leaves the tail of a flat output out."""
+    return Misconception(
+        code="grid-too-small",
+        title="There was no program for the last elements",
+        message=(
+            "The end of the output was never stored: the programs of the grid do not reach it. "
+            f"`{size} // BLOCK_SIZE` rounds down and forgets the block that is not full; a grid "
+            "that was counted with another block size than the kernel has is too small; and a "
+            "fixed number of programs suits only one size, unless each of them loops over its "
+            "share of the blocks, to the very last one."
+        ),
+        next_step=(
+            f"Round up, `grid = (triton.cdiv({size}, BLOCK_SIZE),)`, with the BLOCK_SIZE that the "
+            "kernel gets. A program that loops goes on by `tl.num_programs(0)` blocks."
+        ),
+        footprint=ran_out_of_programs,
+    )
+
+
+def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
+    """Return the misconception of a 2D grid that leaves the last rows or columns out."""
+    return Misconception(
+        code="grid-too-small",
+        title="There was no program for the last rows or columns",
+        message=(
+            "Whole rows or columns at the end of the output were never stored: no program gets "
+            "that far. `//` rounds down and forgets the tile that is not full, in the grid and "
+            "in the bounds of a loop; a fixed block covers only so many columns; a mask may stop "
+            "one too early; and a grid, or a mask, whose two axes are exchanged fits square "
+            "matrices only."
+        ),
+        next_step=(
+            f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and "
+            f"`triton.cdiv({columns}, BLOCK_N)`, check that the axis of `tl.program_id` matches "
+            "the place in the grid, and that each mask compares with the size of its own axis."
+        ),
+        footprint=ran_out_of_tiles,
+    )
+
+
+def axis_ignores_pid() -> Misconception:
+    """Return the misconception of a 2D grid of which one axis enters no offset."""
+    return Misconception(
+        code="axis-ignores-pid",
+        title="One axis stays on its first block",
+        message=(
+            "The grid has programs enough along both axes, but along one of them all programs "
+            "work on the first block: its offsets do not move on with the program id of that "
+            "axis. Either the id is not used, or it is multiplied by something else than the "
+            "block size of its own axis."
+        ),
+        next_step=(
+            "Each axis needs an id of its own: `tl.program_id(0) * BLOCK_M + tl.arange(0, "
+            "BLOCK_M)` for the rows, `tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)` for "
+            "the columns."
+        ),
+        footprint=stays_along_one_axis,
+    )
+
+
+def last_element_missed() -> Misconception:
+    """Return the misconception of a mask that is one too narrow on a flat output."""
+
+    def footprint(evidence: Evidence) -> bool:
+        return stored_prefix(evidence) == evidence.expected.numel() - 1 and programs(evidence) > 0
+
+    return Misconception(
+        code="last-element-missed",
+        title="The last element is missing",
+        message=(
+            "All but the very last element is there. The mask stops one too early: with "
+            "`n_elements` elements the valid offsets are 0 to `n_elements - 1`, and "
+            "`offsets < n_elements` already leaves `n_elements` out."
+        ),
+        next_step="Compare with `n_elements` itself, not with `n_elements - 1`.",
+        footprint=footprint,
+    )
+
+
+def offset_in_32_bits() -> Misconception:
+    """Return the misconception of offsets that overflow 32 bits."""
+    return Misconception(
+        code="offset-in-32-bits",
+        title="An offset does not fit into 32 bits",
+        message=(
+            "`tl.program_id` and `tl.arange` are 32-bit integers, and so is their product with "
+            "a small stride. Past 2**31 elements the product wraps around and points *before* "
+            "the tensor. Small tests never show it; a view into a large tensor does."
+        ),
+        next_step=(
+            "Go to 64 bits before you multiply: `row.to(tl.int64) * stride_row`. Converting the "
+            "finished product is too late."
+        ),
+        faults=frozenset({"offset-overflow"}),
+        footprint=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
+    )
+
+
+def contiguous_assumed(reference: Imitation, width: str = "the width") -> Misconception:
+    """Return the misconception of the stride trap: stride = width, whatever the view."""
+
+    def footprint(evidence: Evidence) -> bool:
+        if all_contiguous(evidence):
+            return False
+        if has_fault(evidence, READS_OUTSIDE):
+            return True
+        return any(
+            looks_like(evidence, reference(*widened(read)))
+            for read in inputs_as_if_contiguous(evidence.args)
+        )
+
+    return Misconception(
+        code="contiguous-assumed",
+        title="The kernel takes a view to be contiguous",
+        message=(
+            f"It finds the next row by stepping over {width} (or the next column by stepping "
+            "over 1), which is true only of a tensor that lies densely in memory, row after "
+            "row. This case passes a view: its rows lie further apart, its columns are not "
+            "neighbours, or one row is repeated. So you read ghost data that belongs to "
+            "somebody else's elements. Contiguous tensors never show this mistake."
+        ),
+        next_step=(
+            "Pass `x.stride(0)` and `x.stride(1)` to the kernel, and compute every address as "
+            "`base + row * stride_row + column * stride_column`."
+        ),
+        footprint=footprint,
+    )
+
+
+def programs_race(what: str, footprint: Footprint | None = None) -> Misconception:
+    """Return the misconception of several programs that store to the same elements."""
+    return Misconception(
+        code="programs-race",
+        title="Several programs write to the same elements",
+        message=(
+            f"{what} Programs run at the same time and in any order, so whichever stores last "
+            "wins and the work of the others is lost. Run one after another, as on a patient "
+            "interpreter, the result can even look right."
+        ),
+        next_step=(
+            "Give each output element to exactly one program, which does all the work for it. "
+            "(Where that is impossible, `tl.atomic_add` on a zeroed float32 output adds safely.)"
+        ),
+        faults=RACES,
+        footprint=footprint,
+    )

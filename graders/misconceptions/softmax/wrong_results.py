@@ -1,0 +1,200 @@
+"""Softmax of rows, right and wrong: reference, magnitude, and what mistakes would compute."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from graders.judge.records import Evidence
+from graders.misconceptions.detectors import close, has_holes
+
+SMALLEST_BLOCK, LONGEST_ROW = 16, 1100  # of a walk in blocks that is imitated
+
+
+def too_many_steps(block: int, x: torch.Tensor) -> bool:
+    """Whether to leave out the imitation of a walk: rare block sizes, or long rows."""
+    return not SMALLEST_BLOCK <= block < x.shape[-1] <= LONGEST_ROW
+
+
+def blocks(x: torch.Tensor, size: int) -> list[torch.Tensor]:
+    """Return the blocks of `size` columns into which a kernel cuts the rows of x."""
+    return [x[..., start : start + size] for start in range(0, x.shape[-1], size)]
+
+
+def softmax(x: torch.Tensor) -> torch.Tensor:
+    """Return the softmax of each row."""
+    return torch.softmax(x, dim=-1)
+
+
+def softmax_magnitude(x: torch.Tensor) -> torch.Tensor:
+    """exp makes an error in its argument, which grows with the argument, a relative error.
+
+    The argument is x - max, or, before the maximum is subtracted, x times log2(e) for exp2.
+    """
+    return (softmax(x) * (1 + 2 * x.abs() + _largest(x).abs())).nan_to_num(nan=0.0)
+
+
+def _largest(x: torch.Tensor) -> torch.Tensor:
+    """The maximum of each row, as a column."""
+    return x.amax(dim=-1, keepdim=True) if x.numel() else x
+
+
+def with_base_two(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return the shares of 2**x in place of e**x, and of 2**(x ln 2)."""
+    return [softmax(x * math.log(2.0)), softmax(x * math.log(2.0) ** 2)]
+
+
+def clamped(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return the softmax of numbers that are cut off where exp would overflow."""
+    return [softmax(x.clamp(max=top)) for top in (20.0, 50.0, 60.0, 80.0, 85.0, 87.0, 88.0)]
+
+
+def without_exp(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return shares of the numbers themselves, or of how far they lie above the least."""
+    if not x.numel():
+        return []
+    above = x - x.amin(dim=1, keepdim=True)
+    return [part / part.sum(dim=1, keepdim=True) for part in (x, above, x.abs())]
+
+
+def infinity_as_zero(x: torch.Tensor) -> torch.Tensor | None:
+    """Return a softmax that takes -inf for 0."""
+    return softmax(x.masked_fill(x.isinf(), 0.0)) if bool(x.isinf().any()) else None
+
+
+def with_temperature(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return the softmax of numbers that were divided by something first."""
+    columns = max(1, x.shape[1])
+    return [softmax(x * factor) for factor in (columns**-0.5, 1 / columns, 0.5, 2.0)]
+
+
+def one_too_many(x: torch.Tensor) -> torch.Tensor:
+    """Return exp(x - max) / (1 + sum)."""
+    weights = torch.exp(x - _largest(x))
+    return weights / (1 + weights.sum(dim=1, keepdim=True))
+
+
+def with_stale_maximum(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return exp(x - maximum up to the block) / sum, stored while the maximum was growing."""
+    if too_many_steps(block, x):
+        return None
+    highest, stored = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype), []
+    for part in blocks(x, block):
+        highest = torch.maximum(highest, part.amax(dim=1, keepdim=True))
+        stored.append(torch.exp(part - highest))
+    return torch.cat(stored, dim=1) / torch.exp(x - highest).sum(dim=1, keepdim=True)
+
+
+def over_tiles(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    """Return softmaxes whose sum, or maximum and sum, are those of a tile of rows."""
+    rows = x.shape[0]
+    if not 1 < block < 2 * rows or not x.numel():
+        return []
+    tiles = torch.split(x, block)
+    sums = [torch.exp(tile - _largest(tile)) for tile in tiles]
+    alone = [tile / tile.sum() for tile in sums]
+    whole = [torch.softmax(tile.flatten(), dim=0).view(tile.shape) for tile in tiles]
+    return [torch.cat(alone), torch.cat(whole)]
+
+
+def down_tiles(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return the softmax down the columns of each tile of rows."""
+    if not 1 < block < 2 * x.shape[0] or not x.numel():
+        return None
+    return torch.cat([torch.softmax(tile, dim=0) for tile in torch.split(x, block)])
+
+
+def divided_by_length(x: torch.Tensor) -> torch.Tensor:
+    """Return exp(x - max) divided by how many columns there are."""
+    return torch.exp(x - _largest(x)) / x.shape[1]
+
+
+def lanes_wrapped(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return a softmax whose sum counts the lanes beyond the row, wrapped round to its start."""
+    columns = x.shape[1]
+    if block <= columns:
+        return None
+    weights = torch.exp(x - _largest(x))
+    wrapped = weights[:, torch.arange(block) % columns]
+    return weights / wrapped.sum(dim=1, keepdim=True)
+
+
+def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return an online softmax in lanes, whose sums are added without a common maximum."""
+    if too_many_steps(block, x):
+        return None
+    padded = torch.nn.functional.pad(x, (0, -x.shape[1] % block), value=-float("inf"))
+    lanes = padded.view(x.shape[0], -1, block)
+    total = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).nan_to_num(nan=0.0).sum((1, 2))
+    return torch.exp(x - _largest(x)) / total[:, None]
+
+
+def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return an online softmax that multiplies the old sum by exp(new - old maximum)."""
+    if too_many_steps(block, x):
+        return None
+    highest = blocks(x, block)[0].amax(dim=1, keepdim=True)
+    total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
+    for part in blocks(x, block):
+        larger = torch.maximum(highest, part.amax(dim=1, keepdim=True))
+        total = total * torch.exp(larger - highest) + torch.exp(part - larger).sum(1, keepdim=True)
+        highest = larger
+    return torch.exp(x - highest) / total
+
+
+def last_block_summed(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return a softmax whose sum is that of the last block alone."""
+    if too_many_steps(block, x):
+        return None
+    weights = torch.exp(x - _largest(x))
+    return weights / blocks(weights, block)[-1].sum(dim=1, keepdim=True)
+
+
+def padding_counted(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return the softmax of rows padded with zeros to the length of a block."""
+    columns = x.shape[1]
+    if block <= columns:
+        return None
+    weights = torch.exp(x)
+    return weights / (weights.sum(dim=1, keepdim=True) + (block - columns))
+
+
+def each_block_alone(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return the softmax of each block of a row for itself."""
+    if too_many_steps(block, x):
+        return None
+    return torch.cat([softmax(part) for part in blocks(x, block)], dim=1)
+
+
+def sum_not_rescaled(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return an online softmax whose sum keeps the terms of older maxima as they were."""
+    if too_many_steps(block, x):
+        return None
+    highest = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype)
+    total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
+    for part in blocks(x, block):
+        highest = torch.maximum(highest, part.amax(dim=1, keepdim=True))
+        total = total + torch.exp(part - highest).sum(dim=1, keepdim=True)
+    return torch.exp(x - highest) / total
+
+
+def overflowed(evidence: Evidence) -> bool:
+    """Tell whether exactly rows with large (or very negative) numbers are not finite."""
+    (x,) = evidence.args
+    actual = evidence.actual
+    if actual is None or not x.numel() or has_holes(evidence):
+        return False
+    rows = (~actual.isfinite()).any(dim=1)
+    largest = x.double().amax(dim=1)
+    return bool(rows.any()) and bool(((largest[rows] > 10) | (largest[rows] < -80)).all())
+
+
+def nan_after_infinity(evidence: Evidence) -> bool:
+    """All is right but rows of NaN, and those hold -inf."""
+    (x,), actual = evidence.args, evidence.actual
+    if actual is None or has_holes(evidence) or not bool(actual.isnan().any()):
+        return False
+    lost = actual.isnan().any(dim=1)
+    infinite = (x == -float("inf")).any(dim=1)
+    return bool(infinite[lost].all() and close(actual, evidence.expected)[~lost].all())

@@ -1,0 +1,286 @@
+"""Mistakes in finding an element of a 2D tensor: strides, row lengths, masks of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from typing import Any
+
+import torch
+
+from graders.judge.cases.compare import widened
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions.detectors import (
+    OUT_OF_BOUNDS,
+    RACES,
+    READS_OUTSIDE,
+    Imitation,
+    has_fault,
+    looks_like,
+    read_as,
+    stored_prefix,
+    strays_in_view,
+)
+
+WRITES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
+
+
+def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The arguments with the strides of the first one in every other order, where it can be."""
+    first, *rest = args
+    own = tuple(first.stride())
+    for strides in permutations(own):
+        read = read_as(first, tuple(first.shape), strides) if strides != own else None
+        if read is not None:
+            yield read, *rest
+
+
+def _left(evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READS_OUTSIDE) -> bool:
+    """Whether the kernel read outside of this argument; the engine says which by its shape."""
+    shape = f"shape {tuple(tensor.shape)}"
+    faults = (fault for fault in evidence.faults if fault.code in codes)
+    return any(shape in fault.message for fault in faults)
+
+
+def strides_swapped(reference: Imitation) -> Misconception:
+    """Return the misconception of row and column that take each other's stride."""
+
+    def imitate(*args: Any) -> torch.Tensor | None:
+        misread = next(_misread(args), None)
+        return None if misread is None else reference(*widened(misread))
+
+    def footprint(evidence: Evidence) -> bool:
+        shape = evidence.expected.shape
+        oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
+        if oblong and _left(evidence, evidence.args[0]):
+            return True
+        found = _misread(evidence.args)
+        return any(looks_like(evidence, reference(*widened(args))) for args in found)
+
+    return Misconception(
+        code="strides-swapped",
+        title="The strides of rows and columns are exchanged",
+        message=(
+            "The kernel moves to the next *row* by the stride of the columns, and the other "
+            "way round. A square matrix is then read transposed; any other shape is read at "
+            "wrong places, or left."
+        ),
+        next_step=(
+            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
+            "Check the order of the arguments at the launch too."
+        ),
+        imitate=imitate,
+        footprint=footprint,
+    )
+
+
+def divided_by_wrong_size(
+    turned: bool = False, combine: Callable[..., torch.Tensor] | None = None
+) -> Misconception:
+    """Return the misconception of a flat offset that is divided by the wrong number.
+
+    The kernel walks through its output; where it is `turned`, that is the transposed matrix.
+    `combine(values, columns, *others)` makes the result of what was read in those columns of
+    the first argument; without it that is the result.
+    """
+
+    def results(x: torch.Tensor, *others: Any) -> Iterator[torch.Tensor | None]:
+        """What each way to divide wrongly computes; None where it leaves x."""
+        rows, columns = x.shape
+        right, wrong = (rows, columns) if turned else (columns, rows)
+        if right == wrong or not x.numel():
+            return
+        for by, rest in ((wrong, wrong), (wrong, right), (right, wrong)):
+            offsets = torch.arange(x.numel())
+            outer, inner = offsets // by, offsets % rest
+            row, column = (inner, outer) if turned else (outer, inner)
+            values = _lying_at(x, row * x.stride(0) + column * x.stride(1))
+            if values is not None and combine is not None:
+                if int(column.max()) >= columns:
+                    continue
+                values = combine(values, column, *others)
+            shape = (columns, rows) if turned else (rows, columns)
+            yield values if values is None else values.reshape(shape)
+
+    def imitate(*args: Any) -> torch.Tensor | None:
+        return next((result for result in results(*args) if result is not None), None)
+
+    def footprint(evidence: Evidence) -> bool:
+        return any(
+            _left(evidence, evidence.args[0]) if result is None else looks_like(evidence, result)
+            for result in results(*evidence.args)
+        )
+
+    length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
+    return Misconception(
+        code="divided-by-wrong-size",
+        title="Row and column come from a division by the wrong size",
+        message=(
+            "The number of an output element was divided by the height of a matrix where the "
+            f"length of a row is asked for. A row of the output has `{length}` elements, so by "
+            "that number you divide, for the quotient *and* for the remainder; "
+            f"`{other}` fits square matrices only."
+        ),
+        next_step=(
+            f"`offsets // {length}` is the row of the output, `offsets % {length}` its column."
+        ),
+        imitate=imitate,
+        footprint=footprint,
+    )
+
+
+def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
+    """What a kernel reads at these offsets from the first element; None behind the last one."""
+    last = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True))
+    return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
+
+
+def column_stride_ignored(reference: Imitation) -> Misconception:
+    """Return the misconception of columns that are taken to be neighbours in memory."""
+
+    def footprint(evidence: Evidence) -> bool:
+        x, *others = evidence.args
+        if x.stride(-1) == 1 or not x.numel():
+            return False
+        read = read_as(x, tuple(x.shape), (*x.stride()[:-1], 1))
+        if read is None:
+            return has_fault(evidence, READS_OUTSIDE)
+        found = looks_like(evidence, reference(*widened((read, *others))))
+        return found or has_fault(evidence, READS_OUTSIDE)
+
+    return Misconception(
+        code="column-stride-ignored",
+        title="The columns are taken to be neighbours",
+        message=(
+            "The rows are found by their stride, but within a row the kernel steps by 1. In a "
+            "transposed or stepped view two neighbours of a row lie `stride(1)` elements apart, "
+            "and in an expanded one they are the same element. Slices of rows do not show this."
+        ),
+        next_step="Multiply the column by `stride_col` as well: both strides, always.",
+        footprint=footprint,
+    )
+
+
+def allocated_like_view() -> Misconception:
+    """Return the misconception of an output that inherits the strides of a transposed input."""
+
+    def footprint(evidence: Evidence) -> bool:
+        x, want = evidence.args[0], evidence.expected
+        strides = torch.empty_like(x).stride()
+        if x.shape != want.shape or strides == want.contiguous().stride():
+            return False
+        return looks_like(evidence, want.reshape(-1).as_strided(tuple(want.shape), strides))
+
+    return Misconception(
+        code="allocated-like-view",
+        title="The output lies in memory like the transposed input",
+        message=(
+            "`torch.empty_like(x)` copies the *order* of the strides, too. For a transposed x it "
+            "returns a transposed output, but the kernel fills it as if row followed row."
+        ),
+        next_step="Allocate `torch.empty(x.shape, dtype=x.dtype, device=x.device)`.",
+        footprint=footprint,
+    )
+
+
+def output_strides_of_input() -> Misconception:
+    """Return the misconception of a dense output that is addressed by the strides of a view."""
+
+    def footprint(evidence: Evidence) -> bool:
+        x, want = evidence.args[0], evidence.expected
+        x = x if x.shape == want.shape else x[0]  # a picture: the output is like one channel
+        if x.is_contiguous():
+            return False
+        if has_fault(evidence, WRITES_OUTSIDE):
+            return True
+        reached = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True)) + 1
+        if reached == want.numel() and 0 not in x.stride():
+            line = torch.empty_like(want).reshape(-1)
+            line.as_strided(tuple(x.shape), x.stride()).copy_(want)
+            return looks_like(evidence, line.reshape(want.shape))
+        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
+        return untouched and reached < want.numel()
+
+    return Misconception(
+        code="output-strides-of-input",
+        title="The output is written with the strides of the input",
+        message=(
+            "Reading is right, but the store uses the strides of x. The output is a new, "
+            "dense tensor: its rows are `n_cols` elements apart, whatever the view was."
+        ),
+        next_step=(
+            "Compute two offsets: `row * stride_row + col * stride_col` to load, and "
+            "`row * n_cols + col` to store."
+        ),
+        footprint=footprint,
+    )
+
+
+def stored_transposed() -> Misconception:
+    """Return the misconception of an output that is filled column by column."""
+    return Misconception(
+        code="stored-transposed",
+        title="The output is filled column by column",
+        message=(
+            "The right values arrive, but in the order of the transposed matrix: element "
+            "(i, j) was stored at `j * n_rows + i`. In a dense matrix of `n_cols` columns it "
+            "lies at `i * n_cols + j`."
+        ),
+        next_step="Store to `row * n_cols + col`.",
+        footprint=lambda evidence: (
+            min(evidence.expected.shape) > 1
+            and looks_like(evidence, evidence.expected.t().reshape(evidence.expected.shape))
+        ),
+    )
+
+
+def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misconception:
+    """Return the misconception of a dense matrix whose rows are taken to be columns long."""
+
+    def footprint(evidence: Evidence) -> bool:
+        rows, columns = evidence.expected.shape
+        if columns < rows:
+            return bool(evidence.expected.numel()) and _left(
+                evidence, evidence.expected, OUT_OF_BOUNDS
+            )
+        if columns == rows:
+            return False
+        reached = (rows - 1) * rows + columns
+        return stored_prefix(evidence) == reached or has_fault(evidence, RACES)
+
+    return Misconception(
+        code="row-stride-is-height",
+        title="The rows are taken to be as long as a column",
+        message=(
+            f"The next row is looked for `{height}` elements further on, but a row holds "
+            f"`{width}` of them. Square matrices hide it; wide ones stay unfinished (their rows "
+            "overlap), and tall ones are left at their end."
+        ),
+        next_step=f"Address element (i, j) of a dense matrix as `i * {width} + j`.",
+        footprint=footprint,
+    )
+
+
+def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
+    """Return the misconception of a tile whose mask looks at the flat offset alone."""
+
+    def footprint(evidence: Evidence) -> bool:
+        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
+        # In a dense matrix a lane reads what the next row begins with: nothing is left there.
+        stray = has_fault(evidence, RACES) or strays_in_view(evidence)
+        return stray and not untouched
+
+    return Misconception(
+        code="flat-mask",
+        title="Lanes beyond the last column slip into the next row",
+        message=(
+            "The mask compares the offset in the output with the number of all elements. A lane "
+            "one column too far to the right passes it: its offset is that of the first element "
+            "of the *next* row. So it stores there, computed from an address that belongs to "
+            "nobody, and races with the program whose element that is."
+        ),
+        next_step=(
+            f"Use `mask = (rows[:, None] < {rows}) & (cols[None, :] < {columns})` everywhere."
+        ),
+        footprint=footprint,
+    )

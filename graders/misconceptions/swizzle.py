@@ -1,0 +1,250 @@
+"""Orders of launch in groups of rows, right and wrong, and what slips would compute."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions import detectors, shared
+
+
+def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
+    """Return (row, column) of the tile of each program, in launch order.
+
+    Groups of `group` rows are walked column by column; the last one may have fewer rows,
+    which `clamp` takes into account.
+    """
+    program = torch.arange(n_rows * n_cols)
+    width = max(1, group * n_cols)
+    first = program // width * group
+    size = torch.clamp(n_rows - first, max=group) if clamp else torch.full_like(first, group)
+    within = program % width
+    return torch.stack([first + within % size, within // size], dim=1)
+
+
+def _row_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    program = torch.arange(n_rows * n_cols)
+    return torch.stack([program // max(1, n_cols), program % max(1, n_cols)], dim=1)
+
+
+def _column_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    program = torch.arange(n_rows * n_cols)
+    return torch.stack([program % max(1, n_rows), program // max(1, n_rows)], dim=1)
+
+
+def _grouped_columns(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    return launch_order(n_cols, n_rows, group).flip(1)
+
+
+def _inverted(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    order = launch_order(n_rows, n_cols, group)
+    place = order[:, 0] * n_cols + order[:, 1]
+    inverse = torch.empty_like(place)
+    inverse[place] = torch.arange(place.numel())
+    return torch.stack([inverse // max(1, n_cols), inverse % max(1, n_cols)], dim=1)
+
+
+def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    """The group's number taken for its first row."""
+    order = launch_order(n_rows, n_cols, group)
+    number = torch.arange(n_rows * n_cols) // max(1, group * n_cols)
+    order[:, 0] += number - number * group
+    return order
+
+
+def _slips(n_rows: int, n_cols: int, group: int) -> dict[str, torch.Tensor]:
+    """What slips of a line each would compute, by the code of the misconception."""
+    order = launch_order(n_rows, n_cols, group)
+    program = torch.arange(n_rows * n_cols)[:, None]
+    width = max(1, group * n_cols)
+    first = program // width * group
+    size = torch.clamp(n_rows - first, max=group)
+    height = order[:, :1] - first
+    row, column = order[:, :1], order[:, 1:]
+    return {
+        "first-row-missing": torch.cat([height, column], 1),
+        "column-of-whole-id": torch.cat([row, program // size], 1),
+        "row-of-whole-id": torch.cat([first + program % size, column], 1),
+        "sizes-exchanged": launch_order(n_cols, n_rows, group),
+        "counted-from-one": order + 1,
+        "upwards-in-the-group": torch.cat([first + size - 1 - height, column], 1),
+    }
+
+
+def _width_from_rows(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    """A group is taken to hold group * n_rows tiles."""
+    program = torch.arange(n_rows * n_cols)
+    width = max(1, group * n_rows)
+    first = program // width * group
+    size = torch.clamp(n_rows - first, max=group)
+    size = torch.where(size == 0, 1, size)
+    within = program % width
+    rounded = [torch.div(within, size, rounding_mode="trunc"), torch.fmod(within, size)]
+    return torch.stack([first + rounded[1], rounded[0]], dim=1)
+
+
+def _slip(code: str) -> detectors.Footprint:
+    """Return the footprint of a slip: the output is its order, and that is not the right one."""
+
+    def footprint(evidence: Evidence) -> bool:
+        candidates = [_slips(*evidence.args)[code]]
+        if code == "sizes-exchanged":
+            candidates.append(_width_from_rows(*evidence.args))
+        actual = evidence.actual
+        if actual is None or actual.shape[0] < 2 or detectors.has_holes(evidence):
+            return False
+        return any(torch.equal(actual.long(), found) for found in candidates)
+
+    return footprint
+
+
+def _fixed_group(evidence: Evidence) -> bool:
+    """Another group than that of the call was used; all rows at once, everywhere, has its own name.
+
+    A fixed group that holds all rows looks like that; the cases with more rows decide.
+    """
+    n_rows, n_cols, group = evidence.args
+    actual = evidence.actual
+    if actual is None or actual.shape[0] < 2:
+        return False
+    others = [size for size in (2, 3, 4, 8, 16, 32) if size != group]
+    return any(torch.equal(actual.long(), launch_order(n_rows, n_cols, size)) for size in others)
+
+
+def _wrong_in_last_group(evidence: Evidence) -> bool:
+    """Right in all full groups; stored, but wrong, in a last group of more than one column."""
+    n_rows, n_cols, group = evidence.args
+    actual = evidence.actual
+    if actual is None or n_rows % group == 0 or n_rows < group:
+        return False
+    before = n_rows // group * group * n_cols
+    right = torch.equal(actual[:before].long(), evidence.expected[:before].long())
+    stored = evidence.never_stored is None or not bool(evidence.never_stored[before:].any())
+    return right and stored
+
+
+MISTAKES = (
+    Misconception(
+        code="first-row-missing",
+        title="Every group starts at row 0",
+        message="The row within the group is right; the group's first row is not added to it.",
+        next_step="`row = first_row + pid_in_group % rows_in_group`.",
+        footprint=_slip("first-row-missing"),
+    ),
+    Misconception(
+        code="column-of-whole-id",
+        title="The column is computed from the whole pid",
+        message=(
+            "The first group is right. In the others the columns run on past the matrix: pid "
+            "counts all programs, and the column needs the number *within* the group."
+        ),
+        next_step="`column = pid % (group * n_cols) // rows_in_group`.",
+        footprint=_slip("column-of-whole-id"),
+    ),
+    Misconception(
+        code="row-of-whole-id",
+        title="The row is computed from the whole pid",
+        message=(
+            "`first_row + pid % rows_in_group` takes each tile once, and in full groups it is "
+            "even right. But where the last group is smaller, its first program need not begin "
+            "with the first row: pid counts all programs, and the row needs the number *within* "
+            "the group. (Old copies of Triton's own tutorial have this line.)"
+        ),
+        next_step="`row = first_row + pid % (group * n_cols) % rows_in_group`.",
+        footprint=_slip("row-of-whole-id"),
+    ),
+    Misconception(
+        code="sizes-exchanged",
+        title="n_rows and n_cols are mixed up",
+        message=(
+            "A group of `group` rows has `group * n_cols` tiles, and `n_rows` says where the "
+            "last group ends. Here the two have changed places, in a formula or in the call."
+        ),
+        next_step="Compare the order of the arguments, and use `group * n_cols`.",
+        footprint=_slip("sizes-exchanged"),
+    ),
+    Misconception(
+        code="counted-from-one",
+        title="Rows and columns are counted from one",
+        message="The order is right, but the first tile is (0, 0), as everywhere in Triton.",
+        next_step="Leave out the `+ 1`.",
+        footprint=_slip("counted-from-one"),
+    ),
+    Misconception(
+        code="upwards-in-the-group",
+        title="The rows of a group are taken from below",
+        message="Each tile comes once, but within a column of a group the lowest row is first.",
+        next_step="`row = first_row + pid_in_group % rows_in_group`: go down.",
+        footprint=_slip("upwards-in-the-group"),
+    ),
+    Misconception(
+        code="group-fixed",
+        title="The group is a fixed number",
+        message="The order is a grouped one, but not with the `group` of the call.",
+        next_step="Hand `group` to the kernel and use it.",
+        footprint=_fixed_group,
+    ),
+    Misconception(
+        code="last-group-not-clamped",
+        title="The last group is taken to be full",
+        message=(
+            "Where the rows do not divide into whole groups, the last group is smaller. "
+            "Dividing by `group` there sends some programs to rows that do not exist and "
+            "leaves real tiles out: the mapping is no bijection any more."
+        ),
+        next_step="Use `size = min(n_rows - first_row, group)` for both `%` and `//`.",
+        imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False),
+        footprint=_wrong_in_last_group,
+    ),
+    Misconception(
+        code="axes-swapped",
+        title="Rows and columns are stored the wrong way round",
+        message="Each pair is (column, row). The contract wants (row, column).",
+        next_step="Store the row at `2 * pid` and the column at `2 * pid + 1`.",
+        imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group).flip(1),
+    ),
+    Misconception(
+        code="row-major",
+        title="The tiles are in plain row-major order",
+        message=(
+            "Program after program walks along one row, so each needs a different column "
+            "of b: nothing of it is reused while it is in the cache."
+        ),
+        next_step="Walk *down* the rows of a group before moving to the next column.",
+        imitate=_row_major,
+    ),
+    Misconception(
+        code="column-major",
+        title="The tiles are in plain column-major order",
+        message="All rows form one group here; the argument `group` plays no part.",
+        next_step="Cut the rows into groups of `group` and walk through each in turn.",
+        imitate=_column_major,
+    ),
+    Misconception(
+        code="columns-grouped",
+        title="The columns are grouped, not the rows",
+        message="The order is that of the transposed problem.",
+        next_step="A group is `group` *rows* with all their columns.",
+        imitate=_grouped_columns,
+    ),
+    Misconception(
+        code="mapping-inverted",
+        title="The mapping is turned round",
+        message=(
+            "The output tells for each tile which program takes it. Asked for is, for each "
+            "program in launch order, the tile that it takes."
+        ),
+        next_step="Entry `pid` of the output is the (row, column) of program `pid`.",
+        imitate=_inverted,
+    ),
+    Misconception(
+        code="group-not-scaled",
+        title="The group's number is used as its first row",
+        message="Group 1 starts at row `group`, not at row 1.",
+        next_step="`first_row = group_id * group`.",
+        imitate=_group_numbered,
+    ),
+    shared.missing_mask("the list of programs", "n_rows * n_cols"),
+    shared.grid_too_small("n_rows * n_cols"),
+    shared.offset_ignores_pid(),
+)

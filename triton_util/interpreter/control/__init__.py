@@ -1,0 +1,1 @@
+"""Control flow of many programs at once: rewritten branches and loops, and what they merge."""

@@ -1,0 +1,400 @@
+"""Rewriting kernels so that programs of one batch may take different paths.
+
+Python runs one path; a batch needs all of them.  The rewritten kernel asks `Control` at each
+branch and loop: where all programs agree, Python goes on as written; where they differ, both paths
+run, each with only its own programs active, and the variables assigned on the way are merged.
+Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
+conditional expressions, `and`, `or`, `not`, chained comparisons.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from triton_util.interpreter.control.flow import Control
+from triton_util.interpreter.control.liveness import private_names
+from triton_util.interpreter.operations.language import ImportedFunctions
+from triton_util.interpreter.state import SourceLines
+
+BUILTINS = ("min", "max", "print")
+_makers: WeakKeyDictionary[Any, Callable[..., Any] | None] = WeakKeyDictionary()
+
+
+def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[..., Any]:
+    """The function that runs in place of a kernel; itself where its source is unknown."""
+    if function not in _makers:
+        _makers[function] = _maker(function)
+    maker = _makers[function]
+    if maker is None:
+        lines.register(function.__code__)
+        return function  # type: ignore[no-any-return]
+    made: FunctionType = maker(control, *_free_values(function))
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    made.__name__ = function.__name__
+    if not function.__module__.startswith("triton.language"):
+        lines.register(made.__code__)
+    return made
+
+
+def _maker(function: Any) -> Callable[..., Any] | None:
+    known = _parsed(function)
+    if known is None:
+        return None
+    tree, start = known
+    definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    _strip_signature(definition)
+    try:
+        ImportedFunctions(function).visit(definition)
+        definition.body = KernelRewriter().function_body(definition.body)
+    except Unsupported as error:
+        message, line = error.args
+        filename = function.__code__.co_filename
+        raise SyntaxError(message, (filename, start + line - 1, None, None)) from None
+    names = ["_tw", *function.__code__.co_freevars]
+    module = ast.parse(f"def _tw_make({', '.join(names)}):\n    return 0")
+    outer = module.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    give_back = ast.parse(f"return {definition.name}").body[0]
+    outer.body = [definition, give_back]
+    ast.fix_missing_locations(definition)
+    ast.increment_lineno(definition, start - 1)
+    ast.fix_missing_locations(module)
+    code: CodeType = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
+    local: dict[str, Callable[..., Any]] = {}
+    exec(code, function.__globals__, local)
+    return local["_tw_make"]
+
+
+def line_of_return(function: Any) -> int:
+    """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
+    known = _parsed(function)
+    if known is None:
+        return 0
+    tree, start = known
+    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value]
+    return start + min(node.lineno for node in returns) - 1 if returns else 0
+
+
+def _parsed(function: Any) -> tuple[ast.Module, int] | None:
+    """The source of a function and the line that it begins at; None where it is unknown."""
+    try:
+        source, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return None
+    return ast.parse(textwrap.dedent("".join(source))), start
+
+
+def _strip_signature(definition: ast.FunctionDef) -> None:
+    definition.decorator_list = []
+    definition.returns = None
+    arguments = definition.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        argument.annotation = None
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [d if d is None else ast.Constant(None) for d in arguments.kw_defaults]
+
+
+def _free_values(function: Any) -> list[Any]:
+    return [cell.cell_contents for cell in function.__closure__ or ()]
+
+
+class Unsupported(Exception):  # noqa: N818
+    """A statement that no kernel may contain; args: message, line within the source."""
+
+
+class KernelRewriter(ast.NodeTransformer):
+    """Rewrites the statements of one function."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._loops = 0
+        self._framed = False
+        self._private: dict[int, frozenset[str]] = {}
+
+    def function_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The whole body; with a frame where programs may return at different places."""
+        self._framed = any(_returns(node) for node in body if isinstance(node, ast.If))
+        self._private = private_names(body)
+        rewritten = self._block(body)
+        if not self._framed:
+            return rewritten
+        return _template(
+            "_tw_f = _tw.frame()\ntry:\n    BODY\n    return _tw_f.result()\n"
+            "finally:\n    _tw_f.close()",
+            BODY=rewritten,
+        )
+
+    def _block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+        result: list[ast.stmt] = []
+        for statement in statements:
+            new = self.visit(statement)
+            result.extend(new if isinstance(new, list) else [new])
+            if isinstance(statement, ast.Return):
+                break
+        return result
+
+    def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
+        """The variables assigned in a branch or loop that are seen outside it."""
+        private = self._private.get(id(node), frozenset())
+        return [name for name in _assigned(parts) if name not in private]
+
+    def _fresh(self) -> int:
+        self._count += 1
+        return self._count
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        plain = _leaves_loop([*node.body, *node.orelse]) or (self._loops and _returns(node))
+        names, returns = self._shared(node, [*node.body, *node.orelse]), _returns(node)
+        test = self.visit(node.test)
+        body, orelse = self._block(node.body), self._block(node.orelse)
+        if plain:
+            asked = _call("plain", test)
+            return [ast.copy_location(ast.If(asked, body or [ast.Pass()], orelse), node)]
+        n = self._fresh()
+        text = f"_tw_b{n} = _tw.branch(TEST)\n"
+        text += _if_split(n, "b", f"_tw_o{n} = {_capture(names)}") if names else ""
+        text += f"if _tw_b{n}.then():\n    BODY\n"
+        if names:
+            text += _if_split(
+                n, "b", f"_tw_t{n} = {_capture(names)}", f"{_tuple(names)} = _tw_o{n}"
+            )
+        if orelse or names:
+            text += f"if _tw_b{n}.otherwise():\n    ORELSE\n"
+        if names:
+            merged = f"{_tuple(names)} = _tw_b{n}.merge(_tw_t{n}, {_capture(names)})"
+            text += _if_split(n, "b", merged)
+        text += f"_tw_b{n}.close()\n"
+        if returns:
+            text += "if _tw_f.finished(): return _tw_f.result()\n"
+        parts = {"TEST": test, "BODY": body or [ast.Pass()], "ORELSE": orelse or [ast.Pass()]}
+        return _located(_template(text, **parts), node)
+
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
+        if not isinstance(node.iter, ast.Call) or not _looks_like_range(node.iter):
+            return self._ordinary_loop(node)
+        strict = _leaves_loop(node.body) or _returns(node)
+        call = node.iter
+        arguments = [call.func, *(self.visit(argument) for argument in call.args)]
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in call.keywords]
+        keywords.append(ast.keyword("_strict", ast.Constant(bool(strict))))
+        keywords.append(ast.keyword("_static", ast.Constant(_name_of(call.func) == "static_range")))
+        loop = ast.Call(_attribute("loop"), arguments, keywords)
+        shared = self._shared(node, node.body)
+        names = [name for name in shared if name not in _targets(node.target)]
+        body = self._loop_body(node.body)
+        n = self._fresh()
+        text = f"_tw_l{n} = LOOP\nfor TARGET in _tw_l{n}.turns():\n"
+        text += textwrap.indent(self._guarded("l", n, names), "    ")
+        text += f"_tw_l{n}.close()\n"
+        made = _template(text, LOOP=loop, BODY=body, TARGET=node.target)
+        if node.orelse:
+            made.extend(self._block(node.orelse))
+        return _located(made, node)
+
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+        if _leaves_loop(node.body) or _returns(node) or node.orelse:
+            test = _call("plain", self.visit(node.test))
+            rest = self._block(node.orelse)
+            return ast.copy_location(ast.While(test, self._loop_body(node.body), rest), node)
+        names = self._shared(node, [*node.body, ast.Expr(node.test)])
+        body = self._loop_body(node.body)
+        n = self._fresh()
+        text = f"_tw_l{n} = _tw.while_loop()\nwhile _tw_l{n}.goes(TEST):\n"
+        text += textwrap.indent(self._guarded("l", n, names), "    ")
+        text += f"_tw_l{n}.close()\n"
+        return _located(_template(text, TEST=self.visit(node.test), BODY=body), node)
+
+    def _guarded(self, kind: str, n: int, names: Sequence[str]) -> str:
+        if not names:
+            return "BODY\n"
+        kept = _if_split(n, kind, f"_tw_o{n} = {_capture(names)}")
+        merged = f"{_tuple(names)} = _tw_l{n}.merge({_capture(names)}, _tw_o{n})"
+        return kept + "BODY\n" + _if_split(n, kind, merged)
+
+    def _loop_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        self._loops += 1
+        rewritten = self._block(body)
+        self._loops -= 1
+        return rewritten
+
+    def _ordinary_loop(self, node: ast.For) -> ast.stmt:
+        node.iter = self.visit(node.iter)
+        node.body = self._loop_body(node.body)
+        node.orelse = self._block(node.orelse)
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt | list[ast.stmt]:
+        value = self.visit(node.value) if node.value is not None else ast.Constant(None)
+        if not self._framed or self._loops:
+            return ast.copy_location(ast.Return(value), node)
+        text = "if _tw_f.leave(VALUE): return _tw_f.result()"
+        return _located(_template(text, VALUE=value), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        if len(node.targets) > 1:
+            raise Unsupported("Multiple assignments are not supported", node.lineno)
+        node.targets = [self.visit(target) for target in node.targets]
+        node.value = _call("value", self.visit(node.value))
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        message = self.visit(node.msg) if node.msg is not None else ast.Constant("")
+        asked = _call("check", self.visit(node.test), _lambda(message))
+        return ast.copy_location(ast.Expr(asked), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return node
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        parts = (self.visit(node.test), self.visit(node.body), self.visit(node.orelse))
+        made = _call("either", parts[0], _lambda(parts[1]), _lambda(parts[2]))
+        return ast.copy_location(made, node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        name = "every" if isinstance(node.op, ast.And) else "some"
+        values = [_lambda(self.visit(value)) for value in node.values]
+        return ast.copy_location(_call(name, *values), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not):
+            return ast.copy_location(_call("negation", operand), node)
+        node.operand = operand
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            return node
+        steps: list[ast.expr] = []
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            compared = ast.Compare(
+                ast.Name("l", ast.Load()), [operator], [ast.Name("r", ast.Load())]
+            )
+            steps.extend([_lambda(compared, "l", "r"), _lambda(right)])
+        return ast.copy_location(_call("chain", node.left, *steps), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in BUILTINS:
+            node.func = ast.copy_location(_call("builtin", node.func), node.func)
+        return node
+
+
+def _attribute(name: str) -> ast.expr:
+    return ast.Attribute(ast.Name("_tw", ast.Load()), name, ast.Load())
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(_attribute(name), list(arguments), [])
+
+
+def _lambda(body: ast.expr, *names: str) -> ast.expr:
+    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return ast.Lambda(arguments, body)
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return f"({', '.join(names)},)"
+
+
+def _capture(names: Sequence[str]) -> str:
+    return f"_tw.capture(locals(), {tuple(names)!r})"
+
+
+def _if_split(n: int, kind: str, *statements: str) -> str:
+    return f"if _tw_{kind}{n}.split:\n" + "".join(f"    {text}\n" for text in statements)
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else str(getattr(node, "attr", ""))
+
+
+def _looks_like_range(call: ast.Call) -> bool:
+    name = _name_of(call.func)
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return name in ("range", "static_range") and not starred
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.parts = parts
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        if isinstance(node.value, ast.Name) and node.value.id in self.parts:
+            return self.parts[node.value.id]
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        return self.parts.get(node.id, node)
+
+
+def _template(text: str, **parts: Any) -> list[ast.stmt]:
+    """Statements from text; names that are keys of `parts` stand for what is put there."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
+            if hasattr(node, attribute):
+                delattr(node, attribute)
+    body: list[ast.stmt] = _Fill(parts).visit(tree).body
+    return body
+
+
+def _located(statements: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
+    """Put the statements of a template on the line of the original; the filled in have theirs."""
+    for statement in statements:
+        if not hasattr(statement, "lineno"):
+            ast.copy_location(statement, node)
+    return statements
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
+    """Every node below, but not those inside nested functions."""
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            continue
+        yield node
+        yield from _statements(ast.iter_child_nodes(node))
+
+
+def _returns(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Return) for inner in _statements([node]))
+
+
+def _leaves_loop(nodes: Iterable[ast.AST]) -> bool:
+    """True where a break or continue belongs to the loop around these nodes."""
+    for node in nodes:
+        if isinstance(node, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
+            continue
+        if _leaves_loop(ast.iter_child_nodes(node)):
+            return True
+    return False
+
+
+def _targets(node: ast.AST) -> list[str]:
+    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+
+
+def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
+    """The variables that the statements may bind, in order, without the rewriter's own."""
+    names: dict[str, None] = {}
+    for node in _statements(nodes):
+        name = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
+        if name and not name.startswith("_tw_"):
+            names[name] = None
+    return list(names)

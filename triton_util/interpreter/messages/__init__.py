@@ -1,0 +1,1 @@
+"""Errors and faults in sentences: the table of messages, and the reports built from it."""

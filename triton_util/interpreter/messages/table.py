@@ -1,0 +1,13 @@
+"""The table of error messages: what Triton says, and what a tutor would say instead.
+
+Each row is (kind, pattern, sentence, advice).  The pattern is searched in the text of the error;
+its named groups may be used in the sentence and the advice.  The first row that matches wins.
+"""
+
+from __future__ import annotations
+
+from triton_util.interpreter.messages.blocks import DOTS, INDEXING, RANGES, SHAPES, TYPES
+from triton_util.interpreter.messages.python import LAUNCHES, NAMES, PYTHON
+
+Row = tuple[str, str, str, str]
+ROWS: tuple[Row, ...] = (*INDEXING, *RANGES, *SHAPES, *DOTS, *TYPES, *PYTHON, *NAMES, *LAUNCHES)

@@ -1,0 +1,168 @@
+"""Errors in a tutor's words.
+
+`translate` looks a message of triton's interpreter or compiler up in the table of `messages` and
+answers with what is wrong, what to do, and the learner's line.  It needs no triton and no GPU, so
+that a process that compiles can use it as well as one that interprets.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from triton_util.interpreter.faults import Fault, NotInterpreted
+from triton_util.interpreter.messages.table import ROWS
+
+
+@dataclass(frozen=True)
+class Translated:
+    """What an error means.
+
+    kind: the row of the table.  message: one sentence.  advice: what to do.
+    line: from 1, within the text that the compiler shows (the kernel from its `def` on), or None.
+    source: the learner's line, or "".  original: the whole text of the error.
+    """
+
+    kind: str
+    message: str
+    advice: str
+    line: int | None
+    source: str
+    original: str
+
+    def __str__(self) -> str:
+        where = f"\n    {self.source}" if self.source else ""
+        return f"{self.message}{where}\n{self.advice}"
+
+
+def translate(error: BaseException | str, source: str = "") -> Translated | None:
+    """The error in a tutor's words; None where the table has no row for it.
+
+    error: an exception (its causes are read too) or its text.  source: the kernel's or file's text,
+    which helps to tell a misspelt name from one that is set in one branch only.
+    """
+    text = full_text(error)
+    line, shown = _place(text)
+    found = _lookup(text)
+    if found is None:
+        return None
+    kind, sentence, advice, groups = found
+    kind, sentence, advice = _refined(kind, sentence, advice, groups, text, shown, source)
+    return Translated(
+        kind, _filled(sentence, groups), _filled(advice, groups), line, shown.strip(), text
+    )
+
+
+def full_text(error: BaseException | str) -> str:
+    """The message of an error and of everything that caused it, the outermost first."""
+    if isinstance(error, str):
+        return error
+    parts: list[str] = []
+    step: BaseException | None = error
+    while step is not None and len(parts) < 8:
+        parts.append(f"{type(step).__name__}: {step}")
+        step = step.__cause__
+    return "\n".join(parts)
+
+
+def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
+    """A kernel-error fault for an exception that a kernel or a launch raised."""
+    original = full_text(error)
+    step: BaseException | None = error
+    while step is not None:
+        if isinstance(step, NotInterpreted):
+            advice = "Run it on a GPU, or write the same with functions of tl."
+            return Fault("not-interpreted", f"{step}.", cause=advice, original=original, **place)
+        step = step.__cause__
+    known = translate(error, str(place.get("source", "")))
+    if known is None:
+        return Fault(
+            code="kernel-error",
+            message=f"The kernel stopped with {type(error).__name__}: {error}",
+            original=original,
+            kind="other",
+            **place,
+        )
+    return Fault(
+        code="kernel-error",
+        message=known.message,
+        cause=known.advice,
+        original=original,
+        kind=known.kind,
+        **place,
+    )
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str], str, str], ...]:
+    return tuple((kind, re.compile(p, re.MULTILINE), text, tip) for kind, p, text, tip in ROWS)
+
+
+def _lookup(text: str) -> tuple[str, str, str, dict[str, str]] | None:
+    message = _message_only(text)
+    for kind, pattern, sentence, advice in _patterns():
+        match = pattern.search(message)
+        if match:
+            groups = {k: v for k, v in match.groupdict().items() if v is not None}
+            return kind, sentence, advice, groups
+    return None
+
+
+_EXCERPT = re.compile(r"at (\d+):(\d+):\n((?:.*\n)*?)( *)\^(?:\n|$)")
+
+
+def _message_only(text: str) -> str:
+    """The text without the excerpts of source that the compiler shows."""
+    return _EXCERPT.sub("", text)
+
+
+def _place(text: str) -> tuple[int | None, str]:
+    """(line, its text) of the first excerpt: that of the kernel, not of a library function."""
+    match = _EXCERPT.search(text)
+    if match is None:
+        return None, ""
+    lines = match.group(3).splitlines()
+    return int(match.group(1)), lines[-1] if lines else ""
+
+
+def _refined(
+    kind: str,
+    sentence: str,
+    advice: str,
+    groups: dict[str, str],
+    text: str,
+    shown: str,
+    source: str,
+) -> tuple[str, str, str]:
+    """Some messages mean different things in different lines."""
+    if kind == "undefined-name":
+        name = groups.get("name") or groups.get("other", "")
+        groups["name"] = name
+        if re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]", f"{text}\n{source}", re.MULTILINE):
+            return _row("defined-in-one-branch")
+    if kind == "jit-missing" and re.search(r"\w+\[.*\]", shown) and "tl.arange" in shown:
+        return _row("pointer-indexed")
+    if kind in ("unknown-argument", "constexpr-missing"):
+        groups.setdefault("name", groups.get("other") or groups.get("names", ""))
+    return kind, sentence, advice
+
+
+def _row(kind: str) -> tuple[str, str, str]:
+    return next((row[0], row[2], row[3]) for row in ROWS if row[0] == kind)
+
+
+def _filled(sentence: str, groups: dict[str, str]) -> str:
+    """The sentence with its names put in, and the compiler's types of blocks in words."""
+    filled = re.sub(r"\{(\w+)\}", lambda match: groups.get(match.group(1), "it"), sentence)
+    return _BLOCK_TYPE.sub(_block_in_words, filled)
+
+
+# <['64', '64'], fp16>
+_BLOCK_TYPE = re.compile(r"<\[(['\d, ]+)\], (\w+)>")
+
+
+def _block_in_words(match: re.Match[str]) -> str:
+    shape = match[1].replace("'", "")
+    return f"a block of {match[2]} of shape ({shape})"

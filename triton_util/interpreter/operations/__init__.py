@@ -1,0 +1,1 @@
+"""The operations of the Triton language on batches of programs."""

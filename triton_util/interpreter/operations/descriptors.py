@@ -1,0 +1,135 @@
+"""Tensor descriptors and block pointers: boxes of memory with their own bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+
+from triton_util.interpreter.operations.arithmetic import add
+from triton_util.interpreter.operations.blocks import Block, Pointer, merged, scalar
+from triton_util.interpreter.operations.formats import Array
+
+
+class Box:
+    """The handle of a tensor descriptor or block pointer.
+
+    base: scalar pointer.  shape, strides, offsets: scalar blocks, one per axis.
+    block_shape: the shape of what is loaded or stored.  padding: "zero", "nan" or None.
+    """
+
+    def __init__(
+        self,
+        base: Pointer,
+        shape: Sequence[Block],
+        strides: Sequence[Block],
+        block_shape: Sequence[int],
+        padding: str | None = "zero",
+        offsets: Sequence[Block] = (),
+    ) -> None:
+        self.base = base
+        self.shape = list(shape)
+        self.strides = list(strides)
+        self.block_shape = tuple(int(size) for size in block_shape)
+        self.padding = padding
+        self.offsets = list(offsets)
+        self.round_f32_to_tf32 = False
+
+    def advanced(self, steps: Sequence[Block]) -> Box:
+        """The block pointer moved by `steps` elements along each axis."""
+        if len(steps) != len(self.offsets):
+            raise ValueError("len(ptr.offsets) != len(offsets)")
+        moved = [
+            add(_as_int64(offset), _as_int64(step))
+            for offset, step in zip(self.offsets, steps, strict=True)
+        ]
+        return Box(self.base, self.shape, self.strides, self.block_shape, self.padding, moved)
+
+    def lanes(
+        self, offsets: Sequence[Block], checked: Sequence[int] | None = None
+    ) -> tuple[Pointer, Block]:
+        """Pointers of the box at `offsets` and the mask of lanes inside the checked axes."""
+        rank = len(self.block_shape)
+        terms = tuple(_lifted(term, rank) for term in self.base.sum_terms())
+        factors: tuple[Array, ...] = ()
+        for axis, size in enumerate(self.block_shape):
+            line = np.arange(size, dtype=np.int64)
+            place = _axis_line(line, axis, rank)
+            start = _lifted(_value(offsets[axis]), rank)
+            stride = _lifted(_value(self.strides[axis]), rank)
+            terms = merged(terms, (start * stride, place * stride), np.add)
+            if checked is None or axis in checked:
+                length = _lifted(_value(self.shape[axis]), rank)
+                inside = (place >= -start) & (place < length - start)
+                factors = merged(factors, (inside,), np.logical_and)
+        mask = Block(None, tl.int1, self.block_shape, factors=factors) if factors else None
+        dtype = self.base.dtype.scalar
+        pointer = Pointer(self.base.region, terms, dtype, self.block_shape)
+        return pointer, mask if mask is not None else _everything(self.block_shape)
+
+    def other(self) -> Block | None:
+        """What lanes outside the box hold."""
+        element = self.base.get_element_ty()
+        if self.padding is None:
+            return None
+        value = float("nan") if self.padding == "nan" else 0
+        return Block(
+            scalar(value, element).data.reshape((1,) * (len(self.block_shape) + 1)),
+            element.scalar,
+            self.block_shape,
+        )
+
+    def validate(self) -> None:
+        """The rules of the hardware: 16-byte aligned base and strides, unit last stride."""
+        if (self.base.data % 16).any():
+            raise ValueError("a tensor descriptor's base must be 16-byte aligned")
+        for stride in self.strides[:-1]:
+            if (_value(stride) * self.base.item_bytes % 16).any():
+                raise ValueError("a tensor descriptor's strides must be multiples of 16 bytes")
+        if (_value(self.strides[-1]) != 1).any():
+            raise ValueError("a tensor descriptor's last dimension must be contiguous")
+
+
+def rows_of(box: Box, rows: Block, column: Block) -> tuple[Pointer, Block]:
+    """Pointers and mask for a gather or scatter of whole rows."""
+    width = box.block_shape[-1]
+    shape = (rows.shape[0], width)
+    row = _value(rows)[..., None]
+    line = np.arange(width, dtype=np.int64).reshape(1, 1, width)
+    start = _lifted(_value(column), 2)
+    row_stride = _lifted(_value(box.strides[0]), 2)
+    column_stride = _lifted(_value(box.strides[1]), 2)
+    terms = tuple(_lifted(term, 2) for term in box.base.sum_terms())
+    terms = merged(terms, (row * row_stride, start * column_stride, line * column_stride), np.add)
+    inside_rows = (row >= 0) & (row < _lifted(_value(box.shape[0]), 2))
+    inside_columns = (line >= -start) & (line < _lifted(_value(box.shape[1]), 2) - start)
+    factors = merged((inside_rows,), (inside_columns,), np.logical_and)
+    pointer = Pointer(box.base.region, terms, box.base.dtype.scalar, shape)
+    return pointer, Block(None, tl.int1, shape, factors=factors)
+
+
+def _everything(shape: tuple[int, ...]) -> Block:
+    yes = np.ones((1,) * (len(shape) + 1), bool)
+    return Block(None, tl.int1, shape, factors=(yes,))
+
+
+def _value(block: Any) -> Array:
+    if isinstance(block, int):
+        return np.array([block], np.int64)
+    return np.asarray(block.data).astype(np.int64)
+
+
+def _as_int64(block: Block) -> Block:
+    return Block(None, tl.int64, block.shape, terms=(_value(block),))
+
+
+def _lifted(part: Array, rank: int) -> Array:
+    return part.reshape((part.shape[0], *(1,) * rank))
+
+
+def _axis_line(line: Array, axis: int, rank: int) -> Array:
+    shape = [1] * (rank + 1)
+    shape[axis + 1] = line.size
+    return line.reshape(shape)

@@ -1,0 +1,1 @@
+"""What is observed while a kernel runs: stores, races, coverage, traffic and caches."""

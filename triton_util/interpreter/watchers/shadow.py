@@ -1,0 +1,339 @@
+"""Who stored and who read each element: completeness, races and uninitialised reads.
+
+Stores are judged at once: two programs of a launch that store different values to one element race.
+Loads are written down, and looked at only if their memory is also stored to in the same launch: an
+element that one program stores and another one reads is a race, in whatever order they ran here.
+
+Atomic operations order programs.  A program that has done one may read and write what other
+programs wrote: whether it does so correctly is not judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from triton_util.interpreter.access import Lanes, Piece, Plan
+from triton_util.interpreter.operations.formats import Array, differs
+from triton_util.interpreter.watchers.cells import Cells, CellStore, Window
+from triton_util.interpreter.watchers.coverage import is_disjoint, may_repeat
+from triton_util.interpreter.watchers.fresh import FreshMemory
+
+if TYPE_CHECKING:
+    from triton_util.interpreter.messages.reports import Reporter
+    from triton_util.interpreter.regions import Region
+    from triton_util.interpreter.session import Run
+    from triton_util.interpreter.state import Batch
+
+MANY = np.int32(-1)
+# Offsets of ragged loads are written down one by one; beyond this they are folded away.
+MOST_LOGGED_BYTES = 64 << 20
+MOST_UNSETTLED = 64
+
+
+@dataclass
+class Reading:
+    """One load, kept until it is known whether its memory is stored to."""
+
+    window: Window
+    pieces: list[tuple[Piece, Array]]
+    place: tuple[str, int, str]
+
+
+class Shadow:
+    """Watches the loads and stores of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.cells = CellStore()
+        self.fresh = FreshMemory()
+        self._next_tag = 1
+        self._log: list[Reading] = []
+        self._log_mark = 0
+        self._log_bytes = 0
+        self._readers: dict[int, tuple[Cells, Array]] = {}
+        # Tags of stores in which no two programs can meet, not yet written: most never need be.
+        self._unsettled: list[tuple[Window, Piece, Array]] = []
+
+    # -- launches --------------------------------------------------------------------------------
+
+    def launch_started(self, batch: Batch, reporter: Reporter) -> None:
+        """A launch begins: its programs get the next tags."""
+        programs = batch.grid[0] * batch.grid[1] * batch.grid[2]
+        if self._next_tag + programs + 2 > np.iinfo(np.int32).max:
+            self._settle()
+            for cells in self.cells.everything():
+                cells.tags[cells.tags != 0] = 1
+            self._next_tag = 2
+        self.batch, self.reporter = batch, reporter
+        self.base = self._next_tag
+        self.atomic_tag = self.base + programs
+        self._next_tag = self.base + programs + 1
+        self.synced = np.zeros(programs, bool)
+        if len(self._unsettled) > MOST_UNSETTLED:
+            self._settle()
+        self._forget_readings()
+        for cells in self.cells.everything():
+            cells.launch_range = None
+
+    def launch_ended(self) -> None:
+        """Compare what was read with who stored it."""
+        self._fold_readings()
+        for cells, readers in self._readers.values():
+            if cells.stored_in_launch:
+                self._settle(cells)
+                self._judge_readers(cells, readers)
+        self._forget_readings()
+
+    def batch_started(self) -> None:
+        """A batch begins; if it is undone, its readings are too."""
+        self._log_mark = len(self._log)
+
+    def batch_undone(self) -> None:
+        """What the batch stored was taken back: forget what it read."""
+        del self._log[self._log_mark :]
+
+    def _settle(self, cells: Cells | None = None) -> None:
+        """Write the tags that were put off, for these cells or for all."""
+        left = []
+        for window, piece, tags in self._unsettled:
+            if cells is None or window.cells is cells:
+                window.write(piece, tags)
+            else:
+                left.append((window, piece, tags))
+        self._unsettled = left
+
+    # -- accesses --------------------------------------------------------------------------------
+
+    def loaded(self, region: Region, plan: Plan, pointer: Any) -> None:
+        """Write a load down; look at once whether it reads what nobody has written."""
+        if not plan.pieces:
+            return
+        window = self.cells.window(region)
+        if self.fresh.holds(region.storage):
+            self._settle(window.cells)
+            self._judge_fresh(window, plan, region)
+        pieces = [(piece, self._readers_of(plan, piece)) for piece in plan.pieces]
+        self._log.append(Reading(window, pieces, self.reporter.lines.current()))
+        self._log_bytes += sum(p.offsets_.nbytes for p in plan.pieces if isinstance(p, Lanes))
+        if self._log_bytes > MOST_LOGGED_BYTES:
+            self._fold_readings()
+
+    def storing(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
+        """Find programs that overwrite what another one stored in this launch."""
+        window = self.cells.window(region)
+        if not window.cells.stored_in_launch:
+            return
+        for piece, values in parts:
+            if window.is_apart(piece):
+                continue
+            self._settle(window.cells)
+            tags = self._tags_of(piece, values.shape)
+            before = window.read(piece)
+            other = (before >= self.base) & (before != tags) & self._counts(piece, values.shape)
+            if other.any():
+                changed = other & differs(piece.read(region.flat), values, region.dtype)
+                self._report_write(window, piece, changed, before, tags)
+
+    def stored(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
+        """Set the tags; programs that hit one element in the same step show up here."""
+        window = self.cells.window(region)
+        for piece, values in parts:
+            tags = self._tags_of(piece, values.shape)
+            apart = window.is_apart(piece)
+            window.extend(piece)
+            repeats = may_repeat(piece)
+            if apart and is_disjoint(piece):
+                self._unsettled.append((window, piece, tags))
+                if not repeats:
+                    continue
+                after = tags
+            else:
+                self._settle(window.cells)
+                window.write(piece, tags)
+                after = tags if self.batch.programs == 1 else window.read(piece)
+            lost = (after != tags) & self._counts(piece, values.shape)
+            if not repeats and not lost.any():
+                continue
+            changed = differs(piece.read(region.flat), values, region.dtype)
+            self._report_write(window, piece, lost & changed, after, tags)
+            if repeats:
+                clash = changed & (after == tags) & _active_of(piece, values.shape)
+                self._report_lanes(window, piece, clash, tags)
+
+    def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
+        """Atomic operations never race with each other, and order what follows."""
+        window = self.cells.window(region)
+        self._settle(window.cells)
+        window.cells.tags[window.at(offsets)] = self.atomic_tag
+        window.cells.launch_range = (window.cells.low, window.cells.high)
+        self.synced[programs] = True
+
+    # -- judgement -------------------------------------------------------------------------------
+
+    def _tags_of(self, piece: Piece, shape: tuple[int, ...]) -> Array:
+        numbers = self._numbers_of(piece, shape)
+        return np.broadcast_to((numbers + self.base).astype(np.int32), shape)
+
+    def _numbers_of(self, piece: Piece, shape: tuple[int, ...]) -> Array:
+        linear = self.batch.linear
+        if not isinstance(piece.where, type(Ellipsis)):
+            chosen = piece.where[0]
+            linear = linear[chosen]
+        return linear.reshape((-1,) + (1,) * (len(shape) - 1))
+
+    def _counts(self, piece: Piece, shape: tuple[int, ...]) -> Array:
+        """Lanes that are active, of programs that no atomic operation has ordered."""
+        counted = ~self.synced[self._numbers_of(piece, shape)]
+        return counted & piece.active if isinstance(piece, Lanes) else counted
+
+    def _readers_of(self, plan: Plan, piece: Piece) -> Array:
+        """Tag per program of a load; MANY where all programs share the lanes, 0 if ordered."""
+        ordered = self.synced[self.batch.linear]
+        if plan.shape[0] != self.batch.programs:
+            active = self.batch.active
+            unordered = ~ordered if active is None else ~ordered & active
+            return np.array([MANY if unordered.any() else 0], np.int32)
+        numbers = self._numbers_of(piece, plan.shape).reshape(-1)
+        return np.where(self.synced[numbers], 0, numbers + self.base).astype(np.int32)
+
+    def _fold_readings(self) -> None:
+        """Turn the written-down loads into one reader per element, or MANY."""
+        for reading in self._log:
+            cells = reading.window.cells
+            key = id(cells)
+            if key not in self._readers or len(self._readers[key][1]) != len(cells.tags):
+                if not cells.stored_in_launch and self._log_bytes <= MOST_LOGGED_BYTES:
+                    continue
+                self._readers[key] = (cells, np.zeros(len(cells.tags), np.int32))
+            readers = self._readers[key][1]
+            for piece, tags in reading.pieces:
+                self._fold_piece(reading.window, piece, tags, readers)
+        if self._log_bytes > MOST_LOGGED_BYTES:
+            self._log.clear()
+            self._log_mark, self._log_bytes = 0, 0
+
+    def _fold_piece(self, window: Window, piece: Piece, tags: Array, readers: Array) -> None:
+        before = window.read(piece, readers)
+        now = np.broadcast_to(tags.reshape((-1,) + (1,) * (before.ndim - 1)), before.shape)
+        joint = np.where((before == 0) | (before == now), now, MANY)
+        window.write(piece, np.where(now == 0, before, joint), readers)
+        if now.shape[0] > 1:
+            after = window.read(piece, readers)
+            lost = (after != now) & (after != MANY) & (now != 0)
+            if lost.any():
+                spread = Lanes(
+                    piece.where, _offsets_of(piece), lost & _active_of(piece, lost.shape)
+                )
+                window.write(spread, np.full(lost.shape, MANY), readers)
+
+    def _judge_readers(self, cells: Cells, readers: Array) -> None:
+        written = cells.tags >= self.base
+        conflict = written & (readers != 0) & (readers != cells.tags)
+        if not conflict.any():
+            return
+        index = int(conflict.argmax())
+        found = self._reading_of(cells, index)
+        region = found.window.region if found else None
+        offset = index
+        if found is not None and found.window.direct:
+            offset -= (found.window.region.address - cells.low) // cells.item_bytes
+        self.reporter.read_race(
+            region,
+            offset,
+            int(np.count_nonzero(conflict)),
+            self._program_of(int(cells.tags[index])),
+            found.place if found else ("", 0, ""),
+        )
+
+    def _reading_of(self, cells: Cells, index: int) -> Reading | None:
+        """The first load that read the element as another program than the one that stored it."""
+        for reading in self._log:
+            if reading.window.cells is not cells:
+                continue
+            probe = np.zeros(len(cells.tags), np.int32)
+            for piece, tags in reading.pieces:
+                self._fold_piece(reading.window, piece, tags, probe)
+            if probe[index] not in (0, cells.tags[index]):
+                return reading
+        return None
+
+    def _judge_fresh(self, window: Window, plan: Plan, region: Region) -> None:
+        for piece in plan.pieces:
+            unwritten = window.read(piece) == 0
+            unwritten &= _active_of(piece, unwritten.shape)
+            if unwritten.any():
+                offsets = np.broadcast_to(_offsets_of(piece), unwritten.shape)[unwritten]
+                index = int(np.unravel_index(int(unwritten.argmax()), unwritten.shape)[0])
+                number = self._numbers_of(piece, unwritten.shape).ravel()
+                at = self._coordinates(int(number[min(index, len(number) - 1)]))
+                self.reporter.uninitialised(region, int(offsets[0]), len(offsets), at)
+                return
+
+    def _report_write(
+        self, window: Window, piece: Piece, changed: Array, others: Array, tags: Array
+    ) -> None:
+        if not changed.any():
+            return
+        at = int(changed.argmax())
+        offsets = np.broadcast_to(_offsets_of(piece), changed.shape)
+        first = int(offsets.ravel()[at])
+        programs = [self._program_of(int(tag.ravel()[at])) for tag in (tags, others)]
+        count = len(np.unique(offsets[changed]))
+        self.reporter.write_race(window.region, first, count, programs[0], programs[1])
+
+    def _report_lanes(self, window: Window, piece: Piece, clash: Array, tags: Array) -> None:
+        if not clash.any():
+            return
+        at = int(clash.argmax())
+        offsets = np.broadcast_to(_offsets_of(piece), clash.shape)
+        count = len(np.unique(offsets[clash]))
+        program = self._program_of(int(tags.ravel()[at]))
+        self.reporter.lane_race(window.region, int(offsets.ravel()[at]), count, program)
+
+    def _program_of(self, tag: int) -> tuple[int, int, int] | None:
+        return None if tag >= self.atomic_tag else self._coordinates(tag - self.base)
+
+    def _coordinates(self, number: int) -> tuple[int, int, int]:
+        nx, ny, _ = self.batch.grid
+        return number % nx, number // nx % ny, number // (nx * ny)
+
+    def _forget_readings(self) -> None:
+        self._log.clear()
+        self._readers.clear()
+        self._log_mark, self._log_bytes = 0, 0
+
+    # -- for the judge ---------------------------------------------------------------------------
+
+    def never_stored(self, out: torch.Tensor) -> Array:
+        """True for the elements of the view that no kernel stored."""
+        if out.numel() == 0:
+            return np.ones(tuple(out.shape), bool)
+        self._settle()
+        places = np.zeros((1,) * out.dim(), np.int64)
+        for axis, (size, stride) in enumerate(zip(out.shape, out.stride(), strict=True)):
+            shape = [1] * out.dim()
+            shape[axis] = size
+            places = places + (np.arange(size, dtype=np.int64) * stride).reshape(shape)
+        return ~self.cells.stored_at(places * out.element_size() + out.data_ptr())
+
+    @contextlib.contextmanager
+    def fresh_memory(self) -> Iterator[None]:
+        """Watch which tensors torch hands out uninitialised."""
+        with self.fresh:
+            yield
+
+
+def _offsets_of(piece: Piece) -> Array:
+    return piece.offsets_ if isinstance(piece, Lanes) else piece.offsets()
+
+
+def _active_of(piece: Piece, shape: tuple[int, ...]) -> Array:
+    if isinstance(piece, Lanes):
+        return piece.active
+    return np.ones(shape, bool)

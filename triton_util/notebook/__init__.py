@@ -1,0 +1,1 @@
+"""The notebook or script around a learner: its names, its cells, the source of a submission."""
