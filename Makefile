@@ -70,8 +70,8 @@ $(OLDEST)/.ready: pyproject.toml constraints.txt
 	$(OLDEST)/bin/python -m pip install -q -c $(OLDEST)/constraints.txt triton==3.6.0 -e '.[dev]'
 	@touch $@
 
-$(COLAB)/.ready: tests/colab_packages.txt
+$(COLAB)/.ready: tests/colab/packages.txt
 	@test -x $(COLAB)/bin/python || $(PYTHON) -m venv $(COLAB)
-	$(COLAB)/bin/python -m pip install -q -r tests/colab_packages.txt
+	$(COLAB)/bin/python -m pip install -q -r tests/colab/packages.txt
 	$(COLAB)/bin/python -m pip install -q torch==2.11.0 triton==3.6.0
 	@touch $@

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from attacks.attack import Attack
+from tests.attacks.attack import Attack
 
 ROOT = Path(__file__).resolve().parents[2]
 _PLANTED = "sitecustomize_planted.pth"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attacks import disguise, escape, exhaustion, forging, theft
-from attacks.attack import Attack
+from tests.attacks import disguise, escape, exhaustion, forging, theft
+from tests.attacks.attack import Attack
 
 ATTACKS: dict[str, Attack] = {
     f"{room}-{attack.name}": attack

@@ -15,9 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from small_course import ASSIGNMENT, SmallCourse, make
-
-from attacks.attack import honest
+from tests.attacks.attack import honest
+from tests.support.small_course import ASSIGNMENT, SmallCourse, make
 
 # nbgrader's own command, which waits for a line first: attacks may name its process id.
 _NBGRADER = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import HEAD, KERNEL, LAUNCH, Attack, inside, instead, launcher, loot
+from tests.attacks.attack import HEAD, KERNEL, LAUNCH, Attack, inside, instead, launcher, loot
 
 
 def _forged(name: str, goal: str, source: str) -> Attack:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, at_import, inside
+from tests.attacks.attack import Attack, at_import, inside
 
 
 def _write(name: str, goal: str, source: str, safe_unjailed: bool = True) -> Attack:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import HEAD, KERNEL, LAUNCH, Attack, inside, instead, launcher
+from tests.attacks.attack import HEAD, KERNEL, LAUNCH, Attack, inside, instead, launcher
 
 
 def _computed(name: str, goal: str, source: str) -> Attack:

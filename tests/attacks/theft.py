@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks.attack import Attack, at_import, inside, loot
+from tests.attacks.attack import Attack, at_import, inside, loot
 
 
 def _steal(name: str, goal: str, source: str, safe_unjailed: bool = True) -> Attack:

@@ -1,0 +1,166 @@
+"""The lint of exercise records: complete, consistent, and honest about every misconception."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from graders.judge import discovery
+from graders.judge.cases import tensors
+from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.diagnosis import generic, patterns
+from graders.judge.diagnosis.explain import imitations
+from graders.judge.records import Case, Exercise, Hidden, Misconception
+from graders.judge.static import findings
+
+TESTS = Path(__file__).parents[1]
+EXERCISES = tuple(discovery.exercises().values())
+OF_EVERY_EXERCISE = {
+    *generic.FAULTS,
+    *(pattern.code for pattern in patterns.PATTERNS),
+    *findings.TITLES,
+    "too-much-traffic",
+    "timeout",
+    "crashed",
+    "exited",
+    "out-of-memory",
+    "inputs-changed",
+    "wrong-return",
+    "wrong-values",
+}
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+
+
+def hidden_of(exercise: Exercise) -> Hidden:
+    hidden = discovery.hidden(exercise.name)
+    assert hidden is not None, f"graders/hidden/{exercise.lesson}.py lacks {exercise.name!r}"
+    return hidden
+
+
+def shows(misconception: Misconception, case: Case, exercise: Exercise) -> bool:
+    """Whether the judge would refuse what the misconception computes in this case."""
+    args = tensors.build(case)
+    expectation: Expectation = expect(exercise, args)
+    for imitation in imitations(misconception, args, expectation):
+        if not imitation.numel():
+            continue
+        assert tuple(imitation.shape) == expectation.shape, misconception.code
+        if not expectation.any_integer:
+            imitation = imitation.to(expectation.dtype)
+        if bool(wrong_elements(imitation, expectation).any()):
+            return True
+    return False
+
+
+@every_exercise
+def test_texts_and_parts_are_complete(exercise: Exercise) -> None:
+    assert exercise.title
+    assert len(exercise.hints) == 3
+    assert all(len(hint) > 40 for hint in exercise.hints)
+    assert exercise.max_points == 10
+    codes = [misconception.code for misconception in exercise.misconceptions]
+    assert len(set(codes)) == len(codes), "two misconceptions share a code"
+    for misconception in exercise.misconceptions:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", misconception.code)
+        assert misconception.title
+        assert len(misconception.message) > 30
+        assert misconception.next_step
+        assert misconception.imitate or misconception.faults or misconception.footprint
+
+
+@every_exercise
+def test_cases_are_named_once_and_belong_to_a_part(exercise: Exercise) -> None:
+    public, hidden = exercise.cases, hidden_of(exercise).cases
+    names = [case.name for case in public + hidden]
+    assert len(set(names)) == len(names), "two cases share a name"
+    assert {case.part for case in public} == set(exercise.parts)
+    assert {case.part for case in hidden} <= set(exercise.parts)
+    assert {arg.dtype for case in hidden for arg in specs(case)} <= {
+        arg.dtype for case in public for arg in specs(case)
+    }, "a hidden case has a dtype that no public case announces"
+    assert {arg.view for case in hidden for arg in specs(case)} <= {
+        arg.view for case in public for arg in specs(case)
+    }, "a hidden case has a view that no public case announces"
+    assert any(case.engine_orders for case in public) or exercise.name == "swizzle_ids"
+
+
+def specs(case: Case) -> list[tensors.TensorSpec]:
+    return [arg for arg in case.args if isinstance(arg, tensors.TensorSpec)]
+
+
+@every_exercise
+def test_the_reference_answers_every_case(exercise: Exercise) -> None:
+    for case in exercise.cases + hidden_of(exercise).cases:
+        args = tensors.build(case)
+        assert len(args) == len(exercise.parameters), case.name
+        expectation = expect(exercise, args)
+        if expectation.slack is not None:
+            assert expectation.slack.shape == expectation.values.shape, case.name
+        assert expectation.values.isfinite().all() or "specials" in case.name, case.name
+
+
+@every_exercise
+def test_every_imitation_differs_from_the_right_answer(exercise: Exercise) -> None:
+    for misconception in exercise.misconceptions:
+        if misconception.imitate is not None:
+            assert any(shows(misconception, case, exercise) for case in exercise.cases), (
+                f"{exercise.name}: no public case tells {misconception.code!r} from the right "
+                "answer; add one"
+            )
+
+
+@every_exercise
+def test_the_reference_is_not_refused(exercise: Exercise) -> None:
+    """The reference, rounded once to the output's dtype, is within the tolerance."""
+    for case in exercise.cases:
+        expectation = expect(exercise, tensors.build(case))
+        values = expectation.values
+        rounded = values if expectation.any_integer else values.to(expectation.dtype)
+        assert not wrong_elements(rounded, expectation).any(), case.name
+
+
+@every_exercise
+def test_kernels_prove_the_record(exercise: Exercise) -> None:
+    right = sorted((TESTS / "right_kernels" / exercise.name).glob("*.py"))
+    wrong = sorted((TESTS / "wrong_kernels" / exercise.name).glob("*.py"))
+    assert len(right) >= 8, f"{exercise.name}: {len(right)} right kernels, 8 are wanted"
+    codes = {path.stem.partition("__")[0].replace("_", "-") for path in wrong}
+    known = {misconception.code for misconception in exercise.misconceptions} | OF_EVERY_EXERCISE
+    assert codes <= known, f"{exercise.name}: nobody knows {sorted(codes - known)}"
+    assert len(codes) >= 6, f"{exercise.name}: {len(codes)} different mistakes, 6 are wanted"
+    for path in wrong:
+        assert path.read_text().startswith('"""'), f"{path.name} does not say its mistake"
+
+
+@pytest.mark.parametrize("lesson", discovery.lessons())
+def test_quizzes_answer_every_choice(lesson: str) -> None:
+    questions = discovery.quiz(lesson)
+    assert 3 <= len(questions) <= 5, f"{lesson}: {len(questions)} questions"
+    for question in questions:
+        assert sum(choice.right for choice in question.choices) == 1, question.prompt
+        assert len(question.choices) >= 2
+        assert all(choice.text and len(choice.answer) > 15 for choice in question.choices)
+
+
+def test_half_precision_accumulation_is_refused() -> None:
+    """The tolerance of a product is wide enough for any order, and no wider than float32."""
+    exercise = discovery.exercise("matmul")
+    for case in exercise.cases:
+        args = tensors.build(case)
+        if args[0].dtype != torch.float16 or "cancelling" not in case.name:
+            continue
+        expectation = expect(exercise, args)
+        terms = args[0].T[:, :, None].float() * args[1][:, None, :].float()
+        forward = terms.sum(dim=0).to(torch.float16)
+        backward = terms.flip(0).cumsum(dim=0)[-1].to(torch.float16)
+        in_half = torch.zeros_like(forward)
+        for term in terms:
+            in_half = (in_half.float() + term).to(torch.float16)
+        assert not wrong_elements(forward, expectation).any()
+        assert not wrong_elements(backward, expectation).any()
+        assert wrong_elements(in_half, expectation).any()
+        return
+    pytest.fail("matmul has no cancelling case in float16")

@@ -1,0 +1,154 @@
+"""The gradebook in PostgreSQL: a real server, started here, gives what SQLite gives."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from nbgrader.api import Gradebook
+
+from graders.grading import judging
+from graders.grading.autograde import Autograder
+from graders.grading.parallel import Judged, Task
+from graders.judge.records import GraderError
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+]
+CLASS = {"ada": "right = 1", "kurt": "wrong = 1", "jean": "broken = 1", "tony": "wrong = 2"}
+
+
+def program(name: str) -> str:
+    found = shutil.which(name) or next(
+        (str(path) for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))), None
+    )
+    if found is None:
+        pytest.skip(f"PostgreSQL's {name} is not installed here")
+    return found
+
+
+def unprivileged() -> str | None:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in known else "nobody"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of an empty database."""
+    initdb, pg_ctl = program("initdb"), program("pg_ctl")
+    user, port = unprivileged(), free_port()
+    folder = Path(tempfile.mkdtemp(prefix="tilewise-pg-"))
+    if user is not None:
+        shutil.chown(folder, user)
+    data, log = folder / "data", folder / "log"
+
+    def run(*command: str) -> None:
+        done = subprocess.run(
+            command, user=user, cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run(initdb, "-D", str(data), "-U", "tilewise", "--auth=trust", "--no-sync")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -k {folder} -c fsync=off"
+    run(pg_ctl, "-D", str(data), "-l", str(log), "-w", "-o", options, "start")
+    try:
+        yield f"postgresql+psycopg://tilewise@127.0.0.1:{port}/postgres"
+    finally:
+        run(pg_ctl, "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+def grades(course: SmallCourse, database: str | None) -> dict[str, list[tuple[object, ...]]]:
+    for name, code in CLASS.items():
+        course.hand_in(name, code)
+    grader = Autograder(course.folder, ASSIGNMENT, database)
+    assert len(list(grader.grade(grader.students(), FakeJudging()))) == len(CLASS)
+    with Gradebook(grader.database) as gradebook:
+        return {
+            submission.student.id: sorted(
+                (grade.name, grade.auto_score, grade.needs_manual_grade)
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            )
+            for submission in gradebook.assignment_submissions(ASSIGNMENT)
+        }
+
+
+def test_postgresql_and_sqlite_hold_the_same_gradebook(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "warm_marker", lambda: pytest.fail("a real judge was asked"))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    embedded = grades(make(tmp_path / "one"), None)
+    served = grades(make(tmp_path / "two", server), server)
+    assert set(served) == set(CLASS)
+    assert served == embedded
+
+
+class Interrupted(FakeJudging):
+    """Does something after its first verdict."""
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        super().__init__()
+        self._interrupt = interrupt
+
+    def __call__(self, tasks: Iterable[Task]) -> Iterator[Judged]:
+        for number, judged in enumerate(super().__call__(tasks)):
+            if number == 1:
+                self._interrupt()
+            yield judged
+
+
+def test_a_database_that_goes_in_the_middle_is_no_zero(server: str, tmp_path: Path) -> None:
+    url = server.replace("/postgres", "/course")
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE course")
+        course = make(tmp_path, url)
+
+        def go() -> None:
+            admin.execute("ALTER DATABASE course ALLOW_CONNECTIONS false")
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                          "WHERE datname = 'course'")  # fmt: skip
+
+        names = ("ada", "jean", "tony")
+        for number, name in enumerate(names):
+            course.hand_in(name, f"right = {number}")
+        grader = Autograder(course.folder, ASSIGNMENT, url)
+        results = {r.student: r for r in grader.grade(names, Interrupted(go))}
+        assert [results[name].status for name in names] == ["graded", "ungraded", "ungraded"]
+        mend = "the gradebook cannot be written; mend that and run again"
+        assert all(mend in results[name].reason for name in names[1:])
+        admin.execute("ALTER DATABASE course ALLOW_CONNECTIONS true")
+        again = FakeJudging()
+        grader = Autograder(course.folder, ASSIGNMENT, url)
+        results = {r.student: r for r in grader.grade(names, again)}
+    assert [results[name].status for name in names] == ["unchanged", "graded", "graded"]
+    assert again.asked == []  # what was judged is kept, although nobody could write it
+    with Gradebook(url) as gradebook:
+        found = gradebook.assignment_submissions(ASSIGNMENT)
+        assert {one.student.id: one.score for one in found} == dict.fromkeys(names, 10)
+
+
+def test_a_database_that_is_gone_grades_nobody(tmp_path: Path) -> None:
+    course = make(tmp_path)
+    url = f"postgresql+psycopg://tilewise@127.0.0.1:{free_port()}/postgres"
+    with pytest.raises(GraderError, match="the gradebook cannot be reached, so nothing was graded"):
+        Autograder(course.folder, ASSIGNMENT, url)

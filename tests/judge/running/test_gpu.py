@@ -1,0 +1,372 @@
+"""The gate gpu: what it runs, what it calls a difference, and what harms nobody else.
+
+Without a GPU the results come from a stand-in for the workers; with one from real kernels.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+from triton.runtime import autotuner
+
+from graders.judge import discovery
+from graders.judge.records import Case, Exercise, Finding, GraderError, TensorSpec, Tolerance
+from graders.judge.running.gpu import gpu_gate
+from graders.judge.running.gpu_lock import turn
+from graders.judge.running.interpret import prepare
+from graders.judge.sandbox import gpu_launches
+from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import SILENCED
+from graders.judge.submission.loading import Submission
+from tests.judge.running import gpu_kernels as kernels
+from tests.support.exercise_records import an_exercise
+from tests.support.places import RIGHT_KERNELS
+
+RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+Compute = Callable[..., torch.Tensor]
+
+
+@pytest.fixture(autouse=True)
+def a_turn_on_the_gpu() -> Iterator[None]:
+    """Tests of other files may be timing on it."""
+    with turn(alone=False):
+        yield
+
+
+class StandIn:
+    """Workers whose results `compute(job number, *args)` gives.
+
+    A silenced run leaves the poison of torch.empty, unless `compute` answers it as well; a run
+    with a number in the undefined lanes gives `filled`.
+    """
+
+    device = "cuda"
+
+    def __init__(
+        self, compute: Compute, needs_kernel: bool = True, filled: float | None = None
+    ) -> None:
+        self._compute, self._needs_kernel, self._filled = compute, needs_kernel, filled
+        self.jobs: list[Job] = []
+
+    def run(self, jobs: Sequence[Job], **limits: Any) -> list[Outcome]:
+        return [self._one(job) for job in jobs]
+
+    def _one(self, job: Job) -> Outcome:
+        self.jobs.append(job)
+        if job.schedule == SILENCED and self._needs_kernel:
+            return Outcome("returned", torch.full(job.out_shape, torch.nan))
+        if "other=77" in job.source and self._filled is not None:
+            return Outcome("returned", torch.full(job.out_shape, self._filled))
+        return Outcome("returned", self._compute(len(self.jobs), *job.args))
+
+
+def exercise(*specs: TensorSpec, reference: Compute, **fields: Any) -> Exercise:
+    """An exercise of one case."""
+    made = an_exercise(
+        parameters=tuple("xyz"[: len(specs)]), cases=(Case("usual", specs),), **fields
+    )
+    return replace(made, reference=reference)
+
+
+F32, F16 = torch.float32, torch.float16
+EXACT = Tolerance(rel=0.0, acc=1e-12)
+ADD = exercise(TensorSpec((300,)), TensorSpec((300,)), reference=lambda x, y: x + y)
+PRODUCT = exercise(
+    TensorSpec((40, 50)),
+    TensorSpec((50, 30)),
+    reference=lambda a, b: a @ b,
+    magnitude=lambda a, b: a.abs() @ b.abs(),
+)
+TOTAL = exercise(
+    TensorSpec((1 << 20,)),
+    reference=lambda x: x.sum().reshape(1),
+    magnitude=lambda x: x.abs().sum().reshape(1),
+    tolerance={F32: EXACT},
+)
+ROUNDED = exercise(  # what the interpreter gives: the product rounded before the difference
+    TensorSpec((4000,), F16),
+    TensorSpec((4000,), F16),
+    reference=lambda x, y: (x * x).half().double() - y,
+    magnitude=lambda x, y: x * x + y.abs(),
+    tolerance={F16: EXACT},
+)
+MAXIMUM = exercise(TensorSpec((100,), shift=-50.0), reference=lambda x: x.max().reshape(1))
+
+
+def judged(
+    exercise: Exercise, workers: Any, source: str = kernels.ADD, large: Sequence[Case] = ()
+) -> list[Finding]:
+    """The findings of the gate for one submission."""
+    submission = Submission("s.py", source, "solve")
+    cases, more = (prepare(exercise, group, hidden=False) for group in (exercise.cases, large))
+    return gpu_gate(submission, exercise, cases, more, workers)[1]
+
+
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+# ------------------------------------------------------------------ with a stand-in for a GPU
+
+
+def test_what_is_right_passes_and_runs_once_more_in_silence() -> None:
+    workers = StandIn(lambda run, x, y: x + y)
+    large = Case("large", (TensorSpec((5000,)), TensorSpec((5000,))))
+    assert judged(ADD, workers, large=[large]) == []
+    ran = [(job.out_shape, job.schedule) for job in workers.jobs]
+    assert ran == [((300,), "grid"), ((5000,), "grid"), ((300,), SILENCED), ((5000,), SILENCED)]
+
+
+def test_what_is_right_without_a_kernel_is_no_kernels_work() -> None:
+    (finding,) = judged(ADD, StandIn(lambda run, x, y: x + y, needs_kernel=False))
+    assert finding.code == "silenced"
+    assert "silenced" in finding.message
+    assert "order" not in finding.message
+
+
+def test_zeros_from_torch_prove_nothing() -> None:
+    zeros = exercise(TensorSpec((30,)), reference=lambda x: torch.zeros_like(x))
+    workers = StandIn(lambda run, x: torch.zeros_like(x), needs_kernel=False)
+    assert judged(zeros, workers) == []
+    assert [job.schedule for job in workers.jobs] == ["grid"]
+
+
+def tf32(x: torch.Tensor) -> torch.Tensor:
+    """Rounded to 10 bits of mantissa."""
+    return ((x.view(torch.int32) + (1 << 12)) & ~((1 << 13) - 1)).view(torch.float32)
+
+
+DIFFERENCES: list[tuple[str, Exercise, str, Compute]] = [
+    ("tf32-on-gpu", PRODUCT, kernels.SUM_OF_PRODUCTS, lambda run, a, b: tf32(a) @ tf32(b)),
+    ("race-on-gpu", TOTAL, kernels.RACE, lambda run, x: x[: run * 1000].sum().reshape(1)),
+    (
+        "atomic-order",
+        TOTAL,
+        kernels.ATOMIC,
+        lambda run, x: (x.double().sum() + 0.01 * run).float().reshape(1),
+    ),
+    (
+        "half-arithmetic-on-gpu",
+        ROUNDED,
+        kernels.FUSED,
+        lambda run, x, y: (x.double() ** 2 - y.double()).half(),
+    ),
+    ("undefined-lanes-on-gpu", MAXIMUM, kernels.MAXIMUM, lambda run, x: torch.zeros(1)),
+    (
+        "differs-on-gpu",
+        ADD,
+        kernels.ADD.replace("offsets, mask=mask)", "offsets, mask=mask, other=0.0)"),
+        lambda run, x, y: x + 2 * y,
+    ),
+]
+named = pytest.mark.parametrize(
+    ("code", "exercise", "source", "compute"), DIFFERENCES, ids=[d[0] for d in DIFFERENCES]
+)
+
+
+@named
+def test_a_known_difference_is_named(
+    code: str, exercise: Exercise, source: str, compute: Compute
+) -> None:
+    filled = 77.0 if code == "undefined-lanes-on-gpu" else None
+    (finding,) = judged(exercise, StandIn(compute, filled=filled), source)
+    assert finding.code == code
+    assert finding.gate == "gpu"
+    assert finding.next_step
+    assert "elements are wrong" in finding.message
+
+
+def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all() -> None:
+    (case,) = PRODUCT.cases
+    many = replace(PRODUCT, cases=tuple(replace(case, name=f"{n}", seed=n) for n in range(6)))
+    workers = StandIn(lambda run, a, b: tf32(a) @ tf32(b))
+    assert codes(judged(many, workers, kernels.SUM_OF_PRODUCTS)) == ["tf32-on-gpu"]
+    assert len(workers.jobs) == 6 + 6 + 3 * 4  # as they are, silenced, repeated
+
+
+def test_the_load_without_other_is_pointed_at() -> None:
+    workers = StandIn(lambda run, x: torch.zeros(1), filled=77.0)
+    (finding,) = judged(MAXIMUM, workers, kernels.MAXIMUM)
+    assert finding.line == kernels.UNMASKED_LINE
+
+
+def test_lanes_that_change_nothing_are_not_blamed() -> None:
+    steady = StandIn(lambda run, x: torch.zeros(1))
+    assert codes(judged(MAXIMUM, steady, kernels.MAXIMUM)) == ["differs-on-gpu"]
+
+
+def test_a_failure_of_a_large_case_alone_is_explained_like_any_other() -> None:
+    """The interpreter has not seen it, so nothing says that the two disagree."""
+    half = Case("large", (TensorSpec((5000,)), TensorSpec((5000,))))
+
+    def forgets_y(run: int, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y if x.numel() < 5000 else x
+
+    assert codes(judged(ADD, StandIn(forgets_y), large=[half])) == ["input-returned"]
+
+
+def test_a_gpu_without_room_is_no_fault_of_the_submission() -> None:
+    class Full(StandIn):
+        def _one(self, job: Job) -> Outcome:
+            return Outcome("no-room")
+
+    with pytest.raises(GraderError, match="no room for the inputs of 'usual'"):
+        judged(ADD, Full(lambda run, x, y: x + y))
+
+
+@pytest.mark.parametrize("name", list(discovery.exercises()))
+def test_every_exercise_has_large_cases(name: str) -> None:
+    record = discovery.exercise(name)
+    assert record.large, "give the record `large=`: cases that only a GPU does quickly"
+    taken = {case.name for case in record.cases}
+    for case in record.large:
+        assert case.part in record.parts
+        assert case.name not in taken
+
+
+class Tuned:
+    """An autotuner over something that stands in for a kernel and notes how it is launched."""
+
+    def __init__(self, fails: Sequence[int] = ()) -> None:
+        self.launched: list[int] = []
+        self.fails = fails
+
+        def kernel(n, BLOCK):  # type: ignore[no-untyped-def]
+            raise AssertionError
+
+        self.fn = kernel
+        configs = [triton.Config({"BLOCK": size}) for size in (16, 32, 64)]
+        self.tuner = autotuner.Autotuner(
+            self, list(inspect.signature(kernel).parameters), configs, ["n"], None, None
+        )
+
+    def run(self, n: int, BLOCK: int, **options: Any) -> None:
+        self.launched.append(BLOCK)
+        if BLOCK in self.fails:
+            raise autotuner.OutOfResources(1, 0, "shared memory")
+
+    def choices(self, count: int) -> list[int]:
+        chosen = []
+        for n in range(count):
+            self.tuner.run(n)
+            chosen.append(self.launched[-1])
+        return chosen
+
+
+@pytest.fixture
+def by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("prune_configs", "_bench", "do_bench"):
+        monkeypatch.setattr(autotuner.Autotuner, name, autotuner.Autotuner.__dict__[name])
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    gpu_launches.tune_by_turns()
+
+
+@pytest.mark.usefixtures("by_turns")
+def test_configurations_take_turns_and_are_launched_twice_at_most() -> None:
+    tuned = Tuned()
+    assert tuned.choices(4) == [16, 32, 64, 16]
+    assert len(tuned.launched) == 8
+
+
+@pytest.mark.usefixtures("by_turns")
+def test_a_configuration_that_a_gpu_cannot_run_is_passed_over() -> None:
+    tuned = Tuned(fails=(32,))
+    assert tuned.choices(4) == [16, 64, 64, 16]
+
+
+# ------------------------------------------------------------------------------ with a real one
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(device="cuda") as running:
+        yield running
+
+
+@needs_gpu
+def test_a_right_kernel_passes_on_the_gpu(workers: Workers) -> None:
+    large = Case("large", (TensorSpec((1 << 22,)), TensorSpec((1 << 22,))))
+    assert judged(ADD, workers, large=[large]) == []
+
+
+@needs_gpu
+def test_torchs_arithmetic_beside_a_launch_is_seen_on_the_gpu(workers: Workers) -> None:
+    assert codes(judged(ADD, workers, kernels.DECOY)) == ["silenced"]
+
+
+@needs_gpu
+@named
+def test_a_kernel_shows_the_difference_on_the_gpu(
+    workers: Workers, code: str, exercise: Exercise, source: str, compute: Compute
+) -> None:
+    wrong = source.replace("+ tl.load", "+ 2 * tl.load") if code == "differs-on-gpu" else source
+    assert codes(judged(exercise, workers, wrong)) == [code]
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("(out_ptr + offsets", "(out_ptr + (1 << 40) + offsets", "crashed"),
+        (
+            "    mask =",
+            "    while n > 0:\n        tl.atomic_add(out_ptr, 0.0)\n    mask =",
+            "timeout",
+        ),
+        ("torch.empty_like(x)", "torch.empty(1 << 42, device='cuda')", "out-of-memory"),
+        ("torch.empty_like(x)", "torch.empty(1 << 32, device='cuda')", "out-of-memory"),
+    ],
+    ids=["illegal access", "endless", "more than there is", "more than its share"],
+)
+def test_misbehaviour_is_a_finding_and_harms_nobody_else(
+    workers: Workers, old: str, new: str, code: str
+) -> None:
+    with Workers(device="cuda") as others:
+        assert judged(ADD, others) == []
+        assert codes(judged(ADD, workers, kernels.ADD.replace(old, new))) == [code]
+        assert judged(ADD, others) == []
+    assert judged(ADD, workers) == []
+
+
+@needs_gpu
+def test_an_autotuner_tries_one_configuration_for_each_shape(workers: Workers) -> None:
+    x = [torch.zeros(100 + number) for number in range(4)]
+    jobs = [Job(kernels.TUNED, "s.py", "solve", (y,), tuple(y.shape), torch.float32) for y in x]
+    outputs = [outcome.output for outcome in workers.run(jobs)]
+    assert [float(output[0]) for output in outputs if output is not None] == [32, 64, 128, 32]
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("name", "source", "gpu"),
+    [("vector_add", RIGHT.read_text(), "passed"), ("matmul", kernels.MATMUL_BY_SUM, "failed")],
+)
+def test_marks_of_a_host_without_a_gpu_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str, gpu: str
+) -> None:
+    judging = pytest.importorskip("graders.grading.judging")
+    from graders.grading.parallel import Terms, judge_task
+    from graders.grading.store import Marks, MarksStore
+
+    code, store = (source,), MarksStore(tmp_path)
+    monkeypatch.setenv(judging.MODE, "interpret")
+    judging.keep(store, code, name, Marks.from_json(judge_task(code, name, Terms())))
+    monkeypatch.setenv(judging.MODE, "all")
+    earlier = judging.known_marks(store, code, name)
+    assert earlier is not None
+    assert earlier.awaits_gpu
+    done = judge_task(code, name, Terms(earlier.to_json()))
+    before, after = earlier.report, done["report"]
+    assert after["gates"] == {**before["gates"], "gpu": gpu}
+    assert [finding["code"] for finding in after["findings"] if finding["gate"] == "gpu"] == (
+        ["tf32-on-gpu"] if gpu == "failed" else []
+    )
+    judging.close_marker()

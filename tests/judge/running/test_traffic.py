@@ -1,0 +1,93 @@
+"""The traffic gate: waste fails, another tiling passes, the figures of the solutions are fresh."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graders.authoring.rooms import Rooms, find_root
+from graders.authoring.traffic_figures import figures
+from graders.judge import discovery
+from graders.judge.running.interpret import prepare
+from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
+from graders.judge.sandbox.pool import Workers
+from graders.judge.submission.loading import from_text, load
+
+ROOT = Path(__file__).parents[3]
+TUNED = "autotuned_matmul"
+WASTEFUL = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def wasteful_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    mine = tl.program_id(0) * BLOCK_SIZE
+    for start in range(0, n_elements, BLOCK_SIZE):
+        offsets = start + tl.arange(0, BLOCK_SIZE)
+        mask = offsets < n_elements
+        total = tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask)
+        tl.store(output_ptr + offsets, total, mask=mask & (start == mine))
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    grid = (triton.cdiv(x.numel(), 4096),)
+    wasteful_kernel[grid](x, y, output, x.numel(), BLOCK_SIZE=4096)
+    return output
+"""
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers() as workers:
+        yield workers
+
+
+def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Workers) -> None:
+    exercise = discovery.exercise("vector_add")
+    prepared = prepare(exercise, exercise.cases, hidden=False)
+    told = traffic_gate(from_text(WASTEFUL, exercise), exercise, prepared, workers)
+    assert told is not None
+    findings, remarks = told
+    assert ([finding.code for finding in findings], remarks) == (["too-much-traffic"], [])
+    assert "times over" in findings[0].message
+
+
+@pytest.mark.parametrize("kernel", ["textbook", "autotuned"])  # choosing a block is not counted
+def test_vector_add_moves_three_times_its_elements(workers: Workers, kernel: str) -> None:
+    exercise = discovery.exercise("vector_add")
+    item = traffic_case(prepare(exercise, exercise.cases, hidden=False))
+    assert item is not None
+    path = ROOT / "tests" / "right_kernels" / "vector_add" / f"{kernel}.py"
+    moved = measure(load(path, exercise), item, workers)
+    assert moved is not None
+    assert moved.total == 3 * item.args[0].numel() * item.args[0].element_size()
+
+
+def test_the_figures_of_the_solutions_are_fresh(workers: Workers) -> None:
+    kept, found = json.loads(FIGURES.read_text()), figures(Rooms(find_root(ROOT)), workers)
+    # Which config a tuned kernel ends up with depends on the compiler: each triton has its own.
+    tuned = [kept.pop(TUNED), found.pop(TUNED)]
+    advice = (
+        "graders/exercises/traffic.json is not what the solutions move: "
+        "run `tilewise build --traffic`"
+    )
+    assert kept == found, advice
+    assert len({tuple(cases) for cases in tuned}) == 1, advice
+    for case, bytes_moved in tuned[0].items():
+        assert 0.5 <= tuned[1][case] / bytes_moved <= 2.0, advice
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("grouped_matmul", "not-grouped"), ("autotuned_matmul", "nothing-tuned")]
+)
+def test_a_plain_product_passes_with_a_remark(workers: Workers, name: str, code: str) -> None:
+    exercise = discovery.exercise(name)
+    plain = (ROOT / "tests" / "right_kernels" / "matmul" / "textbook.py").read_text()
+    submission = from_text(plain.replace("def matmul(", f"def {name}("), exercise)
+    told = traffic_gate(submission, exercise, prepare(exercise, exercise.cases, False), workers)
+    assert told is not None
+    findings, remarks = told
+    assert (findings, [remark.code for remark in remarks]) == ([], [code])

@@ -1,0 +1,7 @@
+"""Where things stand in the clone."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RIGHT_KERNELS = ROOT / "tests" / "right_kernels"
+WRONG_KERNELS = ROOT / "tests" / "wrong_kernels"

@@ -1,0 +1,269 @@
+"""check, hint, quiz and progress, from a session to what is shown, with a judge of the tests."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from triton_util import client
+from triton_util.client import hints
+from triton_util.client import judge as judge_module
+from triton_util.client.judge import JudgeProcess
+
+FAKE = (sys.executable, "-P", str(Path(__file__).with_name("fake_judge.py")))
+
+
+@pytest.fixture(autouse=True)
+def fake_judge(monkeypatch, tmp_path):
+    process = JudgeProcess(FAKE, seconds=20)
+    monkeypatch.setattr(judge_module, "_shared", process)
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path / "home"))
+    hints.forget()
+    yield process
+    process.close()
+
+
+def vector_add(x, y):
+    return "WRONG", x.tl.load, y
+
+
+def test_a_failing_check(capsys):
+    result = client.check(vector_add)
+    told = capsys.readouterr().out
+    assert not result.passed
+    assert result.judged
+    assert not result
+    assert repr(result) == "<vector_add: not there yet, 11 of 25 cases passed in 0.2 s>"
+    line = vector_add.__code__.co_firstlineno + 1
+    assert result.findings[0].where == f"{Path(__file__).name}, line {line}"
+    assert result.findings[0].code_line == 'return "WRONG", x.tl.load, y'
+    assert "cases passed in 0.2 s" in told
+    assert "Give `tl.load` a mask." in told
+
+
+def test_a_passing_check_by_name(capsys):
+    result = client.check("softmax")
+    assert result.passed
+    assert "✓ softmax: passed" in capsys.readouterr().out
+    client.progress()
+    told = capsys.readouterr().out
+    assert "1 of 2 exercises passed" in told
+    assert "○ vector_add: not tried yet" in told
+
+
+@pytest.mark.parametrize(
+    ("nodes", "interpreted", "timed"),
+    [(["/dev/nvidia0"], False, True), (["/dev/nvidia0"], True, False), ([], False, False)],
+)
+def test_speed_follows_a_check_that_passes_where_kernels_run_on_a_gpu(
+    capsys, monkeypatch, nodes, interpreted, timed
+):
+    monkeypatch.setattr(client, "gpu_nodes", lambda: nodes)
+    monkeypatch.setattr(client, "interpreting", lambda: interpreted)
+    assert client.check("softmax").passed
+    assert ("its speed" in capsys.readouterr().out) is timed
+    assert not client.check(vector_add).passed
+    assert "its speed" not in capsys.readouterr().out
+
+
+def softmax(x):
+    return x
+
+
+def no_exercise(x):
+    return x
+
+
+def sofmax(x):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        (no_exercise, "There is no exercise called `no_exercise`"),
+        (sofmax, "Did you mean `softmax`?"),
+        ("vectoradd", "Did you mean `vector_add`?"),
+        (3, "`check` was given a value of type int"),
+        (None, "of type NoneType"),
+        (len, "of type builtin_function_or_method"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(capsys, argument, words):
+    result = client.check(argument)
+    assert not result.passed
+    assert words in capsys.readouterr().out
+
+
+def test_name_that_is_not_defined_yet(capsys, monkeypatch):
+    monkeypatch.delitem(globals(), "softmax")
+    assert not client.check("softmax").passed
+    assert "`softmax` is not defined yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("JUDGE_CRASHES", "exit code 3"),
+        ("JUDGE_MUMBLES", "not an answer"),
+        ("JUDGE_REFUSES", "the disk is full"),
+        ("JUDGE_FORGETS", "could not be understood"),
+        ("UNGRADED", "Nothing was judged"),
+    ],
+)
+def test_faults_of_the_judge_are_one_clear_card(capsys, monkeypatch, tmp_path, word, told):
+    result = _check_text(monkeypatch, tmp_path, f'def vector_add(x, y):\n    return "{word}"\n')
+    shown = capsys.readouterr().out
+    assert not result.judged
+    assert not result.passed
+    assert told in shown
+    assert shown.count("could not be checked") == 1
+    assert "no fault of your code" in shown
+    assert not list((tmp_path / "home").glob("*"))
+
+
+def test_fault_of_the_client_is_one_clear_card(capsys, monkeypatch):
+    monkeypatch.setattr(client.checking, "gather", lambda *_: 1 / 0)
+    assert not client.check(vector_add).judged
+    shown = capsys.readouterr().out
+    assert "ZeroDivisionError" in shown
+    assert "could not be checked" in shown
+
+
+def test_no_sandbox_is_said(capsys, monkeypatch, tmp_path):
+    source = 'def vector_add(x, y):\n    return "TIER_C"\n'
+    assert _check_text(monkeypatch, tmp_path, source).passed
+    assert "not a grade" in capsys.readouterr().out
+
+
+def test_function_of_a_module_is_gathered_there(capsys, monkeypatch, tmp_path):
+    source = "import math\nSIZE = 4\n\n\ndef vector_add(x, y):\n    return SIZE, 'WRONG', math\n"
+    result = _check_text(monkeypatch, tmp_path, source)
+    assert result.judged
+    assert not result.passed
+
+
+def _check_text(monkeypatch, tmp_path, source):
+    name = f"learner_{abs(hash(source))}"
+    (tmp_path / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = __import__(name)
+    monkeypatch.delitem(sys.modules, name)
+    return client.check(module.vector_add)
+
+
+def test_hints_and_quiz_in_text(capsys):
+    client.hint("vector_add")
+    client.hint(vector_add)
+    assert "A mask." in capsys.readouterr().out
+    client.hint("vector_add", 1)
+    assert "Think of the `last` block." in capsys.readouterr().out
+    client.quiz("vector_add")
+    assert "b) The last block may be too long" in capsys.readouterr().out
+    client.quiz("vector_add", 1, "b")
+    assert "✓ Right. Yes." in capsys.readouterr().out
+    for wrong in (
+        lambda: client.hint("nothing"),
+        lambda: client.hint("vector_add", 9),
+        lambda: client.quiz("nothing"),
+        lambda: client.quiz("vector_add", 7, "a"),
+    ):
+        with pytest.raises(ValueError, match=r"there are|hints 1 to 3|questions 1 to 1"):
+            wrong()
+
+
+def test_hint_without_a_judge_is_a_card(capsys, monkeypatch):
+    monkeypatch.setattr(judge_module, "_shared", JudgeProcess(("/no/such/program",)))
+    client.hint("vector_add")
+    client.quiz("vector_add")
+    client.progress()
+    assert capsys.readouterr().out.count("could not be checked") == 3
+
+
+CELLS = {
+    "setup": f"""
+import os
+os.environ["TILEWISE_HOME"] = ".tilewise-test"
+from triton_util.client import judge
+judge._shared.close()
+judge._shared = judge.JudgeProcess({FAKE!r})
+from triton_util import check, hint, progress, quiz
+print(os.environ.get("TRITON_INTERPRET"))
+""",
+    "constants": "import math\nBLOCK = 4\n",
+    "wrong": "%%time\ndef vector_add(x, y):\n    # WRONG\n    return tl.load(x), math, BLOCK\n",
+    "check": "result = check(vector_add)\nresult",
+    "right": "def vector_add(x, y):\n    return x, BLOCK\n",
+    "check again": "check(vector_add)",
+    "source": "judge.shared().ask({'op': 'check', 'exercise': 'vector_add', 'name': '',\n"
+    " 'source': 'x'})['report']['verdict'], result.findings[0].where, result.passed",
+    "hint": "hint('vector_add')",
+    "quiz": "quiz('vector_add')",
+    "progress": "progress()",
+}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Outputs by cell of a notebook that ran in a real kernel."""
+    folder = tmp_path_factory.mktemp("notebook")
+    cells = [nbformat.v4.new_code_cell(source.strip("\n")) for source in CELLS.values()]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    patch = pytest.MonkeyPatch()
+    patch.delenv("TRITON_INTERPRET", raising=False)
+    patch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    try:
+        client_ = NotebookClient(
+            notebook, kernel_name="python3", timeout=60, resources={"metadata": {"path": folder}}
+        )
+        client_.execute()
+    finally:
+        patch.undo()
+    outputs = dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))
+    return outputs, folder
+
+
+def one_html(outputs) -> str:
+    bundles = [item.data for item in outputs if item.output_type == "display_data"]
+    assert len(bundles) == 1, [item.output_type for item in outputs]
+    return bundles[0]["text/html"]
+
+
+def test_notebook_without_gpu_is_told_that_it_interprets(ran):
+    outputs, _ = ran
+    told = "".join(item.text for item in outputs["setup"] if item.output_type == "stream")
+    if "None" not in told:  # a machine with a GPU is left alone
+        assert "TRITON_INTERPRET=1 is set for this notebook" in told
+        assert told.endswith("1\n")
+
+
+def test_notebook_shows_one_card_and_no_repr(ran):
+    outputs, _ = ran
+    assert "<code>vector_add</code> not there yet" in one_html(outputs["check"])
+    assert "<code>vector_add</code> passed" in one_html(outputs["check again"])
+    assert [item.output_type for item in outputs["check"]] == ["display_data"]
+
+
+def test_notebook_lines_are_those_of_the_cell(ran):
+    outputs, _ = ran
+    assert outputs["source"][0].data["text/plain"] == "('passed', 'cell [3], line 4', False)"
+    assert "cell [3], line 4" in one_html(outputs["check"])
+    assert "return tl.load(x), math, BLOCK" in one_html(outputs["check"])
+
+
+def test_notebook_has_widgets_with_html_and_text_beside(ran):
+    outputs, _ = ran
+    bundle = outputs["quiz"][0].data
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "<details>" in bundle["text/html"]
+    assert "1. Why is there a `mask`?" in bundle["text/plain"]
+
+
+def test_notebook_keeps_progress_beside_it(ran):
+    outputs, folder = ran
+    assert "1 of 2 exercises passed" in one_html(outputs["progress"])
+    assert (folder / ".tilewise-test" / "progress.json").is_file()
+    assert "Hint 1 of 3" in one_html(outputs["hint"])

@@ -1,0 +1,87 @@
+"""libdevice in the interpreter: every name that we give a meaning computes what torch computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.interpreting_process import InterpretingProcess
+
+PRELUDE = """
+import torch
+import triton_util.interpreter  # before the kernels take a name from libdevice
+from tests.triton_util.interpreter.libdevice_kernels import (
+    binary_kernel,
+    bits_kernel,
+    fused_kernel,
+    several_kernel,
+)
+from triton_util.interpreter import interpret
+
+x = torch.linspace(-3, 3, 50)
+y = torch.linspace(0.5, 2, 50)
+output = torch.empty(50)
+"""
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[InterpretingProcess]:
+    with InterpretingProcess(PRELUDE) as running:
+        yield running
+
+
+def test_functions_of_one_argument(process: InterpretingProcess) -> None:
+    code = """
+with interpret():
+    several_kernel[(4,)](x, output, 50, BLOCK_SIZE=16)
+expected = torch.tanh(x) + torch.erf(x) + torch.special.expm1(x) + torch.isnan(x).int()
+print(torch.allclose(output, expected, rtol=1e-6, atol=1e-6))
+"""
+    assert process.run(code) == "True\n"
+
+
+def test_functions_of_two_arguments(process: InterpretingProcess) -> None:
+    code = """
+with interpret():
+    binary_kernel[(4,)](x, y, output, 50, BLOCK_SIZE=16)
+expected = torch.atan2(x, y) + torch.pow(y, 2.0)
+print(torch.allclose(output, expected, rtol=1e-6, atol=1e-6))
+"""
+    assert process.run(code) == "True\n"
+
+
+def test_every_name_is_one_of_tritons(process: InterpretingProcess) -> None:
+    code = """
+import triton.language.extra.cuda.libdevice as cuda
+from triton_util.interpreter.operations import libdevice
+names = [*libdevice.UNARY, *libdevice.BINARY, *libdevice.QUESTIONS]
+print([name for name in names if not hasattr(cuda, name)])
+"""
+    assert process.run(code) == "[]\n"
+
+
+def test_a_function_of_three_arguments_and_a_positive_difference(
+    process: InterpretingProcess,
+) -> None:
+    code = """
+with interpret():
+    fused_kernel[(4,)](x, y, output, 50, BLOCK_SIZE=16)
+expected = (x - y).clamp(min=0) + torch.addcmul(y, x, y)
+print(torch.allclose(output, expected, rtol=1e-6, atol=1e-6))
+"""
+    assert process.run(code) == "True\n"
+
+
+def test_what_is_not_computed_here_says_so_and_blames_nobody(
+    process: InterpretingProcess,
+) -> None:
+    code = """
+from triton_util.interpreter import KernelFault
+try:
+    with interpret():
+        bits_kernel[(4,)](x, output, 50, BLOCK_SIZE=16)
+except KernelFault as error:
+    print(error.fault.code, error.fault.line > 0, 'float_as_int' in error.fault.message)
+"""
+    assert process.run(code) == "not-interpreted True True\n"
