@@ -1,0 +1,295 @@
+"""The launch plan: what a launcher asks a GPU to do, as plain data.
+
+A launcher runs in a process that holds no values (see `child`). What it does there is recorded:
+memory that it allocates, fills and copies, and kernels that it launches, each with its grid, its
+constants and its arguments. Whoever has the values runs the plan without any Python of the
+submission.
+
+Values of arguments are JSON: numbers, texts, truth values and null stand for themselves, all else
+is an object with one key that names its kind:
+
+    {"tensor": [storage, dtype, shape, strides, offset]}   a view into a storage, in elements
+    {"constexpr": value}      {"tuple": [value, …]}         {"dtype": "fp16"}
+    {"kernel": number}        a kernel of the plan, passed as a constant
+    {"library": [module, name]}   a function of the Triton language or of the course's helpers
+    {"module": name}          such a module itself
+    {"numbers": {name: number}}   a module of which only these numbers are used, as `math.pi`
+    {"descriptor": [tensor, shape, strides, block_shape, padding]}
+    {"unknown": type}         nothing that a kernel can be given
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Value = Any  # one of the JSON forms above
+
+
+@dataclass(frozen=True)
+class TensorRef:
+    """A view into a storage; shape, strides and offset in elements."""
+
+    storage: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    def to_json(self) -> Value:
+        """The form that stands in a plan."""
+        shape, strides = list(self.shape), list(self.strides)
+        return {"tensor": [self.storage, self.dtype, shape, strides, self.offset]}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel: `annotation` is "constexpr", a type's name or ""."""
+
+    name: str
+    annotation: str = ""
+    default: Value = None
+    has_default: bool = False
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of the submission: where its definition begins, and what its names stand for.
+
+    `line` is the first line of the definition, decorators included. `specialize_not` are the
+    parameters that Triton is told not to specialise on, `align_not` those whose alignment it
+    shall not look at.
+    """
+
+    line: int
+    name: str
+    names: Mapping[str, Value]
+    parameters: tuple[Parameter, ...]
+    specialize_not: tuple[str, ...] = ()
+    align_not: tuple[str, ...] = ()
+    noinline: bool = False
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """New memory of `count` elements, unset."""
+
+    storage: int
+    dtype: str
+    count: int
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Every element of a view is set to one number."""
+
+    target: TensorRef
+    value: float
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One view is copied into another of the same shape, converted to its dtype."""
+
+    target: TensorRef
+    source: TensorRef
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A few numbers that the launcher wrote down, as a new tensor."""
+
+    storage: int
+    dtype: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launched: arguments as the launcher gave them, options such as num_warps too."""
+
+    kernel: int
+    grid: Value
+    positional: tuple[Value, ...]
+    named: Mapping[str, Value]
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration of an autotuner: what its hooks do, and the launch itself.
+
+    `chosen` is what happens instead when this configuration is the one in use.
+    """
+
+    config: Mapping[str, Value]
+    before: tuple[Step, ...]
+    launch: tuple[Step, ...]
+    after: tuple[Step, ...]
+    chosen: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Tune:
+    """A launch through an autotuner.
+
+    `key` is what the choice is kept by; `known`: it was tuned for this key before, so that only
+    `chosen` runs. `configs` is how many configurations the tuner knows, before any pruning;
+    `arguments` are the tensors that the tuner sees, by name; `finish` is done after tuning and
+    before the chosen launch.
+    """
+
+    tuner: int
+    key: str
+    configs: int
+    known: bool
+    kernel: str
+    arguments: Mapping[str, Value]
+    trials: tuple[Trial, ...]
+    finish: tuple[Step, ...] = ()
+    line: int | None = None
+
+
+Step = Allocate | Fill | Copy | Constant | Launch | Tune
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What a launcher raised: the type's name, its text, and the line of the submission.
+
+    `where` is "module", "launcher" or "triton". `said` and `advice` come from the table of
+    messages where it has a row.
+    """
+
+    kind: str
+    text: str
+    line: int | None
+    where: str = "launcher"
+    said: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class CasePlan:
+    """What the launcher did for one case. The first storages are the tensor arguments.
+
+    `inputs` are the storages of the arguments, None for a scalar.
+    """
+
+    steps: tuple[Step, ...] = ()
+    result: Value = None
+    inputs: tuple[int | None, ...] = ()
+    raised: Raised | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """Something that the launcher did and must not, or might rather not.
+
+    `code` is one of `findings.WORDS`; `what` names the operation; `case` is the number of the
+    case in which it was seen first, -1 while the module was loaded.
+    """
+
+    code: str
+    what: str
+    line: int | None
+    case: int
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """The plan of a submission: its kernels, what its module did, and one plan for each case.
+
+    Storages are numbered through the whole plan, so that memory which outlives a call is seen.
+    """
+
+    kernels: tuple[Kernel, ...] = ()
+    module: CasePlan = field(default_factory=CasePlan)
+    cases: tuple[CasePlan, ...] = ()
+    told: tuple[Told, ...] = ()
+
+
+def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
+    """The launches among steps; of a tuner every configuration's."""
+    for step in steps:
+        if isinstance(step, Launch):
+            yield step
+        elif isinstance(step, Tune):
+            for trial in step.trials:
+                yield from launches_of(trial.launch or trial.chosen)
+
+
+def tensors_in(value: Value) -> Iterator[TensorRef]:
+    """The views that a value holds, however nested."""
+    if isinstance(value, Mapping):
+        for kind, inner in value.items():
+            if kind == "tensor":
+                storage, dtype, shape, strides, offset = inner
+                yield TensorRef(storage, dtype, tuple(shape), tuple(strides), offset)
+            elif kind in ("constexpr", "tuple", "descriptor"):
+                yield from tensors_in(inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from tensors_in(item)
+
+
+def ref_of(value: Value) -> TensorRef | None:
+    """The view that a value is; None where it is something else."""
+    if isinstance(value, Mapping) and "tensor" in value:
+        return next(tensors_in(value))
+    return None
+
+
+# ---------------------------------------------------------------- to JSON
+
+
+def step_to_json(step: Step) -> list[Any]:
+    """A step as a list that begins with its kind."""
+    if isinstance(step, Allocate):
+        return ["allocate", step.storage, step.dtype, step.count, step.line]
+    if isinstance(step, Fill):
+        return ["fill", step.target.to_json(), step.value]
+    if isinstance(step, Copy):
+        return ["copy", step.target.to_json(), step.source.to_json(), step.line]
+    if isinstance(step, Constant):
+        return ["constant", step.storage, step.dtype, list(step.values)]
+    if isinstance(step, Launch):
+        positional, named = list(step.positional), dict(step.named)
+        return ["launch", step.kernel, step.grid, positional, named, step.line]
+    fields = [step.tuner, step.key, step.configs, step.known, step.kernel, dict(step.arguments)]
+    trials = [_trial_to_json(trial) for trial in step.trials]
+    return ["tune", *fields, trials, steps_to_json(step.finish), step.line]
+
+
+def _trial_to_json(trial: Trial) -> list[Any]:
+    parts = (trial.before, trial.launch, trial.after, trial.chosen)
+    return [dict(trial.config), *(steps_to_json(part) for part in parts)]
+
+
+def steps_to_json(steps: Sequence[Step]) -> list[Any]:
+    """Steps as they travel."""
+    return [step_to_json(step) for step in steps]
+
+
+def case_to_json(case: CasePlan) -> dict[str, Any]:
+    """A case as it travels."""
+    return {
+        "steps": steps_to_json(case.steps),
+        "result": case.result,
+        "inputs": list(case.inputs),
+        "raised": None if case.raised is None else dict(vars(case.raised)),
+    }
+
+
+def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
+    """A kernel as it travels."""
+    parameters = [[p.name, p.annotation, p.default, p.has_default] for p in kernel.parameters]
+    return {**vars(kernel), "names": dict(kernel.names), "parameters": parameters}
+
+
+def told_to_json(told: Told) -> list[Any]:
+    """An observation as it travels."""
+    return [told.code, told.what, told.line, told.case]

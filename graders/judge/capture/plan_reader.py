@@ -1,0 +1,321 @@
+"""Reading a launch plan that comes from a process in which a stranger's code ran.
+
+It is read field by field; what does not have the agreed form raises `PlanError`. So whoever uses
+a `LaunchPlan` can rely on its types and bounds, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from graders.judge.capture.plan import (
+    Allocate,
+    CasePlan,
+    Constant,
+    Copy,
+    Fill,
+    Kernel,
+    Launch,
+    LaunchPlan,
+    Parameter,
+    Raised,
+    Step,
+    TensorRef,
+    Told,
+    Trial,
+    Tune,
+    Value,
+)
+
+MOST_STEPS = 30_000  # of one case, hooks and configurations counted in
+MOST_KERNELS = 64
+MOST_ARGUMENTS = 200
+MOST_TEXT = 4_000
+MOST_ELEMENTS = 1 << 46
+MOST_STORAGES = 1 << 30
+MOST_LINES = 1 << 24
+MOST_CONSTANTS = 64  # elements of a tensor that the launcher makes of Python's numbers
+MOST_INTEGER = 1 << 200  # Python's integers have no bound; Triton's have
+DEEPEST = 6
+_TEXTS = frozenset({"dtype", "module", "unknown"})
+
+T = TypeVar("T")
+
+
+class PlanError(ValueError):
+    """The plan does not have the agreed form."""
+
+
+def plan_from_json(raw: Any, cases: int) -> LaunchPlan:
+    """The plan for so many cases; raises PlanError."""
+    try:
+        return PlanReader().plan(raw, cases)
+    except PlanError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise PlanError(f"{type(error).__name__}: {str(error)[:200]}") from error
+
+
+def steps_from_json(raw: Any) -> tuple[Step, ...]:
+    """Steps that the judge has written itself."""
+    return PlanReader().steps(raw)
+
+
+class PlanReader:
+    """Reads a plan; counts the steps of a case, so that none can be too long."""
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def plan(self, raw: Any, cases: int) -> LaunchPlan:
+        """The whole plan."""
+        read = LaunchPlan(
+            kernels=_listed(raw["kernels"], MOST_KERNELS, self.kernel),
+            module=self.case(raw["module"]),
+            cases=_listed(raw["cases"], cases, self.case),
+            told=_listed(raw["told"], 200, _told),
+        )
+        for kernel in read.kernels:
+            for value in kernel.names.values():
+                _check_kernel(value, len(read.kernels))
+        return read
+
+    def kernel(self, raw: Any) -> Kernel:
+        """A kernel and what its names stand for."""
+        names = {_text(name, 200): self.value(value) for name, value in _dict(raw["names"]).items()}
+        return Kernel(
+            line=_count(raw["line"], MOST_LINES),
+            name=_name(raw["name"]),
+            names=names,
+            parameters=_listed(raw["parameters"], MOST_ARGUMENTS, self._parameter),
+            specialize_not=_listed(raw["specialize_not"], MOST_ARGUMENTS, _name),
+            align_not=_listed(raw["align_not"], MOST_ARGUMENTS, _name),
+            noinline=bool(raw["noinline"]),
+        )
+
+    def _parameter(self, raw: Any) -> Parameter:
+        name, annotation, default, has_default = raw
+        return Parameter(_name(name), _text(annotation, 40), self.value(default), bool(has_default))
+
+    def case(self, raw: Any) -> CasePlan:
+        """What the launcher did for one case."""
+        self._steps = 0
+        raised = raw["raised"]
+        return CasePlan(
+            steps=self.steps(raw["steps"]),
+            result=self.value(raw["result"]),
+            inputs=_listed(raw["inputs"], MOST_ARGUMENTS, _storage_or_none),
+            raised=None if raised is None else _raised(raised),
+        )
+
+    def steps(self, raw: Any) -> tuple[Step, ...]:
+        """Steps in their order."""
+        return _listed(raw, MOST_STEPS, self.step)
+
+    def step(self, raw: Any) -> Step:
+        """One step."""
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise PlanError(f"more than {MOST_STEPS} steps for one call")
+        kind, *fields = raw
+        read = _READERS.get(kind)
+        if read is None:
+            raise PlanError("no kind of step")
+        return read(self, *fields)
+
+    def _allocate(self, storage: Any, dtype: Any, count: Any, line: Any) -> Step:
+        number = _count(storage, MOST_STORAGES)
+        return Allocate(number, _name(dtype), _count(count, MOST_ELEMENTS), _line(line))
+
+    def _fill(self, target: Any, value: Any) -> Step:
+        return Fill(self.tensor(target), _number(value))
+
+    def _copy(self, target: Any, source: Any, line: Any) -> Step:
+        return Copy(self.tensor(target), self.tensor(source), _line(line))
+
+    def _constant(self, storage: Any, dtype: Any, values: Any) -> Step:
+        numbers = _listed(values, MOST_CONSTANTS, _number)
+        return Constant(_count(storage, MOST_STORAGES), _name(dtype), numbers)
+
+    def _launch(self, kernel: Any, grid: Any, positional: Any, named: Any, line: Any) -> Step:
+        return Launch(
+            _count(kernel, MOST_KERNELS - 1),
+            _grid(grid),
+            _listed(positional, MOST_ARGUMENTS, self.value),
+            self._values(named),
+            _line(line),
+        )
+
+    def _tune(self, *fields: Any) -> Step:
+        tuner, key, configs, known, kernel, arguments, trials, finish, line = fields
+        return Tune(
+            tuner=_count(tuner, 1000),
+            key=_text(key, 20_000),
+            configs=_count(configs, 100_000),
+            known=bool(known),
+            kernel=_text(kernel, 200),
+            arguments=self._values(arguments),
+            trials=_listed(trials, 1000, self._trial),
+            finish=self.steps(finish),
+            line=_line(line),
+        )
+
+    def _trial(self, raw: Any) -> Trial:
+        config, before, launch, after, chosen = raw
+        return Trial(
+            config=self._values(config),
+            before=self.steps(before),
+            launch=self.steps(launch),
+            after=self.steps(after),
+            chosen=self.steps(chosen),
+        )
+
+    def _values(self, raw: Any) -> dict[str, Value]:
+        listed = _dict(raw)
+        if len(listed) > MOST_ARGUMENTS:
+            raise PlanError("too many arguments")
+        return {_text(name, 200): self.value(value) for name, value in listed.items()}
+
+    def value(self, raw: Any, depth: int = 0) -> Value:
+        """The value of an argument, in the forms that `plan` lists."""
+        if raw is None or isinstance(raw, bool | float):
+            return raw
+        if isinstance(raw, int):
+            return _integer(raw)
+        if isinstance(raw, str):
+            return _text(raw, MOST_TEXT)
+        ((kind, inner),) = _dict(raw).items()
+        if depth > DEEPEST:
+            raise PlanError("a value that is nested too deeply")
+        return {kind: self._inner(kind, inner, depth)}
+
+    def _inner(self, kind: str, inner: Any, depth: int) -> Any:
+        if kind == "tensor":
+            return self.tensor({"tensor": inner}).to_json()["tensor"]
+        if kind == "constexpr":
+            return self.value(inner, depth + 1)
+        if kind == "tuple":
+            return list(_listed(inner, MOST_ARGUMENTS, lambda item: self.value(item, depth + 1)))
+        if kind == "kernel":
+            return _count(inner, MOST_KERNELS - 1)
+        if kind == "library":
+            module, name = inner
+            return [_text(module, 200), _name(name)]
+        if kind == "numbers":
+            return {_name(name): _number(number) for name, number in _dict(inner).items()}
+        if kind == "descriptor":
+            base, shape, strides, block, padding = inner
+            sizes = [list(_sizes(part)) for part in (shape, strides, block)]
+            return [self.tensor(base).to_json(), *sizes, _text(padding, 10)]
+        if kind not in _TEXTS:
+            raise PlanError("no kind of value")
+        return _text(inner, 200)
+
+    def tensor(self, raw: Any) -> TensorRef:
+        """A view."""
+        storage, dtype, shape, strides, offset = raw["tensor"]
+        return TensorRef(
+            _count(storage, MOST_STORAGES),
+            _name(dtype),
+            _sizes(shape),
+            _sizes(strides),
+            _count(offset, MOST_ELEMENTS),
+        )
+
+
+_READERS: Mapping[str, Callable[..., Step]] = {
+    "allocate": PlanReader._allocate,
+    "fill": PlanReader._fill,
+    "copy": PlanReader._copy,
+    "constant": PlanReader._constant,
+    "launch": PlanReader._launch,
+    "tune": PlanReader._tune,
+}
+
+
+def _check_kernel(value: Value, count: int) -> None:
+    if isinstance(value, Mapping) and value.get("kernel", 0) >= count:
+        raise PlanError("a kernel that is not in the plan")
+
+
+def _listed(raw: Any, most: int, read: Callable[[Any], T]) -> tuple[T, ...]:
+    if not isinstance(raw, list) or len(raw) > most:
+        raise PlanError(f"no list, or one of more than {most}")
+    return tuple(read(item) for item in raw)
+
+
+def _dict(raw: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise PlanError("no object")
+    return raw
+
+
+def _count(raw: Any, most: int) -> int:
+    if type(raw) is not int or not 0 <= raw <= most:
+        raise PlanError("no count, or too large a one")
+    return raw
+
+
+def _integer(raw: int) -> int:
+    if abs(raw) > MOST_INTEGER:
+        raise PlanError("too large an integer")
+    return raw
+
+
+def _number(raw: Any) -> float:
+    if not isinstance(raw, bool | int | float):
+        raise PlanError("no number")
+    return raw if isinstance(raw, float) else _integer(raw)
+
+
+def _sizes(raw: Any) -> tuple[int, ...]:
+    return _listed(raw, 64, lambda size: _count(size, MOST_ELEMENTS))
+
+
+def _text(raw: Any, most: int) -> str:
+    if not isinstance(raw, str) or len(raw) > most:
+        raise PlanError(f"no text, or one of more than {most} characters")
+    return raw
+
+
+def _name(raw: Any) -> str:
+    text = _text(raw, 200)
+    if not text.isidentifier():
+        raise PlanError("no name")
+    return text
+
+
+def _line(raw: Any) -> int | None:
+    return None if raw is None else _count(raw, MOST_LINES)
+
+
+def _storage_or_none(raw: Any) -> int | None:
+    return None if raw is None else _count(raw, MOST_STORAGES)
+
+
+def _grid(raw: Any) -> Value:
+    """A grid as the launcher gave it; whether it is one, the engine says."""
+    if isinstance(raw, list):
+        return [_grid(size) for size in raw[:8] if not isinstance(size, list)]
+    if raw is None or isinstance(raw, bool | float):
+        return raw
+    return _integer(raw) if isinstance(raw, int) else _text(raw, 200)
+
+
+def _raised(raw: Any) -> Raised:
+    return Raised(
+        kind=_text(raw["kind"], 200),
+        text=_text(raw["text"], MOST_TEXT),
+        line=_line(raw["line"]),
+        where=_text(raw["where"], 20),
+        said=_text(raw["said"], MOST_TEXT),
+        advice=_text(raw["advice"], MOST_TEXT),
+    )
+
+
+def _told(raw: Any) -> Told:
+    code, what, line, case = raw
+    if type(case) is not int or not -1 <= case < 100_000:
+        raise PlanError("no case")
+    return Told(_text(code, 40), _text(what, 200), _line(line), case)
