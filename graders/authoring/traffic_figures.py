@@ -6,28 +6,27 @@ import json
 
 from graders.authoring.rooms import Rooms
 from graders.judge import discovery
+from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise, GraderError
-from graders.judge.running.interpret import prepare
-from graders.judge.running.traffic import FIGURES, measure, traffic_case
-from graders.judge.sandbox.pool import Workers
+from graders.judge.running.traffic import FIGURES
 from graders.judge.submission.loading import load
 
 
-def figures(rooms: Rooms, workers: Workers) -> dict[str, dict[str, int]]:
+def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, int]]:
     """Exercise → case → bytes, for every exercise whose solution there is."""
     found = {}
     for name, exercise in sorted(discovery.exercises().items()):
         if (rooms.solutions / f"{exercise.lesson}.py").is_file():
-            found[name] = _figures_of(rooms, exercise, workers)
+            found[name] = _figures_of(rooms, exercise, judge)
     return found
 
 
-def _figures_of(rooms: Rooms, exercise: Exercise, workers: Workers) -> dict[str, int]:
-    item = traffic_case(prepare(exercise, exercise.cases, hidden=False))
-    if item is None:
-        return {}
+def _figures_of(rooms: Rooms, exercise: Exercise, judge: Judge) -> dict[str, int]:
     solution = rooms.solutions / f"{exercise.lesson}.py"
-    moved = measure(load(solution, exercise), item, workers)
+    measured = judge.traffic_of(load(solution, exercise), exercise)
+    if measured is None:
+        return {}
+    item, moved = measured
     if moved is None:
         raise GraderError(
             f"{rooms.name(solution)}: {exercise.name} fails on case {item.case.name!r}: "
@@ -38,8 +37,8 @@ def _figures_of(rooms: Rooms, exercise: Exercise, workers: Workers) -> dict[str,
 
 def write(rooms: Rooms) -> bool:
     """Bring the file up to date; True when it changed."""
-    with Workers() as workers:
-        text = json.dumps(figures(rooms, workers), indent=1) + "\n"
+    with Judge() as judge:
+        text = json.dumps(figures(rooms, judge), indent=1) + "\n"
     if FIGURES.is_file() and FIGURES.read_text() == text:
         return False
     FIGURES.write_text(text)

@@ -53,7 +53,7 @@ COPY = Exercise(
         shared.grid_too_small(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
-    forbidden_calls=frozenset({"clone", "copy_", "contiguous"}),
+    forbids=frozenset({"copies"}),
 )
 
 EXERCISES = (COPY,)

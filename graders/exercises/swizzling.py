@@ -79,7 +79,7 @@ SWIZZLE_IDS = Exercise(
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
     misconceptions=swizzle.MISTAKES,
-    forbidden_calls=frozenset({"tensor", "as_tensor"}),
+    forbids=frozenset({"constants"}),
     parts={"core": 4, "last group": 4, "edges": 2},
     remarks=(PYTHON_WALKS,),
 )

@@ -8,12 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import torch
 
 from graders.judge import discovery
-from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate, uncompiled
+from graders.judge.capture.gate import Captured, capture
+from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
 from graders.judge.diagnosis.explain import explain
 from graders.judge.records import (
     GATES,
@@ -29,8 +30,9 @@ from graders.judge.records import (
 )
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.gpu_lock import turn
-from graders.judge.running.interpret import Prepared, RunResult, prepare, run_cases
-from graders.judge.running.traffic import Moved, compared, traffic_gate
+from graders.judge.running.interpret import RunResult, prepare, run_cases
+from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.static.gate import read_gate
@@ -164,7 +166,8 @@ class Judge:
         progress.resources, progress.remarks = report.resources, list(report.remarks)
         try:
             submission = load(path, exercise)
-            self._gpu(progress, submission)
+            captured = self._capture(submission, exercise)
+            self._gpu(progress, submission, PlannedJobs(submission.source, captured))
         except (GraderError, SubmissionError) as error:
             fault = error if isinstance(error, GraderError) else GraderError(error.finding.message)
             progress.findings = [ungraded_finding(fault)]
@@ -192,23 +195,35 @@ class Judge:
 
     def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
         exercise = progress.exercise
-        progress.close("read", read_gate(submission, exercise))
-        if progress.gates["read"] is GateStatus.FAILED:
+        found = read_gate(submission, exercise)
+        captured = None if found else self._capture(submission, exercise)
+        progress.close("read", found if captured is None else captured.findings)
+        if captured is None or progress.gates["read"] is GateStatus.FAILED:
             return
-        compiling = self._threads.submit(self._compile, submission, exercise)
-        run = self._interpret(progress, submission)
-        self._finish_compile(progress, compiling, submission, run)
+        planned = PlannedJobs(submission.source, captured)
+        compiling = self._threads.submit(
+            lambda: compile_gate(submission, captured, self._warm_compiler())
+        )
+        run = self._interpret(progress, planned)
+        self._finish_compile(progress, compiling)
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
         if progress.gates["interpret"] is GateStatus.PASSED:
-            self._traffic(progress, submission)
+            self._traffic(progress, planned)
+            progress.remarks += captured.remarks
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
-            self._gpu(progress, submission)
+            self._gpu(progress, submission, planned)
 
-    def _compile(
-        self, submission: Submission, exercise: Exercise, every: bool = False
-    ) -> CompileResult:
-        return compile_gate(submission, exercise, exercise.cases, self._warm_compiler(), every)
+    def _capture(self, submission: Submission, exercise: Exercise) -> Captured:
+        """What the launcher asks for, in every case that may be run."""
+        prepared = self._cases(exercise)
+        cases = [item.case for item in prepared]
+        gpu = None
+        if self.mode != "interpret" and torch.cuda.is_available():
+            cases += exercise.large
+            gpu = gpu_properties()
+        public = sum(not item.hidden for item in prepared)
+        return capture(submission, exercise, cases, public, self._warm_compiler(), gpu)
 
     def _warm_compiler(self) -> CompileWorker:
         if self._compiler is None:
@@ -216,33 +231,25 @@ class Judge:
             self._compiler.ptxas(90)  # asking for anything starts the process
         return self._compiler
 
-    def _finish_compile(
-        self,
-        progress: _Progress,
-        compiling: Future[CompileResult],
-        submission: Submission,
-        run: RunResult,
-    ) -> None:
+    def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
         result = compiling.result()
-        if uncompiled(result, run.launched):  # perhaps by a case that was like another one
-            result = self._compile(submission, progress.exercise, every=True)
-        progress.close("compile", [*result.findings, *uncompiled(result, run.launched)])
+        progress.close("compile", result.findings)
         progress.resources = result.resources
 
-    def _interpret(self, progress: _Progress, submission: Submission) -> RunResult:
+    def _interpret(self, progress: _Progress, planned: PlannedJobs) -> RunResult:
         cases = self._cases(progress.exercise)
-        run = run_cases(submission, cases, self._running("cpu"), orders=True)
+        run = run_cases(planned, cases, self._running("cpu"), orders=True)
         self._count(progress, cases, run)
         return run
 
-    def _traffic(self, progress: _Progress, submission: Submission) -> None:
+    def _traffic(self, progress: _Progress, planned: PlannedJobs) -> None:
         cases, workers = self._cases(progress.exercise), self._running("cpu")
-        told = traffic_gate(submission, progress.exercise, cases, workers)
+        told = traffic_gate(planned, progress.exercise, cases, workers)
         if told is not None:
             findings, progress.remarks = told
             progress.close("traffic", findings)
 
-    def _gpu(self, progress: _Progress, submission: Submission) -> None:
+    def _gpu(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
         if not torch.cuda.is_available():
             if self.mode == "gpu":
                 raise GraderError(
@@ -252,14 +259,14 @@ class Judge:
         exercise = progress.exercise
         cases, large = self._cases(exercise), self._large(exercise)
         with turn(alone=False):
-            run, findings = gpu_gate(submission, exercise, cases, large, self._running("cuda"))
+            run, findings = gpu_gate(planned, exercise, cases, large, self._running("cuda"))
         progress.close("gpu", findings)
         progress.failed_parts |= run.failed_parts()
         progress.public_failed_parts |= run.failed_parts(public_only=True)
         if self.official and self.timed and not findings:
-            self._time(progress, submission)
+            self._time(progress, submission, planned)
 
-    def _time(self, progress: _Progress, submission: Submission) -> None:
+    def _time(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
         """How fast a right submission is, where the exercise has bars for that."""
         from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
 
@@ -274,12 +281,23 @@ class Judge:
             exercise,
             secret.speed_bars if secret is not None else (),
             progress.resources,
-            lambda: self.moved(submission, exercise),
+            lambda: compared(planned, exercise, self._cases(exercise), self._running("cpu")),
         )
 
     def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
         """Bytes that a right submission moves, and the model solution, on the same case."""
-        return compared(submission, exercise, self._cases(exercise), self._running("cpu"))
+        planned = PlannedJobs(submission.source, self._capture(submission, exercise))
+        return compared(planned, exercise, self._cases(exercise), self._running("cpu"))
+
+    def traffic_of(
+        self, submission: Submission, exercise: Exercise
+    ) -> tuple[Prepared, Moved | None] | None:
+        """The case on which bytes are counted, and what a submission moves there."""
+        item = traffic_case(self._cases(exercise))
+        if item is None:
+            return None
+        planned = PlannedJobs(submission.source, self._capture(submission, exercise))
+        return item, measure(planned, item, self._running("cpu"))
 
     def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
         progress.failed_parts |= run.failed_parts()
@@ -301,14 +319,15 @@ class Judge:
                         f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
                         "or use `tilewise check`"
                     )
-                prepared += prepare(exercise, secret.cases, hidden=True)
+                prepared += prepare(exercise, secret.cases, hidden=True, first=len(prepared))
             self._prepared[exercise.name] = prepared
         return self._prepared[exercise.name]
 
     def _large(self, exercise: Exercise) -> list[Prepared]:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
         if self._prepared_large[0] != exercise.name:
-            large = prepare(exercise, exercise.large, hidden=False)
+            first = len(self._cases(exercise))
+            large = prepare(exercise, exercise.large, hidden=False, first=first)
             self._prepared_large = exercise.name, large
         return self._prepared_large[1]
 
@@ -353,6 +372,13 @@ class Judge:
             speed=progress.speed,
             remarks=tuple(progress.remarks),
         )
+
+
+def gpu_properties() -> dict[str, Any]:
+    """What a launcher may ask of the GPU of this machine."""
+    device = torch.cuda.get_device_properties(0)
+    names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
+    return {name: getattr(device, name) for name in names if hasattr(device, name)}
 
 
 def _verdict(progress: _Progress) -> Verdict:

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import torch
 
+# "copies": torch moves or converts tensor data; "constants": a tensor of Python's own numbers
+Forbidden = Literal["copies", "constants"]
 GATES = ("read", "compile", "interpret", "traffic", "gpu")
 
 Fill = Literal[
@@ -181,7 +183,7 @@ class Exercise:
     any_integer_dtype: bool = False  # the result may have any integer dtype
     dense: bool = False  # the result must be contiguous
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
-    forbidden_calls: frozenset[str] = frozenset()  # launcher calls that would do the job
+    forbids: frozenset[Forbidden] = frozenset()  # what in a launcher would do the kernel's job
     large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
     remarks: tuple[Remark, ...] = ()

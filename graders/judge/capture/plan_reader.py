@@ -57,6 +57,11 @@ def plan_from_json(raw: Any, cases: int) -> LaunchPlan:
         raise PlanError(f"{type(error).__name__}: {str(error)[:200]}") from error
 
 
+def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
+    """Kernels that the judge has written itself."""
+    return tuple(PlanReader().kernel(kernel) for kernel in raw)
+
+
 def steps_from_json(raw: Any) -> tuple[Step, ...]:
     """Steps that the judge has written itself."""
     return PlanReader().steps(raw)

@@ -1,100 +1,105 @@
-"""What the forked child of the compile gate does: record launches, lower them to PTX.
+"""What the forked child of the compile gate does: the launches of a plan, lowered to PTX.
 
-The launcher runs on small CPU tensors with every kernel launch replaced by a recorder: no
-kernel is executed. Each distinct specialisation goes through Triton's front end; a bounded
-number goes all the way to PTX. Runs in a jail; what it returns is a claim that the judge reads
-with care, and the judge itself runs ptxas.
+No Python of the submission runs here: its kernels are made of their text (`sandbox.kernels`), and
+what is compiled are exactly the specialisations that the plan launches. Each goes through Triton's
+front end; a bounded number goes all the way to PTX. Runs in a jail; what it returns is a claim
+that the judge reads with care, and the judge itself runs ptxas.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import linecache
 import os
-import signal
-import sys
 import traceback
+import types
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from types import FrameType
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import torch
+from triton.backends.compiler import GPUTarget
+from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
-from triton.runtime.jit import JITFunction
+from triton.runtime.jit import JITFunction, create_function_from_signature
 
-from triton_util.explain.launches import (
-    MODULE,
-    TARGETS,
-    Launch,
-    Recorder,
-    build,
-    def_line,
-    load_module,
-)
+from graders.judge.capture.plan import TensorRef
+from graders.judge.capture.plan_reader import kernels_from_json
+from graders.judge.sandbox.kernels import Kernels, dtype_named
+from triton_util.explain.launches import MODULE, TARGETS, Launch, def_line
 from triton_util.explain.lowering import front_end, to_ptx
 from triton_util.interpreter.messages.translation import translate
 
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
-# No kernel runs while launches are recorded. A launcher that takes longer loops for ever, and
-# the gate that runs the cases says so. Of CPU time, for machines have other work, too.
-RECORDING_SECONDS = 10.0
 
 
-def run(request: Mapping[str, Any]) -> bytes:
-    """The report about one submission, as one line of JSON; others go before it (see `tell`)."""
-    report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": [], "stopped": None}
-    sys.stdout = Nowhere()
-    recorder = Recorder(request["filename"])
-    recorder.install()
-    try:
-        module = load_module(request["source"], request["filename"])
-        launcher = getattr(module, request["launcher"])
-    except Exception as error:
-        report["errors"].append(describe_error(error, request["filename"], None, "module"))
-        return json.dumps(report).encode()
-    _state["recording"] = True
-    for case in request["cases"]:
-        try:
-            launcher(*(build(arg) for arg in case))
-        except Exception as error:  # the interpreter shows it with its case
-            report["stopped"] = report["stopped"] or f"{type(error).__name__}: {error}"[:300]
-            if isinstance(error, TimeoutError):
-                break
-    _state["recording"] = False
-    # Where no program runs, the interpreter compiles nothing either: BLOCK_SIZE may be 0 there.
-    launches = [launch for launch in recorder.launches.values() if not launch.empty]
+def before_jail() -> None:
+    """Nothing: the limits of the jail are enough."""
+
+
+def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
+    """The report about one plan, as one line of JSON; others go before it (see `tell`)."""
+    report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": []}
+    kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
+    _module.__file__ = request["filename"]
+    launches: dict[str, Launch] = {}
+    for raw in request["launches"]:
+        launch = _specialised(kernels, raw)
+        if launch is not None:
+            launches.setdefault(launch.key, launch).count += raw["count"]
     report["launches"] = len(launches)
-    report["kernels"] = sorted({launch.name for launch in recorder.launches.values()})[:100]
-    sound = check_front_end(launches, request["filename"], report["errors"])
+    found = list(launches.values())
+    sound = check_front_end(found, request["filename"], report["errors"])
     if not report["errors"]:
         lower(sound, request["filename"], report)
     return json.dumps(report).encode()
 
 
-class Nowhere(io.TextIOBase):
-    """Takes what is printed and keeps none of it: the gate that runs the cases shows it."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        return len(text)
+_module = types.ModuleType(MODULE)  # where the kernels of this submission are found by name
 
 
-def limit_recording() -> None:
-    """Start the time that a launcher may take; before the jail, which allows no timers."""
-    signal.signal(signal.SIGPROF, _out_of_time)
-    signal.setitimer(signal.ITIMER_PROF, RECORDING_SECONDS)
+@dataclass(frozen=True)
+class _Pointer:
+    """A tensor as far as Triton specialises on it: its dtype and its address."""
+
+    dtype: torch.dtype
+    address: int
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def ptr_range(self) -> int:
+        return 1 << 40  # more than 32 bits of offset, as far as anybody knows
+
+    def stride(self) -> tuple[int, ...]:
+        return self.strides
 
 
-_state = {"recording": False}
+def _pointer(ref: TensorRef) -> _Pointer:
+    dtype = dtype_named(ref.dtype)
+    return _Pointer(dtype, ref.offset * dtype.itemsize, ref.shape, ref.strides)
 
 
-def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
-    if _state["recording"]:
-        raise TimeoutError("the launcher does not come to an end")
+def _specialised(kernels: Kernels, raw: Mapping[str, Any]) -> Launch | None:
+    """A launch as Triton would specialise it; None where its arguments do not fit the kernel.
+
+    Then the interpreter says so, with its case.
+    """
+    kernel = kernels.get(raw["kernel"])
+    setattr(_module, f"kernel_{raw['kernel']}", kernel)
+    positional = [kernels.value(value, _pointer) for value in raw["positional"]]
+    named = {name: kernels.value(value, _pointer) for name, value in raw["named"].items()}
+    backend = make_backend(GPUTarget("cuda", TARGETS[0], 32))
+    binder = create_function_from_signature(kernel.signature, kernel.params, backend)
+    try:
+        bound, specialization, _ = binder(*positional, **named)
+    except Exception:
+        return None
+    return Launch(kernel, specialization, bound, named, raw["tuned"], raw["line"], count=0)
 
 
 def check_front_end(
@@ -222,8 +227,7 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
 
 
 def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
-    module = sys.modules.get(MODULE)
-    values = list(vars(module).values()) if module else []
+    values = list(vars(_module).values())
     if launch is not None:
         values.append(launch.kernel)
     found = {}
@@ -242,7 +246,6 @@ def _traceback_line(error: BaseException, filename: str) -> int | None:
 
 def _translated(error: BaseException) -> list[str] | None:
     """Message and advice of the interpreter's table, where it has a row."""
-    module = sys.modules.get(MODULE)
-    lines = linecache.getlines(str(getattr(module, "__file__", "")))
+    lines = linecache.getlines(str(_module.__file__))
     found = translate(error, "".join(lines))
     return [found.message, found.advice] if found else None

@@ -206,18 +206,3 @@ def timeout_finding(what: str = "", line: int | None = None) -> Finding:
     words = FAULTS[code]
     message = f"{words.message} It was at {what}." if what else words.message
     return Finding(GATE, code, words.title, message, line, None, words.next_step)
-
-
-def uncompiled_finding(kernel: str, stopped: str) -> Finding:
-    """The launcher launches something else for the compiler than for the cases."""
-    there = f" There it stopped with: {stopped}" if stopped else ""
-    return Finding(
-        GATE,
-        "not-compiled",
-        "A kernel runs that was never compiled",
-        f"{plain_text(kernel, 100)} is launched when the cases run, but not when the launcher is "
-        f"called to find out what there is to compile.{there}",
-        None,
-        None,
-        "Launch the same kernels for the same shapes, wherever the launcher runs.",
-    )

@@ -1,7 +1,7 @@
 """The gate *compile*: every kernel compiles for sm_80 and sm_90, with no GPU at hand.
 
-The launcher's own launches, recorded on small tensors shaped like the cases, say which
-specialisations there are; so a learner declares nothing.
+The launches of the plan say which specialisations there are; so a learner declares nothing, and
+what is compiled is what runs.
 """
 
 from __future__ import annotations
@@ -9,28 +9,32 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graders.judge.cases import tensors
+from graders.judge.capture.gate import FILENAME, Captured
+from graders.judge.capture.plan import (
+    Launch,
+    LaunchPlan,
+    Step,
+    Tune,
+    kernel_to_json,
+    launches_of,
+)
 from graders.judge.compiling.findings import (
     assembler_finding,
     compile_finding,
     crash_finding,
     shared_memory_finding,
     timeout_finding,
-    uncompiled_finding,
 )
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.records import (
-    Case,
-    Exercise,
     Finding,
     GraderError,
     KernelResources,
-    TensorSpec,
 )
 from graders.judge.sandbox.confine import confined
 from graders.judge.sandbox.report_reader import line as plain_line
@@ -47,7 +51,7 @@ from triton_util.explain.ptx import widest_load
 __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
 SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may have
-CASES_LIMIT = 48
+LAUNCHES_LIMIT = 2000  # different ones; each is bound and specialised in the child
 COMPILED_LIMIT = 16  # what an honest child sends: 4 kernels, 2 specialisations, 2 targets
 PTX_LIMIT = 8 << 20
 ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started
@@ -55,15 +59,10 @@ ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further
 
 @dataclass(frozen=True)
 class CompileResult:
-    """Findings, and what the compiler made of each kernel for each target.
-
-    `kernels` are the names that the launcher launched for it, `stopped` what it raised then.
-    """
+    """Findings, and what the compiler made of each kernel for each target."""
 
     findings: list[Finding]
     resources: tuple[KernelResources, ...]
-    kernels: frozenset[str] = frozenset()
-    stopped: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,80 +79,74 @@ class _Compiled:
 
 
 def compile_gate(
-    submission: Submission,
-    exercise: Exercise,
-    cases: Sequence[Case],
-    worker: CompileWorker,
-    every: bool = False,
+    submission: Submission, captured: Captured, worker: CompileWorker
 ) -> CompileResult:
-    """Compile what the launcher launches on tensors like those of the cases.
+    """Compile what the plan launches, and nothing else.
 
-    Of cases that specialise alike one is tried, or `every` one. Raises GraderError where
-    compiling is not possible at all.
+    Raises GraderError where compiling is not possible at all.
     """
     request = {
+        "task": "compile",
         "source": submission.source,
-        "filename": "<submission>",
-        "launcher": exercise.name,
-        "cases": layouts(cases) if every else representative(cases),
+        "filename": FILENAME,
+        "kernels": [kernel_to_json(kernel) for kernel in captured.plan.kernels],
+        "launches": _launches(captured.plan),
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
     if not isinstance(known, CompileResult):
-        known = _judged(worker.compile(request), worker)
+        known = _judged(worker.ask(request), worker)
         worker.remember(key, known)
     return known
 
 
-def uncompiled(result: CompileResult, launched: Set[str]) -> list[Finding]:
-    """Findings about kernels that ran and were never compiled: the launcher told them apart."""
-    missing = sorted(launched - result.kernels)
-    if result.findings or not missing:
-        return []
-    return [uncompiled_finding(missing[0], result.stopped)]
+def _launches(plan: LaunchPlan) -> list[dict[str, Any]]:
+    """The launches that may specialise differently, each with how often it comes."""
+    found: dict[str, dict[str, Any]] = {}
+    for case in plan.cases:
+        for launch, tuned in _with_tuning(case.steps):
+            if _is_empty(launch.grid):
+                continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
+            positional = [_specialising(value) for value in launch.positional]
+            named = {name: _specialising(value) for name, value in launch.named.items()}
+            key = json.dumps([launch.kernel, positional, named, tuned], sort_keys=True)
+            if key not in found and len(found) < LAUNCHES_LIMIT:
+                found[key] = {
+                    "kernel": launch.kernel,
+                    "positional": positional,
+                    "named": named,
+                    "tuned": tuned,
+                    "line": launch.line,
+                    "count": 0,
+                }
+            if key in found:
+                found[key]["count"] += 1
+    return list(found.values())
 
 
-def layouts(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
-    """The layouts of the arguments of every case."""
-    return [[_layout(arg) for arg in case.args] for case in cases][:CASES_LIMIT]
+def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
+    """Every launch, and whether it is one of several configurations."""
+    for step in steps:
+        if isinstance(step, Tune):
+            for trial in step.trials:
+                for launch in launches_of(trial.launch or trial.chosen):
+                    yield launch, len(step.trials) > 1
+        elif isinstance(step, Launch):
+            yield step, False
 
 
-def representative(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
-    """The layouts of the cases' arguments, one case for each way of specialising them."""
-    chosen: dict[str, list[dict[str, Any]]] = {}
-    for case in cases:
-        args = [_layout(arg) for arg in case.args]
-        chosen.setdefault(json.dumps([_pattern(layout) for layout in args]), args)
-    return list(chosen.values())[:CASES_LIMIT]
+def _is_empty(grid: Any) -> bool:
+    return 0 in (grid if isinstance(grid, list) else [grid])
 
 
-def _layout(arg: TensorSpec | float) -> dict[str, Any]:
-    if not isinstance(arg, TensorSpec):
-        return {"value": arg}
-    strides, offset, length = tensors.layout(arg)
-    return {
-        "shape": list(arg.shape),
-        "strides": list(strides),
-        "offset": offset,
-        "length": length,
-        "dtype": str(arg.dtype).removeprefix("torch."),
-    }
-
-
-def _pattern(layout: Mapping[str, Any]) -> list[Any]:
-    """What Triton specialises on: 1, multiples of 16, more than 32 bits, alignment, dtype.
-
-    Sizes are told apart by magnitude as well, because launchers choose block sizes by them.
-    """
-    if "value" in layout:
-        return [str(layout["value"])]
-    sizes = [(*_classes(size), size.bit_length()) for size in layout["shape"]]
-    strides = [_classes(stride) for stride in layout["strides"]]
-    return [layout["dtype"], sizes, strides, layout["offset"] % 16 == 0]
-
-
-def _classes(number: int) -> tuple[bool, bool, bool, bool]:
-    return number == 0, number == 1, number % 16 == 0, number >= 2**31
+def _specialising(value: Any) -> Any:
+    """A value without what Triton does not look at: which storage a tensor is, and its sizes."""
+    if isinstance(value, Mapping) and "tensor" in value:
+        _, dtype, *_, offset = value["tensor"]
+        return {"tensor": [0, dtype, [], [], offset % 16]}
+    if isinstance(value, Mapping) and "tuple" in value:
+        return {"tuple": [_specialising(item) for item in value["tuple"]]}
+    return value
 
 
 def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
@@ -164,12 +157,7 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if findings:
         return CompileResult(_distinct(findings), ())
     compiled = [found for item in _items(answer.report, "compiled") if (found := _claimed(item))]
-    kernels = answer.report.get("kernels")
-    return replace(
-        _assembled(compiled, worker),
-        kernels=frozenset(map(str, kernels)) if isinstance(kernels, list) else frozenset(),
-        stopped=plain_text(answer.report.get("stopped"), 300),
-    )
+    return _assembled(compiled, worker)
 
 
 def _stopped(answer: Answer) -> Finding:

@@ -1,4 +1,4 @@
-"""The judge's end of the compile gate's warm process."""
+"""The judge's end of the warm process that captures launchers and compiles kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from graders.judge.compiling.worker import receive, receive_bytes, send
+from graders.judge.compiling.worker import receive, receive_bytes, send_request
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders
 
@@ -27,12 +27,15 @@ REMEMBERED = 256  # submissions whose answer is kept
 class Answer:
     """What came back for one submission: claims, not facts.
 
-    `report` is None where none came; `at` says what was being compiled then.
+    `report` is None where none came; `at` says what was being compiled then. `lines` are all
+    lines that came, the report with them.
     """
 
     report: Mapping[str, Any] | None
     at: Mapping[str, Any]
+    lines: tuple[Mapping[str, Any], ...]
     timeout: bool
+    ended: str  # "", or the limit at which the child was ended: "time", "memory", "size"
     signal: int
     stderr: str
 
@@ -102,8 +105,8 @@ class CompileWorker:
         """Where the files of the process lie, as long as it runs."""
         return self._directory
 
-    def compile(self, request: Mapping[str, Any]) -> Answer:
-        """One submission's report; see `child.run` for what is in it."""
+    def ask(self, request: Mapping[str, Any]) -> Answer:
+        """The answer to a task: "capture" (`capture.child`) or "compile" (`compiling.child`)."""
         with self._lock:
             self._start()
             try:
@@ -114,7 +117,8 @@ class CompileWorker:
 
     def _exchange(self, request: Mapping[str, Any]) -> Answer:
         assert self._control is not None
-        send(self._control, {**request, "cpu_seconds": self.cpu_seconds})
+        limits = {"task": request["task"], "cpu_seconds": self.cpu_seconds}
+        send_request(self._control, limits, dict(request))
         answer = receive(self._control)
         if answer is None:
             raise OSError("it ended without an answer")
@@ -123,12 +127,15 @@ class CompileWorker:
         text = stderr.decode("utf-8", "replace")
         if not report.startswith(b"J"):  # written right after the jail was entered
             raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
-        last = _last_line(report[1:])
+        lines = _lines(report[1:])
+        last = lines[-1] if lines else None
         ended = not (answer["timeout"] or answer["signal"] or answer["code"])
         return Answer(
             report=last if ended else None,
             at=last or {},
+            lines=lines,
             timeout=bool(answer["timeout"]),
+            ended=str(answer["ended"]),
             signal=int(answer["signal"]),
             stderr=text,
         )
@@ -176,10 +183,14 @@ def _environment(cache: str) -> dict[str, str]:
     return kept
 
 
-def _last_line(data: bytes) -> Mapping[str, Any] | None:
+def _lines(data: bytes) -> tuple[Mapping[str, Any], ...]:
     """The report stands in the last line; those before it say how far the child is."""
-    try:
-        report = json.loads(data.strip().rpartition(b"\n")[2])
-    except (ValueError, RecursionError):
-        return None
-    return report if isinstance(report, dict) else None
+    found = []
+    for line in data.strip().split(b"\n"):
+        try:
+            report = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(report, dict):
+            found.append(report)
+    return tuple(found)

@@ -1,8 +1,10 @@
-"""Main of the compile gate's warm process: Triton as a compiler, without its interpreter.
+"""Main of the warm process that has Triton as a compiler, without its interpreter.
 
-Imports and warms up once, then forks one jailed child per submission and relays what it says.
-Requests and answers go over a socket, each as its length (8 bytes) and JSON; an answer is
-followed by the child's report and the tail of its stderr, as raw bytes.
+It captures launchers and compiles kernels: imports and warms up once, then forks one jailed child
+for each request and relays what it says. A request comes as a file descriptor, which only the
+child reads: nothing of one submission stays in the memory that the next one's child inherits. An
+answer is its length (8 bytes) and JSON, followed by the child's report and the tail of its
+stderr, as raw bytes.
 """
 
 from __future__ import annotations
@@ -26,6 +28,28 @@ TICK_SECONDS = 0.025  # how often the limits are looked at
 RESIDENT_BYTES = 3 << 30  # of memory that is really used
 MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
 
+_IMPORTED_BEFOREHAND = (
+    *("triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor", "triton.testing"),
+    *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
+    *("numpy", "numpy.testing", "torch.nn.functional", "torch.testing", "torch.nn"),
+    *(
+        "abc",
+        "argparse",
+        "array",
+        "bisect",
+        "cmath",
+        "collections.abc",
+        "contextlib",
+        "contextvars",
+    ),
+    *("copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "gc"),
+    *("graphlib", "hashlib", "heapq", "inspect", "io", "itertools", "json", "keyword", "linecache"),
+    *("locale", "logging", "logging.handlers", "math", "numbers", "operator", "os", "pathlib"),
+    *("platform", "pprint", "random", "re", "reprlib", "secrets", "string", "struct", "statistics"),
+    *("tempfile", "textwrap", "threading", "time", "timeit", "tokenize", "traceback", "types"),
+    *("typing", "typing_extensions", "unicodedata", "uuid", "warnings", "weakref", "zlib"),
+    *("encodings.idna", "encodings.latin_1", "encodings.unicode_escape", "encodings.ascii"),
+)
 _WARM_UP = '''
 import torch, triton
 import triton.language as tl
@@ -47,7 +71,8 @@ def main() -> None:
     """Serve until the judge closes its end."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         try:
-            from graders.judge.compiling import child
+            from graders.judge.capture import child as capturing
+            from graders.judge.compiling import child as compiling
             from graders.judge.sandbox.jail import Jail
 
             hello = {"ready": True, **_warm_up()}
@@ -59,20 +84,44 @@ def main() -> None:
         send(control, hello)
         try:
             with contextlib.suppress(ConnectionError):
-                _serve(child, jail, control)
+                _serve({"capture": capturing, "compile": compiling}, jail, control)
         finally:  # for the judge, which may have been killed
             shutil.rmtree(os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
 
 
-def _serve(child: Any, jail: Any, control: socket.socket) -> None:
+def _serve(tasks: dict[str, Any], jail: Any, control: socket.socket) -> None:
     """Answer requests until the judge is gone."""
     while True:
-        request = receive(control)
-        if request is None:
+        received = receive_request(control)
+        if received is None:
             return
-        answer, report, stderr = _compile(child, jail, request, control)
+        limits, descriptor = received
+        try:
+            answer, report, stderr = _answer(tasks, jail, limits, descriptor, control)
+        finally:
+            os.close(descriptor)
         send(control, answer)
         control.sendall(report + stderr)
+
+
+def send_request(control: socket.socket, limits: dict[str, Any], request: dict[str, Any]) -> None:
+    """What the warm process may know, and a descriptor of what only its child reads."""
+    memory = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
+    try:
+        data = memoryview(json.dumps(request).encode())
+        while data:
+            data = data[os.write(memory, data) :]
+        socket.send_fds(control, [json.dumps(limits).encode()], [memory])
+    finally:
+        os.close(memory)
+
+
+def receive_request(control: socket.socket) -> tuple[dict[str, Any], int] | None:
+    """The limits of the next request and its descriptor; None when the judge has closed."""
+    data, descriptors, _, _ = socket.recv_fds(control, 4096, 1)
+    if not data or not descriptors:
+        return None
+    return json.loads(data), descriptors[0]
 
 
 def send(control: socket.socket, message: dict[str, Any]) -> None:
@@ -112,7 +161,7 @@ def _warm_up() -> dict[str, Any]:
 
     torch.set_num_threads(1)
     offline.install()
-    _import_helpers()
+    _import_beforehand()
     recorder = launches.Recorder("<warm>")
     with recorder.installed():
         launches.load_module(_WARM_UP, "<warm>").warm(torch.empty(256))
@@ -125,20 +174,23 @@ def _warm_up() -> dict[str, Any]:
     return {"triton": lowering.TRITON_VERSION, "ptxas": commands}
 
 
-def _import_helpers() -> None:
-    """The course's helpers for kernels; in the jail their files could not be read."""
+def _import_beforehand() -> None:
+    """What submissions import in earnest: in the jail files may not be readable."""
     import importlib
 
-    names = ("triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor")
-    for name in (*names, "triton_util.debugging", "triton_util.indexing", "triton_util.launching"):
+    for name in _IMPORTED_BEFOREHAND:
         try:
             importlib.import_module(name)
         except ImportError:
             continue  # an optional part, or a version that has it elsewhere
 
 
-def _compile(
-    child: Any, jail: Any, request: dict[str, Any], control: socket.socket
+def _answer(
+    tasks: dict[str, Any],
+    jail: Any,
+    limits: dict[str, Any],
+    descriptor: int,
+    control: socket.socket,
 ) -> tuple[dict[str, Any], bytes, bytes]:
     """Fork, watch, collect."""
     report_end, child_report = os.pipe()
@@ -151,10 +203,12 @@ def _compile(
             os.dup2(child_error, 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             control.detach()
-            child.limit_recording()
-            jail.enter(request["cpu_seconds"], MEMORY_BYTES, parent)
+            request = json.loads(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+            task = tasks[limits["task"]]
+            task.before_jail()
+            jail.enter(limits["cpu_seconds"], MEMORY_BYTES, parent)
             os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
-            _write(child.run(request))
+            _write(task.run(request, _write))
             os._exit(0)
         except BaseException as error:
             os.write(2, f"\n{type(error).__name__}: {error}".encode()[:STDERR_LIMIT])
@@ -162,10 +216,11 @@ def _compile(
             os._exit(1)
     os.close(child_report)
     os.close(child_error)
-    seconds = WALL_FACTOR * request["cpu_seconds"] + 5.0
+    seconds = WALL_FACTOR * limits["cpu_seconds"] + 5.0
     report, stderr, ended = _collect(report_end, error_end, pid, seconds, control)
     _, status = os.waitpid(pid, 0)
     answer = {
+        "ended": ended,
         "timeout": ended == "time" or (not ended and _out_of_time(status)),
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
         "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,

@@ -17,7 +17,6 @@ from graders.judge.diagnosis.generic import Words
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
 from graders.judge.records import Case, Evidence, Exercise, Fault, Finding, Misconception, Picture
-from graders.judge.sandbox.protocol import SILENCED
 
 MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
@@ -193,7 +192,7 @@ def imitations(
 
 
 def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
-    if failure.difference is not None or failure.status == SILENCED:
+    if failure.difference is not None:
         return []
     return [m for m in asked if _matches(m, failure)]
 
@@ -352,7 +351,7 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
-    if failure.schedule not in ("grid", "serial", SILENCED):
+    if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
         said.append(fault.message)

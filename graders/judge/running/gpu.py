@@ -15,17 +15,16 @@ from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.explain import Difference, Failure, explain
 from graders.judge.records import Exercise, Finding
 from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference
-from graders.judge.running.interpret import Prepared, RunResult, collect, run_plan
+from graders.judge.running.interpret import RunResult, collect, run_plan
+from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Workers
-from graders.judge.sandbox.protocol import SILENCED
-from graders.judge.submission.loading import Submission
 
 REPEATS = 4  # of a failing case: does its result change from run to run?
 MOST_REPEATED = 3  # failing cases; the others are taken to fail for the first one's reason
 
 
 def gpu_gate(
-    submission: Submission,
+    planned: PlannedJobs,
     exercise: Exercise,
     cases: Sequence[Prepared],
     large: Sequence[Prepared],
@@ -33,14 +32,11 @@ def gpu_gate(
 ) -> tuple[RunResult, list[Finding]]:
     """Run the cases on the GPU; the findings are empty where all of them hold.
 
-    `cases` are those that have passed on the interpreter, `large` are for a GPU only. Behind
-    them all, those whose result is not just zeros run once more with silenced kernels.
+    `cases` are those that have passed on the interpreter, `large` are for a GPU only.
     """
     real = [*cases, *large]
-    telling = [item for item in real if bool((item.expectation.values != 0).any())]
-    # The silenced runs come last: an autotuner must not choose by them.
-    plan = [(item, "grid") for item in real] + [(item, SILENCED) for item in telling]
-    run = collect(plan, run_plan(submission, plan, workers))
+    plan = [(item, "grid") for item in real]
+    run = collect(plan, run_plan(planned, plan, workers))
     interpreted = {item.case.name for item in cases}
     reasons: list[Difference] = []
     for number, failure in enumerate(run.failures):
@@ -51,10 +47,10 @@ def gpu_gate(
             item = next(item for item in real if item.case is failure.case)
             seen = Seen(
                 failure,
-                repeats=_results(submission, item, workers, REPEATS),
-                filled=_filled(submission, item, workers),
+                repeats=_results(planned, item, workers, REPEATS),
+                filled=_filled(planned, item, workers),
                 magnitude=_magnitude(exercise, failure),
-                source=submission.source,
+                source=planned.source,
                 interpreted=failure.case.name in interpreted,
             )
             difference = name_difference(seen)
@@ -64,20 +60,19 @@ def gpu_gate(
 
 
 def _results(
-    submission: Submission, item: Prepared, workers: Workers, count: int
+    planned: PlannedJobs, item: Prepared, workers: Workers, count: int
 ) -> list[torch.Tensor]:
     """What comes out when the case is run again."""
-    outcomes = run_plan(submission, [(item, "grid")] * count, workers)
+    outcomes = run_plan(planned, [(item, "grid")] * count, workers)
     return [outcome.output for outcome in outcomes if outcome.output is not None]
 
 
-def _filled(submission: Submission, item: Prepared, workers: Workers) -> torch.Tensor | None:
+def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Tensor | None:
     """What comes out with something absurd in the lanes that are masked off."""
-    source = fill_undefined_lanes(submission.source)
+    source = fill_undefined_lanes(planned.source)
     if source is None:
         return None
-    filled = replace(submission, source=source)
-    return next(iter(_results(filled, item, workers, 1)), None)
+    return next(iter(_results(planned.with_source(source), item, workers, 1)), None)
 
 
 def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:

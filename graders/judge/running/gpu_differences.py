@@ -84,13 +84,19 @@ def name_difference(seen: Seen) -> Difference | None:
 def fill_undefined_lanes(source: str) -> str | None:
     """The source with an absurd `other` for each masked load that has none; None if all have.
 
-    If the result changes with it, lanes that are masked off reach the result.
+    If the result changes with it, lanes that are masked off reach the result. Every line stays
+    where it is.
     """
-    tree = ast.parse(source)
-    loads = _loads_without_other(tree)
-    for call in loads:
-        call.keywords.append(ast.keyword("other", ast.Constant(_ABSURD)))
-    return ast.unparse(tree) if loads else None
+    lines = source.split("\n")
+    loads = _loads_without_other(ast.parse(source))
+    for call in reversed(loads):  # from the back, so that places in front stay where they are
+        assert call.end_lineno is not None
+        assert call.end_col_offset is not None
+        line = lines[call.end_lineno - 1].encode()
+        end = call.end_col_offset - 1  # of the closing parenthesis, in bytes
+        before = line[:end].decode().rstrip().removesuffix(",")
+        lines[call.end_lineno - 1] = f"{before}, other={_ABSURD}{line[end:].decode()}"
+    return "\n".join(lines) if loads else None
 
 
 def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
@@ -103,7 +109,7 @@ def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "tl"
     ]
-    return sorted(found, key=lambda pair: pair[1].lineno)
+    return sorted(found, key=lambda pair: (pair[1].end_lineno, pair[1].end_col_offset))
 
 
 def _loads_without_other(tree: ast.AST) -> list[ast.Call]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 
@@ -15,25 +14,13 @@ from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.diagnosis.explain import Failure
 from graders.judge.records import Case, Evidence, Exercise, GraderError
+from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.sandbox.protocol import SILENCED
-from graders.judge.submission.loading import Submission
 
-CASE_SECONDS = 10.0
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
 GPU_BATCH_SECONDS = 240.0
 ORDERS = ("reversed", "shuffled")
 ENDLESS = frozenset({"timeout", "out-of-memory"})  # one of these is enough: stop the run
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A case with its tensors and what it must give. Built once, used for every submission."""
-
-    case: Case
-    args: tuple[Any, ...]
-    expectation: Expectation
-    hidden: bool
 
 
 @dataclass
@@ -44,25 +31,24 @@ class RunResult:
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
 
-    @property
-    def launched(self) -> frozenset[str]:
-        """The names of the kernels that ran in public cases, as far as the worker told them."""
-        told = [outcome.launches for item, outcome in self.outcomes if not item.hidden]
-        return frozenset(launch.kernel for launches in told for launch in launches)
-
     def failed_parts(self, public_only: bool = False) -> set[str]:
         return {
             failure.case.part for failure in self.failures if not (public_only and failure.hidden)
         }
 
 
-def prepare(exercise: Exercise, cases: Sequence[Case], hidden: bool) -> list[Prepared]:
-    """Build the tensors and run the reference; an error here is ours, never the learner's."""
+def prepare(
+    exercise: Exercise, cases: Sequence[Case], hidden: bool, first: int = 0
+) -> list[Prepared]:
+    """Build the tensors and run the reference; an error here is ours, never the learner's.
+
+    The cases are numbered from `first`.
+    """
     prepared = []
-    for case in cases:
+    for number, case in enumerate(cases, first):
         try:
             args = tensors.build(case)
-            prepared.append(Prepared(case, args, expect(exercise, args), hidden))
+            prepared.append(Prepared(case, args, expect(exercise, args), hidden, number))
         except Exception as error:
             raise GraderError(
                 f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
@@ -71,24 +57,28 @@ def prepare(exercise: Exercise, cases: Sequence[Case], hidden: bool) -> list[Pre
 
 
 def run_cases(
-    submission: Submission, prepared: Sequence[Prepared], workers: Workers, orders: bool
+    planned: PlannedJobs, prepared: Sequence[Prepared], workers: Workers, orders: bool
 ) -> RunResult:
     """Run every case once and, where the record asks for it, in other program orders."""
     plan = [(item, "grid") for item in prepared]
     if orders:
         plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
-    return collect(plan, run_plan(submission, plan, workers))
+    return collect(plan, run_plan(planned, plan, workers))
 
 
 def run_plan(
-    submission: Submission, plan: Sequence[tuple[Prepared, str]], workers: Workers
+    planned: PlannedJobs, plan: Sequence[tuple[Prepared, str]], workers: Workers
 ) -> list[Outcome]:
     """What became of each case in its schedule. After an endless one nothing else is run."""
-    jobs = [job(submission, item, schedule) for item, schedule in plan]
+    made = [planned.job(item, schedule) for item, schedule in plan]
+    jobs = [job for job in made if isinstance(job, Job)]
     if workers.device == "cpu":
-        return workers.run(jobs, stop_on=ENDLESS)
-    patient = [replace(job, seconds=GPU_CASE_SECONDS) for job in jobs]
-    return workers.run(patient, stop_on=ENDLESS, seconds=GPU_BATCH_SECONDS)
+        ran = workers.run(jobs, stop_on=ENDLESS)
+    else:
+        patient = [replace(job, seconds=GPU_CASE_SECONDS) for job in jobs]
+        ran = workers.run(patient, stop_on=ENDLESS, seconds=GPU_BATCH_SECONDS)
+    outcomes = iter(ran)
+    return [next(outcomes) if isinstance(job, Job) else job for job in made]
 
 
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
@@ -108,27 +98,8 @@ def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -
     return result
 
 
-def job(submission: Submission, item: Prepared, schedule: str, traffic: bool = False) -> Job:
-    """What a worker has to do for one case."""
-    return Job(
-        source=submission.source,
-        filename=submission.name,
-        launcher=submission.launcher,
-        args=item.args,
-        out_shape=item.expectation.shape,
-        out_dtype="any-integer" if item.expectation.any_integer else item.expectation.dtype,
-        schedule=schedule,
-        traffic=traffic,
-        seconds=CASE_SECONDS,
-        dense=item.expectation.dense,
-    )
-
-
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case holds: right values, all stored, nothing else touched, no fault.
-
-    With silenced launches it is the other way round: a right result came without a kernel.
-    """
+    """None when the case holds: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(_no_room(item, outcome))
     if outcome.error is not None and outcome.error.code == "not-interpreted":
@@ -144,8 +115,6 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
         status = "right" if right else "wrong-values"
         if outcome.inputs_changed:
             status = "inputs-changed"
-    if schedule == SILENCED:
-        return _failure(item, outcome, schedule, SILENCED, None) if status == "right" else None
     return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
 
 

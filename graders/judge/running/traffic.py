@@ -20,9 +20,8 @@ from typing import Any
 import torch
 
 from graders.judge.records import Exercise, Finding, GraderError, LaunchFacts, Remark
-from graders.judge.running.interpret import Prepared, job
-from graders.judge.sandbox.pool import Workers
-from graders.judge.submission.loading import Submission
+from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.sandbox.pool import Job, Workers
 
 FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"
 DEFAULT_FACTOR = 8.0
@@ -54,9 +53,10 @@ def _elements(item: Prepared) -> int:
     return inputs + item.expectation.values.numel()
 
 
-def measure(submission: Submission, item: Prepared, workers: Workers) -> Moved | None:
+def measure(planned: PlannedJobs, item: Prepared, workers: Workers) -> Moved | None:
     """Bytes that a submission moves on a case; None where it does not come to an end."""
-    (outcome,) = workers.run([job(submission, item, "grid", traffic=True)])
+    job = planned.job(item, "grid", traffic=True)
+    outcome = workers.run([job])[0] if isinstance(job, Job) else job
     if outcome.status != "returned":
         return None
     told = (outcome.traffic or {}).items()
@@ -82,14 +82,14 @@ def solution_figures() -> Mapping[str, Mapping[str, int]]:
 
 
 def traffic_gate(
-    submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+    planned: PlannedJobs, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
 ) -> tuple[list[Finding], list[Finding]] | None:
     """At most one finding, and the remarks; None where there is nothing to compare with."""
     known = _model_figure(exercise, prepared)
     if known is None:
         return None
     item, model = known
-    moved = measure(submission, item, workers)
+    moved = measure(planned, item, workers)
     allowed = exercise.traffic_factor or DEFAULT_FACTOR
     if moved is None:
         return [], []
@@ -103,11 +103,11 @@ def _remark(remark: Remark) -> Finding:
 
 
 def compared(
-    submission: Submission, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+    planned: PlannedJobs, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
 ) -> tuple[Moved, int] | None:
     """What a submission moves and what the model solution does; None where not both are known."""
     known = _model_figure(exercise, prepared)
-    moved = measure(submission, known[0], workers) if known else None
+    moved = measure(planned, known[0], workers) if known else None
     return (moved, known[1]) if known and moved else None
 
 

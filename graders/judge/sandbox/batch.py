@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -35,18 +35,38 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 @dataclass(frozen=True)
-class Job:
-    """One call of a launcher. `args` are CPU tensors (any view) and scalars.
+class Work:
+    """What a job does: the kernels of a submission, and the steps of its plan for one case.
 
-    `out_dtype` is the dtype that must come back, or "any-integer". `dense`: the result has to
-    be contiguous. `seconds` is time of the processor, on a GPU wall time; on a busy machine up
-    to `serve.PATIENCE` times as much passes. `memory_bytes` is what the worker may allocate
-    beyond what it starts with.
+    Everything but `source` and `filename` is JSON, see `capture.plan`.
     """
 
     source: str
     filename: str
-    launcher: str
+    kernels: Sequence[Any]
+    steps: Sequence[Any]
+    result: Any
+    inputs: tuple[int | None, ...]
+    earlier: Sequence[Any] = ()
+    keep: tuple[int, ...] = ()
+
+    @property
+    def submission(self) -> tuple[str, int]:
+        """What jobs that may share a process have in common."""
+        return self.source, id(self.kernels)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One case of a launch plan. `args` are CPU tensors (any view) and scalars.
+
+    `work` is what there is to do (see `protocol.JobPlan`); `out_dtype` is the dtype of the
+    result, or "any-integer". `seconds` is time of the processor, on a GPU wall time; on a busy
+    machine up to `serve.PATIENCE` times as much passes. `memory_bytes` is what the worker may
+    allocate beyond what it starts with.
+    """
+
+    work: Work
     args: tuple[torch.Tensor | int | float | bool, ...]
     out_shape: tuple[int, ...]
     out_dtype: torch.dtype | Literal["any-integer"]
@@ -54,7 +74,6 @@ class Job:
     traffic: bool = False
     seconds: float = 10.0
     memory_bytes: int = 2 << 30
-    dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,7 +211,8 @@ class _Planner:
     def plan(self) -> BatchPlan:
         placed = tuple(self._place(index, job) for index, job in enumerate(self._jobs))
         return BatchPlan(
-            source=self._jobs[0].source,
+            source=self._jobs[0].work.source,
+            kernels=list(self._jobs[0].work.kernels),
             jobs=placed,
             total=self._layout.total,
             seconds=self._seconds,
@@ -207,8 +227,12 @@ class _Planner:
             else protocol.ANY_INTEGER
         )
         return JobPlan(
-            filename=job.filename,
-            launcher=job.launcher,
+            filename=job.work.filename,
+            steps=list(job.work.steps),
+            earlier=list(job.work.earlier),
+            inputs=job.work.inputs,
+            keep=job.work.keep,
+            result=job.work.result,
             args=tuple(self._argument(arg, job, regions) for arg in job.args),
             out=self._layout.region(protocol.out_bytes(job.out_shape, dtype)),
             out_shape=tuple(job.out_shape),
@@ -220,7 +244,6 @@ class _Planner:
             traffic=job.traffic,
             seconds=job.seconds,
             memory_bytes=job.memory_bytes,
-            dense=job.dense,
         )
 
     def _argument(

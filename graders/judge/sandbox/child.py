@@ -5,28 +5,27 @@ Whatever the submission does to this process, all that leaves it is bytes in the
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import io
-import linecache
 import mmap
 import sys
 import time
-import types
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from graders.judge.capture.plan import ref_of
+from graders.judge.capture.plan_reader import kernels_from_json, steps_from_json
 from graders.judge.sandbox import engine, job_report, protocol
-from graders.judge.sandbox.gpu_launches import announce_compiling, tune_by_turns
+from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
+from graders.judge.sandbox.kernels import Kernels
 from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
+from graders.judge.sandbox.replay import Replay
 
 STDOUT_CHARACTERS = 16_000
-MODULE = "submission"
 
 
 class Reporter:
@@ -92,32 +91,25 @@ class BoundedText(io.TextIOBase):
 
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
     """Run the jobs of the plan in order; the process is in its jail already."""
-    timed = plan.jobs[0].schedule == protocol.TIMED
-    if not timed:
-        _poison_new_tensors()
+    sys.stdout = sys.stderr = BoundedText(STDOUT_CHARACTERS)
+    _poison_new_tensors()
     reporter = Reporter(shared)
     memory: Memory
     if device == "cuda":
-        if not timed:
-            tune_by_turns()
-            announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
+        announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
         memory = DeviceMemory(shared, plan.memory_bytes)
     else:
         memory = HostMemory(shared)
-    launchers: dict[str, Callable[..., Any] | BaseException] = {}
-    with contextlib.ExitStack() as between:
+    reporter.begin(plan.jobs[0])
+    filename = plan.jobs[0].filename
+    kernels = Kernels(plan.source, filename, kernels_from_json(plan.kernels))
+    replay = Replay(kernels, filename, device, plan.memory_bytes)
+    with engine.ready(device):
         for job in plan.jobs:
-            stdout = BoundedText(STDOUT_CHARACTERS)
-            sys.stdout = sys.stderr = stdout
             reporter.begin(job)
-            if job.launcher not in launchers:
-                between.close()  # a module finds triton as it is
-                launchers[job.launcher] = _load(plan.source, job)
-                between.enter_context(engine.ready(device))
             memory.wake(job)
             reporter.start(protocol.RUNNING)
-            usable = _run_job(job, launchers[job.launcher], memory, reporter, stdout)
-            if not usable:
+            if not _run_job(job, replay, memory, reporter):
                 return
 
 
@@ -141,58 +133,29 @@ def _poison_new_tensors() -> None:
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
 
-def _load(source: str, job: JobPlan) -> Callable[..., Any] | BaseException:
-    """The launcher, or what executing the source raised.
-
-    triton.jit asks linecache for the source, which is why it is entered there.
-    """
-    module = types.ModuleType(MODULE)
-    module.__file__ = job.filename
-    sys.modules[MODULE] = module
-    lines = source.splitlines(keepends=True)
-    linecache.cache[job.filename] = (len(source), None, lines, job.filename)
-    try:
-        exec(compile(source, job.filename, "exec"), module.__dict__)
-        launcher = module.__dict__[job.launcher]
-    except KeyError:
-        return NameError(f"the source defines no function {job.launcher!r}")
-    except BaseException as error:
-        return error
-    return launcher  # type: ignore[no-any-return]
-
-
-def _run_job(
-    job: JobPlan,
-    launcher: Callable[..., Any] | BaseException,
-    memory: Memory,
-    reporter: Reporter,
-    stdout: BoundedText,
-) -> bool:
+def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -> bool:
     """Run one job and report it. False where the process is of no use after it."""
     report: dict[str, Any] = {}
     dtype = stored = 0
-    status: Status
+    status: Status = "returned"
     try:
-        if isinstance(launcher, BaseException):
-            raise launcher
-        args = memory.arguments(job)
+        storages = memory.storages(job)
         with engine.running(job, memory.device) as run:
+            replay.begin(run, storages, job.keep)
             try:
-                out = launcher(*args)
+                replay.prepare(steps_from_json(job.earlier))
+                replay.steps(steps_from_json(job.steps))
                 memory.synchronize()
             finally:
                 report |= job_report.launches(run, job)
-            complaint = memory.complaint(job, args, out)
-            if complaint:
-                status, report["returned"] = "wrong-return", complaint
-            else:
-                dtype = memory.store(job, args, out)
-                stored = memory.store_map(job, run.never_stored(out))
-                status = "returned"
+            out = replay.tensor(ref_of(job.result))
+            dtype = memory.store(job, out)
+            if memory.device == "cpu":
+                stored = memory.store_map(job, replay.never_stored(ref_of(job.result)))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)
-        reporter.done(status, {**report, "stdout": stdout.take()})
+        reporter.done(status, report)
         return memory.usable_after(error)
-    reporter.done(status, {**report, "stdout": stdout.take()}, dtype, stored)
+    reporter.done(status, report, dtype, stored)
     return True

@@ -18,7 +18,7 @@ from triton_util.interpreter.messages.translation import translate
 
 MOST_ITEMS = 64
 MOST_CHARACTERS = 2_000
-_WATCHES_TORCH = "/interpreter/fresh.py"  # every operation of the launcher passes through it
+_WATCHES_TORCH = "/watchers/fresh.py"  # every operation of the launcher passes through it
 _KERNEL_PATHS = ("/triton/", "/triton_util/interpreter/")
 # What a GPU says when a kernel touched memory that it must not, as a signal would on the CPU.
 _GPU_CRASHES = ("illegal memory access", "misaligned address", "unspecified launch failure")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-from typing import Any
 
 import torch
 
@@ -28,16 +27,17 @@ class DeviceMemory(Memory):
         self._memory_bytes = memory_bytes
         self._storages: list[tuple[Region, torch.Tensor]] = []
 
-    def arguments(self, job: JobPlan) -> tuple[Any, ...]:
+    def storages(self, job: JobPlan) -> dict[int, torch.Tensor]:
         self._storages = []
         placed: dict[int, torch.Tensor] = {}
         if _takes_tensors(job):
             self.limit(sum({region.begin: region.length for region in job.regions()}.values()))
         try:
-            return tuple(
-                self._tensor(arg, placed) if isinstance(arg, TensorPlace) else arg
-                for arg in job.args
-            )
+            return {
+                number: self._storage(arg, placed)
+                for number, arg in zip(job.inputs, job.args, strict=True)
+                if number is not None and isinstance(arg, TensorPlace)
+            }
         except torch.OutOfMemoryError as error:
             raise NoRoomError(str(error)) from error
 
@@ -47,13 +47,11 @@ class DeviceMemory(Memory):
         share = min(1.0, (needed + self._memory_bytes) / whole)
         torch.cuda.set_per_process_memory_fraction(share)
 
-    def _tensor(self, place: TensorPlace, placed: dict[int, torch.Tensor]) -> torch.Tensor:
+    def _storage(self, place: TensorPlace, placed: dict[int, torch.Tensor]) -> torch.Tensor:
         if place.region.begin not in placed:
             placed[place.region.begin] = self._to_device(place.region)
             self._storages.append((place.region, placed[place.region.begin]))
-        storage = placed[place.region.begin].untyped_storage()
-        tensor = torch.empty(0, dtype=protocol.dtype_of(place.dtype), device=self.device)
-        return tensor.set_(storage, place.offset, place.shape, place.stride)
+        return placed[place.region.begin].view(protocol.dtype_of(place.dtype))
 
     def _to_device(self, region: Region) -> torch.Tensor:
         """The storage as bytes on the device. Its gaps come along where it is small."""
@@ -63,8 +61,8 @@ class DeviceMemory(Memory):
             storage[first:last].copy_(host[first:last])
         return storage
 
-    def store(self, job: JobPlan, args: tuple[Any, ...], out: torch.Tensor) -> int:
-        dtype = super().store(job, args, out)
+    def store(self, job: JobPlan, out: torch.Tensor) -> int:
+        dtype = super().store(job, out)
         for region, storage in self._storages:
             host = self.host_tensor(region, torch.uint8, region.length)
             for first, last in region.ranges:

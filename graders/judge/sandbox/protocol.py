@@ -43,7 +43,6 @@ CLAIMABLE: tuple[Status, ...] = (
     "no-room",
 )
 
-SILENCED = "silenced"  # a schedule of GPUs: launches do nothing
 TIMED = "timed"  # a schedule of GPUs: Triton and torch exactly as they are
 
 # What a job's header says of its progress. COMPILING is a part of running, on a GPU.
@@ -118,10 +117,19 @@ class TensorPlace:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """Where everything of one job lies, and how to run it. No expected value in sight."""
+    """Where everything of one job lies, and how to run it. No expected value in sight.
+
+    `steps` are those of the launch plan for this case, `earlier` make memory that is older than
+    the case, both in JSON; `inputs` are the storages of the arguments, `keep` those of earlier
+    cases that are still needed; `result` is the view that the launcher returned.
+    """
 
     filename: str
-    launcher: str
+    steps: list[Any]
+    earlier: list[Any]
+    inputs: tuple[int | None, ...]
+    keep: tuple[int, ...]
+    result: Any
     args: tuple[TensorPlace | int | float | bool, ...]
     out: Region
     out_shape: tuple[int, ...]
@@ -133,7 +141,6 @@ class JobPlan:
     traffic: bool
     seconds: float
     memory_bytes: int
-    dense: bool = False
 
     def regions(self) -> Iterator[Region]:
         for arg in self.args:
@@ -145,9 +152,13 @@ class JobPlan:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """All jobs that one forked process runs, one after another: those of one source."""
+    """All jobs that one forked process runs, one after another: those of one submission.
+
+    `kernels` are the kernels of its launch plan in JSON, `source` the text that they stand in.
+    """
 
     source: str
+    kernels: list[Any]
     jobs: tuple[JobPlan, ...]
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
@@ -222,6 +233,8 @@ def _job(raw: dict[str, Any]) -> JobPlan:
         "out": _region(raw["out"]),
         "stored": _region(raw["stored"]),
         "out_shape": tuple(raw["out_shape"]),
+        "inputs": tuple(raw["inputs"]),
+        "keep": tuple(raw["keep"]),
     }
     return JobPlan(**{**raw, **changed})
 

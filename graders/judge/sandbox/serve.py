@@ -21,9 +21,13 @@ from typing import Any
 
 import torch
 
+from graders.judge.capture.plan import ref_of
+from graders.judge.capture.plan_reader import kernels_from_json, steps_from_json
 from graders.judge.sandbox import child, engine, jail, probe, protocol
 from graders.judge.sandbox.jail import Jail
+from graders.judge.sandbox.kernels import Kernels
 from graders.judge.sandbox.protocol import BatchPlan, Header
+from graders.judge.sandbox.replay import Replay
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0
@@ -35,17 +39,11 @@ PATIENCE = 3.0
 _DESCRIPTORS = 2  # request and shared memory
 
 _WARM_UP = """
-import torch, triton, triton.language as tl
-@triton.jit
-def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
     offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
     tl.store(out_ptr + offsets, tl.exp(x) + tl.sum(x, axis=0), mask=mask)
-def warm(x):
-    out = torch.empty_like(x)
-    warm_kernel[(triton.cdiv(x.numel(), 8),)](x, out, x.numel(), BLOCK_SIZE=8)
-    return out
 """
 
 
@@ -258,16 +256,27 @@ class _Watch:
 def _warm_up() -> None:
     """Run a kernel, so that what is imported or cached lazily is there before the fork."""
     name = "<warm-up>"
-    linecache.cache[name] = (len(_WARM_UP), None, _WARM_UP.splitlines(keepends=True), name)
-    namespace: dict[str, Any] = {"__name__": "warm_up"}
-    exec(compile(_WARM_UP, name, "exec"), namespace)
+    parameters = [["x_ptr", "", None, False], ["out_ptr", "", None, False], ["n", "", None, False],
+                  ["BLOCK_SIZE", "constexpr", None, False]]  # fmt: skip
+    kernel = {
+        "line": 2, "name": "warm_kernel", "names": {"tl": {"module": "triton.language"}},
+        "parameters": parameters, "specialize_not": [], "align_not": [], "noinline": False,
+    }  # fmt: skip
+    x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
+    steps = [["allocate", 1, "float32", 11, 1], ["launch", 0, [2], [x, out, 11, 8], {}, 1]]
     region = protocol.Region(0, 0, 0)
     job = protocol.JobPlan(
-        name, "warm", (), region, (11,), "float32", region, 0, 0, "grid", False, 1.0, 1 << 30
-    )
+        name, steps, [], (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
+        1.0, 1 << 30,
+    )  # fmt: skip
+    kernels = Kernels(_WARM_UP, name, kernels_from_json([kernel]))
+    replay = Replay(kernels, name, "cpu", 1 << 30)
     with engine.running(job, "cpu") as run:
-        out = namespace["warm"](torch.ones(11))
-        run.never_stored(out)
+        replay.begin(run, {0: torch.ones(11)}, ())
+        replay.steps(steps_from_json(steps))
+        view = ref_of(out)
+        assert view is not None
+        replay.never_stored(view)
     del linecache.cache[name]
 
 

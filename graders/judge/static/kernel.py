@@ -1,10 +1,16 @@
-"""The read gate's rules for kernels: nothing but the Triton language."""
+"""What may stand in a kernel: the Triton language, and nothing else.
+
+The kernels of a plan run on an interpreter that is written in Python. So a kernel is looked at
+before it runs: every statement and every name must belong to the language. Triton's own compiler
+looks at the same text afterwards.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from graders.judge.records import Finding
 from graders.judge.static.findings import finding, not_triton, shown
@@ -17,14 +23,16 @@ from graders.judge.static.names import (
     TRITON_IN_KERNEL,
     TRITON_UTIL,
 )
-from graders.judge.static.scope import Scope
 
 # Node type → what it is called and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
     ast.Import: ("an import", "Import at the top of the file."),
     ast.ImportFrom: ("an import", "Import at the top of the file."),
     ast.Try: ("try/except", "Use a mask where an access could fail."),
+    ast.TryStar: ("try/except", "Use a mask where an access could fail."),
     ast.With: ("a with block", "Remove it."),
+    ast.AsyncWith: ("a with block", "Remove it."),
+    ast.AsyncFor: ("async for", "Use a plain for."),
     ast.Lambda: ("a lambda", "Write a helper function with @triton.jit."),
     ast.ClassDef: ("a class", "Use plain values."),
     ast.Global: ("a global statement", "Pass values as arguments."),
@@ -33,6 +41,10 @@ FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
     ast.YieldFrom: ("yield", "Store the result with tl.store."),
     ast.Await: ("await", "Remove it."),
     ast.AsyncFunctionDef: ("an async function", "Use a plain function."),
+    ast.FunctionDef: (
+        "a function inside the kernel",
+        "Move it to the top level and give it @triton.jit.",
+    ),
     ast.Delete: ("del", "Remove it."),
     ast.Raise: ("raise", "Use tl.device_assert, or check in the launcher."),
     ast.Dict: ("a dict", "Use arguments of the kernel."),
@@ -45,51 +57,22 @@ FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-def read_kernel(function: ast.FunctionDef, scope: Scope) -> list[Finding]:
-    """Findings about the body, the defaults and the annotations of one kernel."""
-    return list(_Reader(function, scope).findings())
+def read_kernel(function: ast.FunctionDef, names: Mapping[str, Any]) -> list[Finding]:
+    """Findings about the body of one kernel; `names` are its names in the forms of a plan."""
+    return list(_KernelReader(function, names).findings())
 
 
-class _Reader:
-    def __init__(self, function: ast.FunctionDef, scope: Scope) -> None:
+class _KernelReader:
+    def __init__(self, function: ast.FunctionDef, names: Mapping[str, Any]) -> None:
         self.function = function
-        self.scope = scope
-        self.local = local_names(function)
+        self.names = names
+        self.local = _local_names(function)
 
     def findings(self) -> Iterator[Finding]:
-        args = self.function.args
-        for default in [*args.defaults, *(d for d in args.kw_defaults if d is not None)]:
-            yield from self._in_signature(default)
-            yield from self._visit(default)
-        for parameter in [*args.posonlyargs, *args.args, *args.kwonlyargs]:
-            if parameter.annotation is not None:
-                yield from self._in_signature(parameter.annotation)
-        if self.function.returns is not None:
-            yield from self._in_signature(self.function.returns)
         for statement in self.function.body:
             yield from self._visit(statement)
 
-    def _in_signature(self, node: ast.expr) -> Iterator[Finding]:
-        for part in ast.walk(node):
-            plain = isinstance(
-                part,
-                ast.Name | ast.Attribute | ast.Constant | ast.Tuple | ast.UnaryOp | ast.unaryop
-                | ast.expr_context | ast.BinOp | ast.operator | ast.Subscript | ast.List,
-            )  # fmt: skip
-            if not plain:
-                yield self._foreign(part, shown(part), "Write a plain constant here.")
-        yield from self._dunders(node)
-
-    def _dunders(self, node: ast.expr) -> Iterator[Finding]:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Attribute) and part.attr.startswith("_"):
-                yield self._foreign(part, f".{part.attr}", "")
-
     def _visit(self, node: ast.AST) -> Iterator[Finding]:
-        if isinstance(node, ast.FunctionDef):
-            yield self._foreign(node, "a function inside the kernel", "Move it to the top level "
-                                "and give it @triton.jit.")  # fmt: skip
-            return
         if type(node) in FOREIGN:
             what, instead = FOREIGN[type(node)]
             yield self._foreign(node, what, instead)
@@ -109,7 +92,7 @@ class _Reader:
 
     def _targets(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterator[Finding]:
         if isinstance(node, ast.AnnAssign):
-            yield from self._in_signature(node.annotation)
+            yield from self._annotation(node.annotation)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             for part in ast.walk(target):
                 if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
@@ -122,8 +105,16 @@ class _Reader:
                 elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
                     yield self._foreign(part, f"an assignment to {shown(part)}", "Remove it.")
 
+    def _annotation(self, node: ast.expr) -> Iterator[Finding]:
+        """The annotation of a variable: a name, and never anything that is computed."""
+        for part in ast.walk(node):
+            if not isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.expr_context):
+                yield self._foreign(part, shown(part), "Write a plain name here.")
+            elif isinstance(part, ast.Attribute) and part.attr.startswith("_"):
+                yield self._foreign(part, f".{part.attr}", "")
+
     def _attribute(self, node: ast.Attribute) -> Iterator[Finding]:
-        path = None if self._root(node) in self.local else self.scope.dotted(node)
+        path, root = self._path(node), _root(node)
         if path is None:
             if node.attr not in BLOCK_ATTRIBUTES:
                 yield self._foreign(
@@ -131,14 +122,8 @@ class _Reader:
                 )
             yield from self._visit(node.value)
         elif path == ASSEMBLY:
-            yield not_triton(
-                node,
-                f"The kernel {self.function.name} holds assembly. Its cases run on an interpreter "
-                "first, which knows only the Triton language.",
-                "Write it with the functions of triton.language (tl.…).",
-            )
+            yield self._assembly(node)
         elif not _in_language(path):
-            root = path.split(".")[0]
             yield not_triton(
                 node,
                 f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
@@ -146,31 +131,70 @@ class _Reader:
                 "Use the functions of triton.language (tl.…).",
             )
 
+    def _path(self, node: ast.Attribute) -> str | None:
+        """`tl.math.exp` → "triton.language.math.exp"; None where the root is a value.
+
+        Of a module that is no library only its numbers are there: `math.pi` is one.
+        """
+        parts: list[str] = []
+        inner: ast.AST = node
+        while isinstance(inner, ast.Attribute):
+            parts.append(inner.attr)
+            inner = inner.value
+        if not isinstance(inner, ast.Name) or inner.id in self.local:
+            return None
+        value = self.names.get(inner.id)
+        if not isinstance(value, Mapping):
+            return None
+        if "module" in value:
+            return ".".join([value["module"], *reversed(parts)])
+        if "numbers" in value:
+            known = len(parts) == 1 and parts[0] in value["numbers"]
+            return "triton.cdiv" if known else f"python.{parts[-1]}"
+        return None
+
     def _name(self, node: ast.Name) -> Iterator[Finding]:
         name = node.id
         if name in self.local or isinstance(node.ctx, ast.Store):
             return
-        path = self.scope.aliases.get(name)
-        if path is not None:
-            if path == ASSEMBLY or not _in_language(path):
-                yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
-        elif name in self.scope.kernels:
-            return
-        elif name in self.scope.functions:
+        if name in self.names:
+            yield from self._outer(node, self.names[name])
+        elif name.startswith("__") or (name not in KERNEL_BUILTINS and hasattr(builtins, name)):
+            yield self._foreign(node, f"{name}()", "Use the functions of triton.language (tl.…).")
+
+    def _outer(self, node: ast.Name, value: Any) -> Iterator[Finding]:
+        """A name from around the kernel: a constant, a kernel, or something of the language."""
+        kind = next(iter(value), "") if isinstance(value, Mapping) else ""
+        if kind == "library":
+            path = ".".join(value["library"])
+            if path == ASSEMBLY:
+                yield self._assembly(node)
+            elif not _in_language(path):
+                yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
+        elif kind in ("module", "numbers"):
+            yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
+        elif kind == "unknown" and value["unknown"] == "function":
             yield finding(
                 "kernel-not-jit",
                 node,
-                f"The kernel {self.function.name} uses {name}, a plain Python function.",
-                f"Put @triton.jit above {name} if it is part of the kernel.",
+                f"The kernel {self.function.name} uses {node.id}, a plain Python function.",
+                f"Put @triton.jit above {node.id} if it is part of the kernel.",
             )
-        elif name not in KERNEL_BUILTINS and hasattr(builtins, name):
-            yield self._foreign(node, f"{name}()", "Use the functions of triton.language (tl.…).")
+        elif kind in ("unknown", "tensor"):
+            yield not_triton(
+                node,
+                f"The kernel {self.function.name} uses {node.id} from outside, and it is no "
+                "constant.",
+                f"Pass {node.id} as an argument, or make it a number: {node.id} = tl.constexpr(…).",
+            )
 
-    @staticmethod
-    def _root(node: ast.AST) -> str | None:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return node.id if isinstance(node, ast.Name) else None
+    def _assembly(self, node: ast.AST) -> Finding:
+        return not_triton(
+            node,
+            f"The kernel {self.function.name} holds assembly. Its cases run on an interpreter "
+            "first, which knows only the Triton language.",
+            "Write it with the functions of triton.language (tl.…).",
+        )
 
     def _foreign(self, node: ast.AST, what: str, instead: str) -> Finding:
         return not_triton(
@@ -197,12 +221,17 @@ def _in_language(path: str) -> bool:
     return path.startswith("triton.language.") and parts[2] not in TL_DENIED
 
 
-def local_names(function: ast.FunctionDef) -> frozenset[str]:
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _local_names(function: ast.FunctionDef) -> frozenset[str]:
     """The parameters of a function and the names that it assigns to."""
     args = function.args
     names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
-    if args.vararg is not None:
-        names.add(args.vararg.arg)
+    names |= {a.arg for a in (args.vararg, args.kwarg) if a is not None}
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)

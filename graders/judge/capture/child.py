@@ -1,0 +1,181 @@
+"""The forked child in which a submission's Python runs: it holds no value of any tensor.
+
+The module is loaded and the launcher is called once for each case, on tensors that know their
+layout and nothing else. What comes back is the launch plan, in JSON, line by line: one line for
+each case as soon as it is there, so that what a launcher did before it came to no end is known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import linecache
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from graders.judge.capture.launches import Launches
+from graders.judge.capture.names import Kernels
+from graders.judge.capture.operations import Operations
+from graders.judge.capture.plan import (
+    CasePlan,
+    Raised,
+    case_to_json,
+    kernel_to_json,
+    told_to_json,
+)
+from graders.judge.capture.recording import NeedsValue, Recorder
+from graders.judge.capture.surroundings import pretend_gpu
+from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
+from triton_util.explain.launches import load_module
+from triton_util.interpreter.messages.translation import translate
+
+MOST_TEXT = 2_000
+# No kernel runs here. A launcher that takes longer loops for ever. Of CPU time, for machines have
+# other work, too.
+CALLING_SECONDS = 10.0
+
+
+class Capture:
+    """Records one submission."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self.request = request
+        self.filename: str = request["filename"]
+        self.recorder = Recorder(self.filename)
+        self.kernels = Kernels(self.recorder)
+        Launches(self.recorder, self.kernels).install()
+        pretend_gpu(request.get("gpu"))
+        torch.compile = self._compile  # type: ignore[assignment]
+
+    def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Load the module, call the launcher for every case, and give what is known in the end."""
+        with contextlib.ExitStack() as modes:
+            modes.enter_context(Watch(self.recorder, Operations(self.recorder)))
+            modes.enter_context(Pretend(self.recorder))
+            launcher, module = self._load()
+            send({"module": case_to_json(module)})
+            if launcher is not None:
+                for number, layouts in enumerate(self.request["cases"]):
+                    case = self._case(launcher, number, layouts)
+                    send({"case": case_to_json(case)})
+                    if case.raised is not None and case.raised.kind == "TimeoutError":
+                        break
+        return {
+            "kernels": [kernel_to_json(kernel) for kernel in self.kernels.found],
+            "told": [told_to_json(told) for told in self.recorder.told.values()],
+        }
+
+    def _load(self) -> tuple[Any, CasePlan]:
+        try:
+            module = load_module(self.request["source"], self.filename)
+            launcher = getattr(module, self.request["launcher"])
+        except BaseException as error:
+            return None, CasePlan(raised=self._raised(error, "module"))
+        return launcher, CasePlan(tuple(self.recorder.steps))
+
+    def _case(self, launcher: Any, number: int, layouts: list[Mapping[str, Any]]) -> CasePlan:
+        self.recorder.begin(number)
+        args = [self._argument(layout) for layout in layouts]
+        inputs = tuple(
+            self.recorder.storage_of(arg.meta) if isinstance(arg, ValuelessTensor) else None
+            for arg in args
+        )
+        try:
+            out = launcher(*args)
+            result = self.kernels.value(out)
+        except BaseException as error:
+            raised = self._raised(error, "launcher")
+            return CasePlan(tuple(self.recorder.steps), None, inputs, raised)
+        return CasePlan(tuple(self.recorder.steps), result, inputs)
+
+    def _argument(self, layout: Mapping[str, Any]) -> Any:
+        if "value" in layout:
+            return layout["value"]
+        dtype = getattr(torch, layout["dtype"])
+        with _disable_current_modes():
+            base = torch.empty(layout["length"], dtype=dtype, device="meta")
+            meta = base.as_strided(layout["shape"], layout["strides"], layout["offset"])
+        return ValuelessTensor(meta, self.recorder)
+
+    def _raised(self, error: BaseException, where: str) -> Raised:
+        line = self._line(error)
+        kind = type(error).__name__
+        known = None
+        if isinstance(error, NeedsValue):
+            where = "value"
+        elif isinstance(error, Exception) and self._in_triton(error):
+            where = "triton"
+            known = translate(error, "".join(linecache.getlines(self.filename)))
+        root = error
+        while root.__cause__ is not None and not str(root):
+            root = root.__cause__
+        return Raised(
+            kind=kind[:200],
+            text=str(root)[:MOST_TEXT],
+            line=line,
+            where=where,
+            said=known.message[:MOST_TEXT] if known else "",
+            advice=known.advice[:MOST_TEXT] if known else "",
+        )
+
+    def _line(self, error: BaseException) -> int | None:
+        if isinstance(error, SyntaxError) and error.filename == self.filename:
+            return error.lineno
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == self.filename]
+        return lines[-1] if lines else None
+
+    def _in_triton(self, error: BaseException) -> bool:
+        frames = traceback.extract_tb(error.__traceback__)
+        return bool(frames) and "/triton/" in frames[-1].filename.replace("\\", "/")
+
+    def _compile(self, *args: Any, **named: Any) -> Any:
+        self.recorder.tell("torch-computes", "compile")
+        return args[0] if args else (lambda function: function)
+
+
+def before_jail() -> None:
+    """Start the time that a launcher may take; in the jail nobody can."""
+    signal.signal(signal.SIGPROF, _out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, CALLING_SECONDS, 1.0)
+
+
+_state = {"calling": False}
+
+
+def _out_of_time(_signal: int, _frame: FrameType | None) -> None:
+    if _state["calling"]:
+        raise TimeoutError("the launcher does not come to an end")
+
+
+def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
+    """The last line of the answer; `write` takes those before it."""
+    sys.stdout = sys.stderr = Nowhere()
+    _state["calling"] = True
+
+    def send(line: dict[str, Any]) -> None:
+        write(json.dumps(line).encode() + b"\n")
+
+    return json.dumps({"end": Capture(request).run(send)}).encode()
+
+
+class Nowhere:
+    """Takes what is printed and keeps none of it."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is kept."""
+
+    def isatty(self) -> bool:
+        return False

@@ -1,0 +1,105 @@
+"""What the judge says about a launcher that does more, or less, than launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graders.judge.capture.plan import Told
+from graders.judge.records import Finding
+
+
+@dataclass(frozen=True)
+class Words:
+    """A title, and sentences in which {what} stands for the operation."""
+
+    title: str
+    message: str
+    next_step: str
+
+
+WORDS = {
+    "torch-computes": Words(
+        "torch computes here, not the kernel",
+        "`{what}` computes on tensor data in the launcher, and what it gives reaches a kernel or "
+        "the result.",
+        "Let the kernel do it: the launcher only allocates, looks at shapes and strides, and "
+        "launches.",
+    ),
+    "torch-copies": Words(
+        "torch moves the data here, not the kernel",
+        "The launcher copies tensor data ({what}), and moving data is what this exercise is about.",
+        "Hand the kernel the tensor as it is, with its strides, and let it do the moving.",
+    ),
+    "python-computes": Words(
+        "Python computes here, not the kernel",
+        "The launcher hands over {what} that Python has worked out. A few sizes or strides are "
+        "fine; the numbers of the result are the kernel's work.",
+        "Compute them in the kernel, from the program id and the sizes.",
+    ),
+    "reads-values": Words(
+        "The launcher reads a value of a tensor",
+        "`{what}` needs a number that lies in the GPU's memory. On a GPU the launcher would have "
+        "to wait there until all launches before it are done. The judge runs launchers without "
+        "any values, so it ends here.",
+        "Decide by shapes, strides and dtypes in the launcher, and by values in the kernel.",
+    ),
+    "no-kernel": Words(
+        "No kernel is launched",
+        "{what} never launches a kernel.",
+        "Write a kernel with @triton.jit and launch it: kernel[grid](…).",
+    ),
+    "kernel-without-grid": Words(
+        "The kernel is called without a grid",
+        "A kernel is launched on a grid: the number of programs stands in brackets between its "
+        "name and its arguments.",
+        "Write kernel[grid](…), for example kernel[(triton.cdiv(n, BLOCK_SIZE),)](…).",
+    ),
+    "no-such-method": Words(
+        "A tensor has no method of that name",
+        "Tensors have no `{what}`.",
+        "Mend the name and check again.",
+    ),
+    "too-many-steps": Words(
+        "The launcher launches far too often",
+        "One call makes more than 30,000 launches and copies. A launch takes microseconds even "
+        "when its kernel does nothing.",
+        "Let one launch do the work: its grid has as many programs as there are pieces.",
+    ),
+    "timeout": Words(
+        "The launcher comes to no end",
+        "It computes for more than ten seconds without launching anything new.",
+        "Look at the loops of the launcher: what ends them?",
+    ),
+    "not-launchable": Words(
+        "The judge cannot follow this launcher",
+        "What it asks the GPU to do cannot be written down: {what}.",
+        "Launch kernels with tensors, numbers and constants, and return the output tensor.",
+    ),
+    "foreign-kernel": Words(
+        "This kernel is not part of the submission",
+        "The launcher launches a kernel whose definition does not stand in the submission as it "
+        "is: {what}.",
+        "Write the kernel as a function with @triton.jit, in the same file or notebook.",
+    ),
+    "checks-values": Words(
+        "A check looks at the values",
+        "`{what}` looks at all of a tensor: on a GPU the launcher waits there for every launch "
+        "before it. The judge ran it as passed.",
+        "Keep such checks behind a debug flag.",
+    ),
+}
+REMARKS = frozenset({"checks-values"})
+
+
+def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> Finding:
+    """The finding for an observation."""
+    words = WORDS[code]
+    message = words.message.replace("{what}", what)
+    message = f"{message} {guess}".strip()
+    return Finding("read", code, words.title, message, line, None, words.next_step)
+
+
+def told_finding(told: Told, public: bool) -> Finding:
+    """The finding for what the recorder told; without its line if only a hidden case shows it."""
+    what = "".join(c for c in told.what if c.isprintable())[:80]
+    return capture_finding(told.code, what, told.line if public else None)

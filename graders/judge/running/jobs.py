@@ -1,0 +1,240 @@
+"""From a captured launch plan to jobs for the workers, and what is known without running one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from graders.judge.capture.gate import FILENAME, Captured
+from graders.judge.capture.plan import (
+    Allocate,
+    CasePlan,
+    Constant,
+    Copy,
+    Fill,
+    Launch,
+    Raised,
+    Step,
+    TensorRef,
+    Tune,
+    kernel_to_json,
+    ref_of,
+    steps_to_json,
+    tensors_in,
+)
+from graders.judge.cases.compare import Expectation
+from graders.judge.records import Case, Fault
+from graders.judge.sandbox import protocol
+from graders.judge.sandbox.pool import Job, Outcome, Work
+
+CASE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its tensors and what it must give. Built once, used for every submission.
+
+    `number` is its place among all the cases that a launcher is called for.
+    """
+
+    case: Case
+    args: tuple[Any, ...]
+    expectation: Expectation
+    hidden: bool
+    number: int
+
+
+class PlannedJobs:
+    """Makes the jobs of one submission; `source` is the text that its kernels stand in."""
+
+    def __init__(self, source: str, captured: Captured) -> None:
+        self.source = source
+        self._captured = captured
+        self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
+        self._kept = _outliving(captured)
+
+    def with_source(self, source: str) -> PlannedJobs:
+        """The same plan with other kernels, which stand on the same lines."""
+        return PlannedJobs(source, self._captured)
+
+    def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
+        """What a worker has to do for one case, or what has become of it already."""
+        case = self._captured.case(item.number)
+        if case is None:
+            return Outcome("timeout" if self._captured.ended == "timeout" else "crashed")
+        known = _known(case, item.expectation)
+        if known is not None:
+            return known
+        expected = item.expectation
+        return Job(
+            work=self.work(case),
+            args=item.args,
+            out_shape=expected.shape,
+            out_dtype="any-integer" if expected.any_integer else expected.dtype,
+            schedule=schedule,
+            traffic=traffic,
+            seconds=CASE_SECONDS,
+        )
+
+    def work(self, case: CasePlan) -> Work:
+        """The steps of a case, with those that make older memory which it uses."""
+        return Work(
+            source=self.source,
+            filename=FILENAME,
+            kernels=self._kernels,
+            steps=steps_to_json(case.steps),
+            result=case.result,
+            inputs=case.inputs,
+            earlier=steps_to_json(list(self._making(_foreign(case)))),
+            keep=self._kept,
+        )
+
+    def _making(self, storages: set[int]) -> Iterator[Step]:
+        """The steps that made memory of the module or of earlier cases."""
+        if not storages:
+            return
+        for case in (self._captured.plan.module, *self._captured.plan.cases):
+            yield from (step for step in case.steps if _target(step) in storages)
+
+
+def _outliving(captured: Captured) -> tuple[int, ...]:
+    """Storages that some case uses and that were made before it."""
+    found: set[int] = set()
+    for case in captured.plan.cases:
+        found |= _foreign(case)
+    return tuple(sorted(found))
+
+
+def _foreign(case: CasePlan) -> set[int]:
+    used = {ref.storage for ref in [*tensors_in(case.result), *_refs_of(case.steps)]}
+    inputs = {number for number in case.inputs if number is not None}
+    return used - _made(case.steps) - inputs
+
+
+def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:
+    for step in steps:
+        if isinstance(step, Launch):
+            yield from tensors_in([*step.positional, *step.named.values()])
+        elif isinstance(step, Fill):
+            yield step.target
+        elif isinstance(step, Copy):
+            yield step.target
+            yield step.source
+        elif isinstance(step, Tune):
+            yield from tensors_in(list(step.arguments.values()))
+            for part in _parts(step):
+                yield from _refs_of(part)
+
+
+def _made(steps: Sequence[Step]) -> set[int]:
+    """Storages that these steps allocate."""
+    found = set()
+    for step in steps:
+        if isinstance(step, Allocate | Constant):
+            found.add(step.storage)
+        elif isinstance(step, Tune):
+            found |= {storage for part in _parts(step) for storage in _made(part)}
+    return found
+
+
+def _parts(step: Tune) -> Iterator[Sequence[Step]]:
+    yield step.finish
+    for trial in step.trials:
+        yield from (trial.before, trial.launch, trial.after, trial.chosen)
+
+
+def _target(step: Step) -> int:
+    if isinstance(step, Allocate | Constant):
+        return step.storage
+    return step.target.storage if isinstance(step, Fill | Copy) else -1
+
+
+# ---------------------------------------------------------------- known without running
+
+
+def _known(case: CasePlan, expectation: Expectation) -> Outcome | None:
+    """What became of a case in which the launcher raised, or returned what can be no result."""
+    if case.raised is not None:
+        return _of_exception(case.raised)
+    complaint = _complaint(case, expectation)
+    return Outcome("wrong-return", returned=complaint) if complaint else None
+
+
+def _of_exception(raised: Raised) -> Outcome:
+    status: protocol.Status = "raised"
+    if raised.kind == "SystemExit":
+        status = "exited"
+    elif raised.kind in ("MemoryError", "OutOfMemoryError"):
+        status = "out-of-memory"
+    elif raised.kind == "TimeoutError":
+        status = "timeout"
+    text = raised.text.replace("ValuelessTensor", "Tensor")
+    told = f"{raised.kind}: {text}" if text else raised.kind
+    fault = Fault(
+        code="kernel-error" if raised.where == "triton" else "exception",
+        message=raised.said or told,
+        line=raised.line,
+        cause=raised.advice,
+    )
+    return Outcome(status, error=fault)
+
+
+def _complaint(case: CasePlan, expectation: Expectation) -> str:
+    """Why the result cannot be one, in words that follow "but"; empty if it can."""
+    out = ref_of(case.result)
+    if out is None:
+        return f"it returned {_in_words(case.result)}"
+    if out.shape != tuple(expectation.shape):
+        return (
+            f"it returned a tensor of shape {out.shape}, "
+            f"where the shape {tuple(expectation.shape)} is expected"
+        )
+    dtype = getattr(torch, out.dtype, None)
+    right = dtype in protocol.INTEGERS if expectation.any_integer else dtype == expectation.dtype
+    if not right:
+        return f"it returned a tensor of dtype {out.dtype}"
+    if expectation.dense and not _contiguous(out):
+        return (
+            f"it returned a tensor with strides {out.strides}, which is not contiguous: "
+            "torch.empty_like of a transposed view, and a transposed view of a dense "
+            "tensor, have their columns one after another in memory, not their rows"
+        )
+    return _not_new(case, out)
+
+
+def _not_new(case: CasePlan, out: TensorRef) -> str:
+    if not torch.Size(out.shape).numel():
+        return ""
+    if out.storage in case.inputs:
+        position = case.inputs.index(out.storage)
+        return f"it returned a tensor that shares its memory with argument {position + 1}"
+    if out.storage not in _made(case.steps):
+        return (
+            "it returned the tensor of an earlier call again, whose result is overwritten: a "
+            "buffer that is kept in a global or in a default argument is not a new tensor"
+        )
+    return ""
+
+
+def _contiguous(ref: TensorRef) -> bool:
+    expected = 1
+    for size, stride in reversed(list(zip(ref.shape, ref.strides, strict=True))):
+        if size == 0:
+            return True
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, dict) and "tuple" in value:
+        return f"a tuple of {len(value['tuple'])} values"
+    if isinstance(value, dict) and "unknown" in value:
+        return f"a value of type {value['unknown']}"
+    return f"a value of type {type(value).__name__}"

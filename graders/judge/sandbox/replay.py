@@ -1,0 +1,223 @@
+"""Run the steps of a launch plan on the tensors of a job.
+
+Nothing of the submission is executed but its kernels. A step that fails does so at its line of
+the submission, so that the engine and the report find that line where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+import torch
+import triton
+
+from graders.judge.capture.plan import (
+    Allocate,
+    Constant,
+    Copy,
+    Fill,
+    Launch,
+    Step,
+    TensorRef,
+    Trial,
+    Tune,
+)
+from graders.judge.sandbox.kernels import Kernels, dtype_named
+
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
+
+
+class Replay:
+    """Memory and kernels of one plan in one process, case after case.
+
+    `device` is where new memory lies; `most_bytes` is what one allocation may take.
+    """
+
+    def __init__(self, kernels: Kernels, filename: str, device: str, most_bytes: int) -> None:
+        self.kernels, self.filename, self.device = kernels, filename, device
+        self.most_bytes = most_bytes
+        self.storages: dict[int, torch.Tensor] = {}  # each as a 1D tensor
+        self.choices: dict[tuple[int, str], int] = {}
+        self.turns: dict[int, int] = {}
+        self.tuners: dict[int, Any] = {}
+        self.run: Any = None
+        self._copied: dict[int, torch.Tensor] = {}  # per byte: was it copied from unstored memory?
+
+    def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
+        """A new case: its arguments' storages, and what is kept of earlier ones."""
+        self.run = run
+        self.storages = {
+            number: self.storages[number] for number in keep if number in self.storages
+        }
+        self._copied = {n: mask for n, mask in self._copied.items() if n in self.storages}
+        self.storages |= inputs
+
+    def prepare(self, steps: Sequence[Step]) -> None:
+        """Make memory that is older than the case, where it is not there yet."""
+        there = set(self.storages)
+        for step in steps:
+            storage = step.target.storage if isinstance(step, Fill | Copy) else _made(step)
+            if storage not in there:
+                self.perform(step)
+
+    def steps(self, steps: Sequence[Step]) -> None:
+        """Perform one step after another."""
+        for step in steps:
+            self.perform(step)
+
+    def perform(self, step: Step) -> None:
+        """One step."""
+        if isinstance(step, Launch):
+            self._at(step.line, lambda: self._launch(step))
+        elif isinstance(step, Tune):
+            self._tune(step)
+        elif isinstance(step, Allocate):
+            self._at(step.line, lambda: self._allocate(step))
+        elif isinstance(step, Copy):
+            self._at(step.line, lambda: self._copy(step))
+        elif isinstance(step, Fill):
+            self.tensor(step.target).fill_(step.value)
+        elif isinstance(step, Constant):
+            dtype = dtype_named(step.dtype)
+            self.storages[step.storage] = torch.tensor(step.values, dtype=dtype, device=self.device)
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def tensor(self, ref: TensorRef) -> torch.Tensor:
+        """The view that a plan speaks of."""
+        base, dtype = self.storages[ref.storage], dtype_named(ref.dtype)
+        if base.dtype != dtype:
+            base = base.view(torch.uint8).view(dtype)
+        return base.as_strided(ref.shape, ref.strides, ref.offset)
+
+    def _allocate(self, step: Allocate) -> None:
+        dtype = dtype_named(step.dtype)
+        if step.count * dtype.itemsize > self.most_bytes:
+            raise MemoryError(f"{step.count * dtype.itemsize} bytes are asked for at once")
+        self.storages[step.storage] = torch.empty(step.count, dtype=dtype, device=self.device)
+
+    def _copy(self, step: Copy) -> None:
+        target, source = self.tensor(step.target), self.tensor(step.source)
+        if self.device == "cpu":
+            unstored = self.never_stored(step.source)
+            mask = self._copied.get(step.target.storage)
+            if mask is None:
+                count = self.storages[step.target.storage].untyped_storage().nbytes()
+                mask = self._copied[step.target.storage] = torch.ones(count, dtype=torch.bool)
+            _first_bytes(mask, step.target).copy_(unstored)
+        target.copy_(source)
+
+    def never_stored(self, ref: TensorRef) -> torch.Tensor:
+        """Of each element of a view, whether no kernel stored it, directly or before a copy."""
+        stored_map = self.run.never_stored(self.tensor(ref))
+        if stored_map is None:
+            unstored = torch.ones(ref.shape, dtype=torch.bool)
+        else:
+            unstored = torch.as_tensor(stored_map)
+        mask = self._copied.get(ref.storage)
+        return unstored if mask is None else unstored & _first_bytes(mask, ref)
+
+    # -- launches --------------------------------------------------------------------------------
+
+    def _launch(self, step: Launch) -> None:
+        kernel = self.kernels.get(step.kernel)
+        grid = tuple(step.grid) if isinstance(step.grid, list) else step.grid
+        positional = [self.kernels.value(value, self.tensor) for value in step.positional]
+        named = {n: self.kernels.value(value, self.tensor) for n, value in step.named.items()}
+        kernel[grid](*positional, **named)
+
+    def _at(self, line: int | None, act: Callable[[], None]) -> None:
+        """Act in a frame that stands at this line of the submission."""
+        exec(_frame_at(self.filename, line or 1), {"__name__": "submission", "act": act})
+
+    # -- autotuning ------------------------------------------------------------------------------
+
+    def _tune(self, step: Tune) -> None:
+        known = step.tuner, step.key
+        if len(step.trials) == 1 or step.known:
+            index = self.choices.get(known, 0) if step.known else 0
+        elif self.device == "cpu":
+            index = self.choices[known] = self._cheapest(step)
+            self.steps(step.finish)
+        else:
+            index = self.choices[known] = self._next_that_runs(step)
+            self.steps(step.finish)
+        launched = getattr(self.run, "launches", [])
+        before = len(launched)
+        try:
+            self.steps(step.trials[min(index, len(step.trials) - 1)].chosen)
+        finally:
+            for record in launched[before:]:
+                record.configs = step.configs
+
+    def _cheapest(self, step: Tune) -> int:
+        """Run every configuration on the engine; the one with the least modelled cost."""
+        from triton.runtime.autotuner import Autotuner
+
+        tuner = self.tuners.setdefault(step.tuner, SimpleNamespace())
+        tuner.nargs = {n: self.kernels.value(v, self.tensor) for n, v in step.arguments.items()}
+        tuner.base_fn = SimpleNamespace(__name__=step.kernel)
+        costs = []
+        before = len(self.run.launches)
+        for trial in step.trials:
+            tuner.pre_hook = lambda named, trial=trial: self.steps(trial.before)
+            tuner.post_hook = lambda named, exception=None, trial=trial: self.steps(trial.after)
+            tuner.fn = SimpleNamespace(run=lambda trial=trial, **named: self.steps(trial.launch))
+            cost, *_ = self._tried(step.line, Autotuner._bench, tuner, self._config(trial))
+            costs.append(cost)
+        for record in self.run.launches[before:]:
+            record.configs = step.configs
+        return min(range(len(costs)), key=costs.__getitem__)
+
+    def _tried(self, line: int | None, bench: Any, tuner: Any, config: Any) -> Any:
+        found: list[Any] = []
+        self._at(line, lambda: found.extend(bench(tuner, config=config)))
+        return found
+
+    def _config(self, trial: Trial) -> Any:
+        values = {name: self.kernels.value(value) for name, value in trial.config.items()}
+        options = {name: values.pop(name) for name in _OPTIONS if name in values}
+        return triton.Config(values, **options)
+
+    def _next_that_runs(self, step: Tune) -> int:
+        """One configuration for each new shape, the next one every time; skip what cannot run.
+
+        Timing all of them for every shape, as Triton does, would take minutes and says nothing
+        about correctness. By turns each configuration gets cases of its own.
+        """
+        from triton.compiler.errors import CompileTimeAssertionFailure
+        from triton.runtime.errors import OutOfResources, PTXASError
+
+        first = self.turns.get(step.tuner, 0)
+        self.turns[step.tuner] = first + 1
+        count = len(step.trials)
+        for index in [(first + place) % count for place in range(count)]:
+            trial = step.trials[index]
+            try:
+                self.steps(trial.before)
+                self.steps(trial.launch)
+                self.steps(trial.after)
+                torch.cuda.synchronize()
+            except (OutOfResources, CompileTimeAssertionFailure, PTXASError):
+                self.steps(trial.after)
+                continue
+            return index
+        return first % count
+
+
+def _made(step: Step) -> int:
+    return step.storage if isinstance(step, Allocate | Constant) else -1
+
+
+def _first_bytes(mask: torch.Tensor, ref: TensorRef) -> torch.Tensor:
+    """Of a map of a storage by bytes, the first byte of each element of a view."""
+    size = dtype_named(ref.dtype).itemsize
+    return mask.as_strided(ref.shape, [stride * size for stride in ref.strides], ref.offset * size)
+
+
+@cache
+def _frame_at(filename: str, line: int) -> CodeType:
+    return compile("\n" * (line - 1) + "act()", filename, "exec")
