@@ -52,7 +52,7 @@ class Capture:
         self.kernels = Kernels(self.recorder)
         Launches(self.recorder, self.kernels).install()
         pretend_gpu(request.get("gpu"))
-        torch.compile = self._compile  # type: ignore[assignment]
+        torch.compile = self._compile
 
     def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Load the module, call the launcher for every case, and give what is known in the end."""

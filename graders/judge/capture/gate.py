@@ -172,7 +172,9 @@ def _of_case(case: CasePlan, exercise: Exercise, public: bool) -> Iterator[Findi
         line = step.line if public else None
         if "copies" in exercise.forbids:
             yield capture_finding("torch-copies", _shown(step), line)
-        elif step.source.storage in inputs and step.target.storage in results:
+        elif (
+            step.source.storage in inputs and step.target.storage in results
+        ) or step.target.storage in inputs:
             yield capture_finding("torch-computes", "copy_", line)
 
 

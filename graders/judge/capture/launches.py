@@ -110,7 +110,8 @@ class Launches:
     ) -> Trial:
         current = {**named, **config.all_kwargs()}
         everything = {**tuner.nargs, **current}
-        before = launch = after = ()
+        before: tuple[Step, ...] = ()
+        launch = after = before
         if not tuned:
             conflicts = named.keys() & config.kwargs.keys()
             if conflicts:

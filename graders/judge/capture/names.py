@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import sys
@@ -28,6 +29,7 @@ class Kernels:
         self.recorder = recorder
         self.found: list[Kernel] = []
         self._numbers: dict[str, int] = {}
+        self._signatures: dict[types.CodeType, set[str]] = {}
         self._open: dict[int, int] = {}  # kernels whose names are being looked up
 
     def number(self, kernel: JITFunction[Any]) -> int:
@@ -48,8 +50,9 @@ class Kernels:
     def _describe(self, kernel: JITFunction[Any]) -> Kernel:
         function = kernel.fn
         scope = kernel.get_capture_scope()
-        used = {name for name in _names(function.__code__) if name in scope}
-        names = {name: self.value(scope[name], _names(function.__code__)) for name in sorted(used)}
+        looked_up = self._looked_up(kernel)
+        used = sorted(name for name in looked_up if name in scope)
+        names = {name: self.value(scope[name], looked_up) for name in used}
         parameters = [self._parameter(parameter) for parameter in kernel.params]
         return Kernel(
             line=function.__code__.co_firstlineno,
@@ -60,6 +63,15 @@ class Kernels:
             align_not=_marked(kernel, "do_not_specialize_on_alignment"),
             noinline=bool(getattr(kernel, "noinline", False)),
         )
+
+    def _looked_up(self, kernel: JITFunction[Any]) -> set[str]:
+        """Every name in a kernel, in its signature too: Triton's compiler reads that as well."""
+        code = kernel.fn.__code__
+        if code not in self._signatures:
+            arguments = kernel.parse().body[0].args
+            found = {node.id for node in ast.walk(arguments) if isinstance(node, ast.Name)}
+            self._signatures[code] = _names(code) | found
+        return self._signatures[code]
 
     def _parameter(self, parameter: Any) -> Parameter:
         annotation = "constexpr" if parameter.is_constexpr else str(parameter.annotation_type)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from graders.judge.capture.recording import Recorder
+from graders.judge.capture.recording import NeedsValue, Recorder
 from graders.judge.capture.tensors import ValuelessTensor
 
 MOST_KNOWN = 4096  # elements of a tensor that Python's numbers make; beyond, torch computes
@@ -40,6 +40,9 @@ FILLED: Mapping[str, float | tuple[int, str]] = {
     "aten::full_like": (1, "fill_value"),
     "aten::new_full": (2, "fill_value"),
 }
+LIKE = frozenset(
+    {"aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like", "aten::clone"}
+)
 KNOWN = frozenset({"aten::arange", "aten::scalar_tensor", "aten::linspace"})
 COPIES = frozenset({"aten::clone", "aten::_to_copy"})
 READS = frozenset({"aten::_local_scalar_dense", "aten::is_nonzero", "aten::item"})
@@ -168,14 +171,27 @@ class Operations:
         written = list(_written(func, args, named))
         if tensors and not written and all(_values(t) is not None for t in tensors):
             return self._all_known(func, args, named)
-        result = self._on_meta(func, args, named)
         for tensor in written:
             if isinstance(tensor, ValuelessTensor):
                 self._forget(tensor)
                 self.recorder.computed(tensor.meta, _plain_name(func))
                 self.recorder.used(tensor)
+        try:
+            result = self._on_meta(func, args, named)
+        except ImportError:  # torch knows the shape by Python that is not there in the jail
+            result = self._guessed(func, tensors)
         inputs = self._storages(tensors)
-        return tree_map(lambda made: self._result(made, func, inputs, tensors), result)
+        return tree_map(  # type: ignore[no-untyped-call]
+            lambda made: self._result(made, func, inputs, tensors), result
+        )
+
+    def _guessed(self, func: Any, tensors: list[Any]) -> Any:
+        """The layout of what an operation on all elements gives: it is never needed in earnest."""
+        shape = _broadcast([tuple(tensor.shape) for tensor in tensors])
+        if shape is None:
+            self.recorder.tell("torch-computes", _plain_name(func))
+            raise NeedsValue(_plain_name(func)) from None
+        return torch.empty(shape, dtype=tensors[0].dtype, device="meta")
 
     def _result(self, made: Any, func: Any, inputs: set[int], tensors: list[Any]) -> Any:
         """A view of what was there, or what torch computed."""
@@ -213,10 +229,72 @@ class Operations:
 
     def _on_meta(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """What torch says of shapes, strides and dtypes, and of which memory is shared."""
+        preserves = named.get("memory_format") in (None, torch.preserve_format)
+        if func._schema.name in LIKE and preserves:
+            tensor, dtype = args[0], named.get("dtype") or args[0].dtype
+            strides = strides_like(tensor.shape, tensor.stride())
+            return torch.empty_strided(tensor.shape, strides, dtype=dtype, device="meta")
         moved = {**tree_map(_meta, dict(named))}
         if "device" in moved or not any(True for _ in _tensors([*args, *named.values()])):
             moved["device"] = "meta"
         return func(*tree_map(_meta, list(args)), **moved)
+
+
+def strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """The strides of `torch.empty_like`: dense, in the order in which the dimensions lie.
+
+    Torch asks sympy for them on the meta device, which takes seconds to import. The order is
+    that of its infer_dense_strides (aten/src/ATen/ExpandUtils.cpp): a stable insertion sort by
+    stride, then by size, in which a stride of 0 decides nothing.
+    """
+    if _is_dense(sizes, strides):
+        return tuple(strides)
+    order = list(range(len(sizes)))[::-1]
+    for place in range(1, len(order)):
+        right = place
+        for left in range(place - 1, -1, -1):
+            comparison = _compared(sizes, strides, order[left], order[right])
+            if comparison < 0:
+                break
+            if comparison > 0:
+                order[left], order[right] = order[right], order[left]
+                right = left
+    made, step = [1] * len(order), 1
+    for dimension in order:
+        made[dimension] = step
+        step *= max(1, sizes[dimension])
+    return tuple(made)
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The common shape; None where there is none."""
+    if not shapes:
+        return None
+    made: list[int] = []
+    for place in range(1, max(map(len, shapes)) + 1):
+        sizes = {shape[-place] for shape in shapes if len(shape) >= place} - {1}
+        if len(sizes) > 1:
+            return None
+        made.append(sizes.pop() if sizes else 1)
+    return tuple(made[::-1])
+
+
+def _compared(sizes: Sequence[int], strides: Sequence[int], one: int, other: int) -> int:
+    if strides[one] == 0 or strides[other] == 0:
+        return 0
+    if strides[one] != strides[other]:
+        return -1 if strides[one] < strides[other] else 1
+    return 1 if sizes[one] > sizes[other] else 0
+
+
+def _is_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements lie side by side without gaps and without overlapping."""
+    step = 1
+    for stride, size in sorted((t, s) for s, t in zip(sizes, strides, strict=True) if s != 1):
+        if stride != step:
+            return size == 0 or 0 in sizes
+        step *= size
+    return True
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[torch.Tensor]:

@@ -102,5 +102,5 @@ def pretend_gpu(properties: Mapping[str, Any] | None = None) -> None:
     for name in ("current_stream", "default_stream"):
         setattr(torch.cuda, name, lambda *args, **named: Idle())
     with contextlib.suppress(ImportError, AttributeError):
-        torch.cuda.nvtx.range = Idle
+        torch.cuda.nvtx.range = Idle  # type: ignore[assignment]
     driver.set_active(_Driver())

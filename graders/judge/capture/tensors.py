@@ -34,7 +34,7 @@ class ValuelessTensor(torch.Tensor):
         cls, meta: torch.Tensor, recorder: Recorder, known: torch.Tensor | None = None
     ) -> ValuelessTensor:
         """Wrap a tensor of the meta device."""
-        made: ValuelessTensor = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made: ValuelessTensor = torch.Tensor._make_wrapper_subclass(
             cls,
             meta.size(),
             strides=meta.stride(),
@@ -47,19 +47,21 @@ class ValuelessTensor(torch.Tensor):
         made.meta, made.known, made.recorder = meta, known, recorder
         return made
 
-    __torch_function__ = _disabled_torch_function_impl  # the mode below answers
+    __torch_function__: Any = _disabled_torch_function_impl  # the mode below answers
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         """Reached only where no recording is on: in a thread of the submission's, say."""
         raise NeedsValue(str(func))
 
 
-class Pretend(TorchFunctionMode):  # type: ignore[no-untyped-call]
+class Pretend(TorchFunctionMode):
     """What torch is asked in Python: tensors lie on a GPU, and nobody can look into them."""
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.recorder = recorder
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -110,7 +112,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def _address(recorder: Recorder, tensor: ValuelessTensor) -> int:
     """An address that is aligned as the real one would be."""
     number = recorder.storage_of(tensor.meta)
-    return (number + 1) * _ADDRESS + tensor.storage_offset() * tensor.element_size()
+    return (number + 1) * _ADDRESS + int(tensor.storage_offset()) * tensor.element_size()
 
 
 def _text(recorder: Recorder, tensor: ValuelessTensor) -> str:

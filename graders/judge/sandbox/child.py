@@ -148,10 +148,11 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
                 memory.synchronize()
             finally:
                 report |= job_report.launches(run, job)
-            out = replay.tensor(ref_of(job.result))
-            dtype = memory.store(job, out)
+            view = ref_of(job.result)
+            assert view is not None, "the judge sends no job without a result"
+            dtype = memory.store(job, replay.tensor(view))
             if memory.device == "cpu":
-                stored = memory.store_map(job, replay.never_stored(ref_of(job.result)))
+                stored = memory.store_map(job, replay.never_stored(view))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)
