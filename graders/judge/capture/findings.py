@@ -20,8 +20,7 @@ class Words:
 WORDS = {
     "torch-computes": Words(
         "torch computes here, not the kernel",
-        "`{what}` computes on tensor data in the launcher, and what it gives reaches a kernel or "
-        "the result.",
+        "`{what}` computes on tensor data in the launcher.",
         "Let the kernel do it: the launcher only allocates, looks at shapes and strides, and "
         "launches.",
     ),
@@ -53,6 +52,11 @@ WORDS = {
         "A kernel is launched on a grid: the number of programs stands in brackets between its "
         "name and its arguments.",
         "Write kernel[grid](…), for example kernel[(triton.cdiv(n, BLOCK_SIZE),)](…).",
+    ),
+    "kernel-not-jit": Words(
+        "A kernel needs @triton.jit",
+        "The launch hands its kernel a plain Python function.",
+        "Write @triton.jit on the line above its def: that makes a part of the kernel of it.",
     ),
     "no-such-method": Words(
         "A tensor has no method of that name",

@@ -164,6 +164,9 @@ def _of_kernel(
 def _of_case(case: CasePlan, exercise: Exercise, public: bool) -> Iterator[Finding]:
     results = {ref.storage for ref in tensors_in(case.result)}
     inputs = {number for number in case.inputs if number is not None}
+    for launch in launches_of(case.steps):
+        if {"unknown": "function"} in [*launch.positional, *launch.named.values()]:
+            yield capture_finding("kernel-not-jit", "", launch.line if public else None)
     for step in _all_steps(case.steps):
         if isinstance(step, Constant) and "constants" in exercise.forbids:
             yield capture_finding("python-computes", "a tensor of numbers", None)

@@ -96,10 +96,6 @@ class Operations:
         return ValuelessTensor(made, self.recorder)
 
     def _from_numbers(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        made = self._on_meta(func, args, named)
-        if made.numel() > MOST_KNOWN:
-            self.recorder.computed(made, _plain_name(func))
-            return ValuelessTensor(made, self.recorder)
         return self._known(func(*args, **{**named, "device": "cpu"}))
 
     def _lifted(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -109,9 +105,8 @@ class Operations:
     def _known(self, values: torch.Tensor) -> ValuelessTensor:
         meta = torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device="meta")
         if values.numel() > MOST_KNOWN:
-            self.recorder.computed(meta, "a table of numbers")
-        else:
-            self.recorder.constant(meta, values)
+            self.recorder.tell("python-computes", f"a tensor of {values.numel()} numbers")
+        self.recorder.constant(meta, values)
         return ValuelessTensor(meta, self.recorder, values)
 
     # -- copies ----------------------------------------------------------------------------------
@@ -174,16 +169,13 @@ class Operations:
         for tensor in written:
             if isinstance(tensor, ValuelessTensor):
                 self._forget(tensor)
-                self.recorder.computed(tensor.meta, _plain_name(func))
-                self.recorder.used(tensor)
+                self.recorder.tell("torch-computes", _plain_name(func))
         try:
             result = self._on_meta(func, args, named)
         except ImportError:  # torch knows the shape by Python that is not there in the jail
             result = self._guessed(func, tensors)
         inputs = self._storages(tensors)
-        return tree_map(  # type: ignore[no-untyped-call]
-            lambda made: self._result(made, func, inputs, tensors), result
-        )
+        return tree_map(lambda made: self._result(made, func, inputs, tensors), result)
 
     def _guessed(self, func: Any, tensors: list[Any]) -> Any:
         """The layout of what an operation on all elements gives: it is never needed in earnest."""
@@ -201,7 +193,7 @@ class Operations:
             if isinstance(tensor, ValuelessTensor) and made is tensor.meta:
                 return tensor
         if self.recorder.storage_of(made) not in inputs:
-            self.recorder.computed(made, _plain_name(func))
+            self.recorder.tell("torch-computes", _plain_name(func))
         return ValuelessTensor(made, self.recorder)
 
     def _all_known(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:

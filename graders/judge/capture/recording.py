@@ -44,7 +44,6 @@ class Recorder:
         self.told: dict[tuple[str, str, int | None], Told] = {}
         self.case = -1
         self._storages: dict[int, tuple[int, Any]] = {}  # kept, so that no address is used twice
-        self._computed: dict[int, tuple[str, int | None]] = {}
         self._constants: dict[int, torch.Tensor] = {}
         self._next = 0
         self._count = 0
@@ -90,9 +89,6 @@ class Recorder:
     def used(self, tensor: Any) -> TensorRef:
         """The view, now that a kernel or the result needs what is in it."""
         view = self.ref(tensor)
-        computed = self._computed.get(view.storage)
-        if computed is not None:
-            self.tell("torch-computes", computed[0], computed[1])
         values = self._constants.pop(view.storage, None)
         if values is not None:
             self._write_down(view.storage, values)
@@ -129,10 +125,6 @@ class Recorder:
     def constant(self, meta: torch.Tensor, values: torch.Tensor) -> None:
         """Memory whose values Python wrote down; a step only when they are needed."""
         self._constants[self.storage_of(meta)] = values
-
-    def computed(self, meta: torch.Tensor, what: str) -> None:
-        """Memory whose values torch would have computed; a finding only when they are needed."""
-        self._computed.setdefault(self.storage_of(meta), (what, self.line()))
 
     # -- findings --------------------------------------------------------------------------------
 
