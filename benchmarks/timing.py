@@ -89,6 +89,7 @@ def slow_down_seen(clock: CudaClock, plan: Plan, seed: int) -> tuple[float, floa
 def question_the_grade(repetitions: int) -> dict[str, list[str]]:
     """What the speed gate says of the model solution itself, and of one slowed by a fifth."""
     from graders.judge import discovery
+    from graders.judge.pipeline import Judge
     from graders.judge.sandbox.watched import WatchedWorkers
     from graders.judge.speed.gate import Stopwatch
     from graders.judge.submission.loading import load
@@ -100,8 +101,8 @@ def question_the_grade(repetitions: int) -> dict[str, list[str]]:
     slow = type(equal)("slow.py", equal.source + SLOWED, "slowed")
     bars = ((0.5, 1), (0.8, 1), (0.9, 1))
     told: dict[str, list[str]] = {"equal": [], "slowed": []}
-    with WatchedWorkers(device="cuda") as workers:
-        stopwatch = Stopwatch(workers)
+    with Judge(mode="all") as judge, WatchedWorkers(device="cuda") as workers:
+        stopwatch = Stopwatch(workers, judge._captured)
         for _ in range(repetitions):
             for label, submission in (("equal", equal), ("slowed", slow)):
                 found = stopwatch.speed(submission, exercise, bars)

@@ -18,6 +18,7 @@ from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_g
 from graders.judge.diagnosis.explain import explain
 from graders.judge.records import (
     GATES,
+    Case,
     Exercise,
     Finding,
     GateStatus,
@@ -225,6 +226,13 @@ class Judge:
         public = sum(not item.hidden for item in prepared)
         return capture(submission, exercise, cases, public, self._warm_compiler(), gpu)
 
+    def _captured(
+        self, submission: Submission, exercise: Exercise, cases: Sequence[Case]
+    ) -> Captured:
+        """What a launcher asks for in other cases, of which none is public, on this GPU."""
+        gpu = gpu_properties() if torch.cuda.is_available() else None
+        return capture(submission, exercise, cases, 0, self._warm_compiler(), gpu)
+
     def _warm_compiler(self) -> CompileWorker:
         if self._compiler is None:
             self._compiler = CompileWorker().__enter__()
@@ -275,7 +283,7 @@ class Judge:
         workers = self._running("cuda")
         assert isinstance(workers, WatchedWorkers)
         if self._stopwatch is None:
-            self._stopwatch = Stopwatch(workers)
+            self._stopwatch = Stopwatch(workers, self._captured)
         progress.speed = self._stopwatch.speed(
             submission,
             exercise,

@@ -77,7 +77,7 @@ def capture(
         "task": "capture",
         "source": submission.source,
         "filename": FILENAME,
-        "launcher": exercise.name,
+        "launcher": submission.launcher,
         "cases": layouts(cases),
         "gpu": None if gpu is None else dict(gpu),
     }

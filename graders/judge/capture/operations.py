@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
+from torch.utils import _pytree
 
 from graders.judge.capture.recording import NeedsValue, Recorder
 from graders.judge.capture.tensors import ValuelessTensor
 
 MOST_KNOWN = 4096  # elements of a tensor that Python's numbers make; beyond, torch computes
 
+tree_map: Any = _pytree.tree_map  # torch gives it no types
 EMPTY = frozenset(
     {
         "aten::empty",

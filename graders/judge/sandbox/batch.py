@@ -49,6 +49,7 @@ class Work:
     inputs: tuple[int | None, ...]
     earlier: Sequence[Any] = ()
     keep: tuple[int, ...] = ()
+    timing: dict[str, Any] | None = None
 
     @property
     def submission(self) -> tuple[str, int]:
@@ -244,6 +245,7 @@ class _Planner:
             traffic=job.traffic,
             seconds=job.seconds,
             memory_bytes=job.memory_bytes,
+            timing=job.work.timing,
         )
 
     def _argument(

@@ -17,7 +17,7 @@ import torch
 
 from graders.judge.capture.plan import ref_of
 from graders.judge.capture.plan_reader import kernels_from_json, steps_from_json
-from graders.judge.sandbox import engine, job_report, protocol
+from graders.judge.sandbox import engine, job_report, protocol, timing
 from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
@@ -92,18 +92,18 @@ class BoundedText(io.TextIOBase):
 def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> None:
     """Run the jobs of the plan in order; the process is in its jail already."""
     sys.stdout = sys.stderr = BoundedText(STDOUT_CHARACTERS)
-    _poison_new_tensors()
+    timed = plan.jobs[0].schedule == protocol.TIMED
+    if not timed:
+        _poison_new_tensors()
     reporter = Reporter(shared)
     memory: Memory
-    if device == "cuda":
+    if device == "cuda" and not timed:
         announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
-        memory = DeviceMemory(shared, plan.memory_bytes)
-    else:
-        memory = HostMemory(shared)
+    memory = DeviceMemory(shared, plan.memory_bytes) if device == "cuda" else HostMemory(shared)
     reporter.begin(plan.jobs[0])
     filename = plan.jobs[0].filename
     kernels = Kernels(plan.source, filename, kernels_from_json(plan.kernels))
-    replay = Replay(kernels, filename, device, plan.memory_bytes)
+    replay = Replay(kernels, filename, device, plan.memory_bytes, timed)
     with engine.ready(device):
         for job in plan.jobs:
             reporter.begin(job)
@@ -140,6 +140,10 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
     status: Status = "returned"
     try:
         storages = memory.storages(job)
+        if job.timing is not None:
+            dtype = memory.store(job, _timed(job, replay, storages))
+            reporter.done(status, report, dtype)
+            return True
         with engine.running(job, memory.device) as run:
             replay.begin(run, storages, job.keep)
             try:
@@ -160,3 +164,19 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
         return memory.usable_after(error)
     reporter.done(status, report, dtype, stored)
     return True
+
+
+def _timed(job: JobPlan, replay: Replay, storages: dict[int, torch.Tensor]) -> torch.Tensor:
+    """The times of a plan, or its last output after many calls."""
+    earlier, steps = steps_from_json(job.earlier), steps_from_json(job.steps)
+    view = ref_of(job.result)
+    assert view is not None, "the judge sends no job without a result"
+
+    def call(placed: dict[int, torch.Tensor]) -> torch.Tensor:
+        replay.begin(None, placed, job.keep)
+        replay.prepare(earlier)
+        replay.steps(steps)
+        return replay.tensor(view)
+
+    assert job.timing is not None
+    return timing.timed(call, storages, job.timing)

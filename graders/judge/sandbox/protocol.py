@@ -141,6 +141,7 @@ class JobPlan:
     traffic: bool
     seconds: float
     memory_bytes: int
+    timing: dict[str, Any] | None = None  # with the schedule TIMED, see `timing`
 
     def regions(self) -> Iterator[Region]:
         for arg in self.args:

@@ -6,6 +6,7 @@ the submission, so that the engine and the report find that line where it was.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import CodeType, SimpleNamespace
@@ -33,10 +34,14 @@ _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
 class Replay:
     """Memory and kernels of one plan in one process, case after case.
 
-    `device` is where new memory lies; `most_bytes` is what one allocation may take.
+    `device` is where new memory lies; `most_bytes` is what one allocation may take; `timed` says
+    that autotuners choose by the GPU's time, as they do outside.
     """
 
-    def __init__(self, kernels: Kernels, filename: str, device: str, most_bytes: int) -> None:
+    def __init__(
+        self, kernels: Kernels, filename: str, device: str, most_bytes: int, timed: bool = False
+    ) -> None:
+        self.timed = timed
         self.kernels, self.filename, self.device = kernels, filename, device
         self.most_bytes = most_bytes
         self.storages: dict[int, torch.Tensor] = {}  # each as a 1D tensor
@@ -142,6 +147,11 @@ class Replay:
         elif self.device == "cpu":
             index = self.choices[known] = self._cheapest(step)
             self.steps(step.finish)
+        elif self.timed:
+            if known not in self.choices:
+                self.choices[known] = self._fastest(step)
+                self.steps(step.finish)
+            index = self.choices[known]
         else:
             index = self.choices[known] = self._next_that_runs(step)
             self.steps(step.finish)
@@ -182,15 +192,28 @@ class Replay:
         options = {name: values.pop(name) for name in _OPTIONS if name in values}
         return triton.Config(values, **options)
 
+    def _fastest(self, step: Tune) -> int:
+        """The configuration that takes the GPU the least time, as Triton itself finds it."""
+        from triton.testing import do_bench
+
+        times = [float("inf")] * len(step.trials)
+        for index, trial in enumerate(step.trials):
+
+            def one(trial: Trial = trial) -> None:
+                self.steps(trial.before)
+                self.steps(trial.launch)
+                self.steps(trial.after)
+
+            with contextlib.suppress(*_cannot_run()):
+                times[index] = float(do_bench(one, return_mode="median"))
+        return min(range(len(times)), key=times.__getitem__)
+
     def _next_that_runs(self, step: Tune) -> int:
         """One configuration for each new shape, the next one every time; skip what cannot run.
 
         Timing all of them for every shape, as Triton does, would take minutes and says nothing
         about correctness. By turns each configuration gets cases of its own.
         """
-        from triton.compiler.errors import CompileTimeAssertionFailure
-        from triton.runtime.errors import OutOfResources, PTXASError
-
         first = self.turns.get(step.tuner, 0)
         self.turns[step.tuner] = first + 1
         count = len(step.trials)
@@ -201,11 +224,19 @@ class Replay:
                 self.steps(trial.launch)
                 self.steps(trial.after)
                 torch.cuda.synchronize()
-            except (OutOfResources, CompileTimeAssertionFailure, PTXASError):
+            except _cannot_run():
                 self.steps(trial.after)
                 continue
             return index
         return first % count
+
+
+def _cannot_run() -> tuple[type[Exception], ...]:
+    """What Triton passes over in a configuration."""
+    from triton.compiler.errors import CompileTimeAssertionFailure
+    from triton.runtime.errors import OutOfResources, PTXASError
+
+    return OutOfResources, CompileTimeAssertionFailure, PTXASError
 
 
 def _made(step: Step) -> int:

@@ -1,9 +1,10 @@
 """The speed of a right submission, as a share of the model solution's on the same GPU.
 
-Both are timed in the sandbox by the same text (`timed_source`), each in a process of its own, one
-after the other, with nobody else of ours on the GPU. What the submission's process reports is
-held against what it cannot change: the judge's own clock around bursts of calls, the judge's own
-reference for the outputs of timed calls, and the time that the hardware needs at least.
+Both plans are timed in the sandbox by the same code (`sandbox.timing`), each in a process of its
+own, one after the other, with nobody else of ours on the GPU. What the submission's process
+reports is held against what it cannot change: the judge's own clock around bursts of calls, the
+judge's own reference for the outputs of timed calls, and the time that the hardware needs at
+least.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, get_args
 
 import torch
 
 from graders.judge import discovery
+from graders.judge.capture.gate import Captured
+from graders.judge.capture.plan import ref_of
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.records import (
@@ -27,9 +29,10 @@ from graders.judge.records import (
     Workload,
 )
 from graders.judge.running.gpu_lock import turn
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
-from graders.judge.sandbox.pool import Job, Outcome
+from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
@@ -44,7 +47,6 @@ FRESH_SECONDS = 600.0  # so long the model solution's time is used again
 STEADY = 0.05  # by so much the yardstick may differ between two runs
 SLOW = 0.9  # a share of the model solution's speed below which reasons are looked for
 WIDEST_LOAD = 128  # bits
-SOURCE = Path(__file__).with_name("timed_source.py")
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,13 @@ class Run:
 class Stopwatch:
     """Times submissions at one exercise after another; keeps what all of them need."""
 
-    def __init__(self, workers: WatchedWorkers) -> None:
+    def __init__(
+        self,
+        workers: WatchedWorkers,
+        captured: Callable[[Submission, Exercise, Sequence[Case]], Captured],
+    ) -> None:
         self._workers = workers
+        self._captured = captured
         self._inputs: tuple[str, Inputs] | None = None
         self._model: dict[str, Run] = {}
 
@@ -95,7 +102,7 @@ class Stopwatch:
             with turn(alone=False):
                 inputs = self._prepared(exercise, work)
             with turn(alone=True):
-                mine, theirs = self._both(submission, load(model, exercise), inputs, work)
+                mine, theirs = self._both(submission, load(model, exercise), exercise, inputs, work)
         except Exception as error:  # ours, whatever it is: it takes nothing from the grade
             return replace(nothing, problem=f"it could not be measured ({error})")
         problem = theirs.problem and f"the model solution: {theirs.problem}"
@@ -115,17 +122,22 @@ class Stopwatch:
         )
 
     def _both(
-        self, submission: Submission, model: Submission, inputs: Inputs, work: Workload
+        self,
+        submission: Submission,
+        model: Submission,
+        exercise: Exercise,
+        inputs: Inputs,
+        work: Workload,
     ) -> tuple[Run, Run]:
         """The submission and the model solution, under conditions that are the same."""
         name = model.launcher
         known = self._model.get(name)
         if known is None or time.monotonic() - known.when > FRESH_SECONDS:
-            known = self._time(model, inputs, work)
-        mine = self._time(submission, inputs, work)
+            known = self._time(model, exercise, inputs, work)
+        mine = self._time(submission, exercise, inputs, work)
         # colder, hotter, or in company
         if not mine.problem and abs(known.yard_ms / mine.yard_ms - 1) > STEADY:
-            known = self._time(model, inputs, work)
+            known = self._time(model, exercise, inputs, work)
         if not known.problem:
             self._model[name] = known
         return mine, known
@@ -136,10 +148,17 @@ class Stopwatch:
             self._inputs = exercise.name, prepare(exercise, work)
         return self._inputs[1]
 
-    def _time(self, submission: Submission, inputs: Inputs, work: Workload) -> Run:
-        jobs = jobs_of(submission, inputs, work)
+    def _time(
+        self, submission: Submission, exercise: Exercise, inputs: Inputs, work: Workload
+    ) -> Run:
+        captured = self._captured(submission, exercise, [Case(work.name, work.args)])
+        case = captured.case(0)
+        if case is None or case.raised is not None or ref_of(case.result) is None:
+            return Run(0.0, 0.0, 1.0, 0.0, "the launcher does not come to a result at this size")
+        planned = PlannedJobs(submission.source, captured)
+        jobs = jobs_of(planned.work(case), inputs, work)
         outcomes, windows = self._workers.clocked(jobs, stop_on=_ENDS, seconds=2 * JOB_SECONDS)
-        run = read(outcomes, inputs, windows, [job.args[-1] for job in jobs])
+        run = read(outcomes, inputs, windows, (FEWEST_CALLS, FEWEST_CALLS + calls(work)))
         return replace(run, when=time.monotonic())
 
 
@@ -172,51 +191,46 @@ def calls(work: Workload) -> int:
     return max(FEWEST_CALLS, min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms)))
 
 
-def jobs_of(submission: Submission, inputs: Inputs, work: Workload) -> list[Job]:
+def jobs_of(plan: Work, inputs: Inputs, work: Workload) -> list[Job]:
     """Timed rounds on both sets of arguments, then a short and a long burst on the first."""
-    text = (
-        f"{SOURCE.read_text(encoding='utf-8')}\n"
-        f"rounds, burst = serve({submission.source!r}, '<submission>', {submission.launcher!r})\n"
-    )
     first, second = inputs.sets
     expected = inputs.expectations[0]
     size = expected.values.numel() * expected.dtype.itemsize
     common: dict[str, Any] = {
-        "source": text,
-        "filename": "<timing>",
         "schedule": protocol.TIMED,
         "seconds": JOB_SECONDS,
         "memory_bytes": MEMORY_BYTES,
     }
+    others = tuple(None if number is None else -1 - number for number in plan.inputs)
     seed = int(torch.randint(2**31, ()))
-    shape = (16 * ROUNDS + 2 * size,)
+    rounds = replace(plan, inputs=(*plan.inputs, *others), timing={"rounds": ROUNDS, "seed": seed})
     timed = Job(
-        launcher="rounds",
-        args=(*first, *second, ROUNDS, seed),
-        out_shape=shape,
+        work=rounds,
+        args=(*first, *second),
+        out_shape=(16 * ROUNDS + 2 * size,),
         out_dtype=torch.uint8,
         **common,
     )
-    short, long = (
+    bursts = [
         Job(
-            launcher="burst",
-            args=(*first, number),
+            work=replace(plan, timing={"calls": number}),
+            args=first,
             out_shape=expected.shape,
             out_dtype=expected.dtype,
             **common,
         )
         for number in (FEWEST_CALLS, FEWEST_CALLS + calls(work))
-    )
-    return [timed, short, long]
+    ]
+    return [timed, *bursts]
 
 
 def read(
     outcomes: Sequence[Outcome],
     inputs: Inputs,
     windows: Mapping[int, float],
-    numbers: Sequence[Any],
+    numbers: tuple[int, int],
 ) -> Run:
-    """What the worker reports, checked. numbers: the last argument of each job."""
+    """What the worker reports, checked. numbers: the calls of the short and of the long burst."""
     stopped = next((outcome for outcome in outcomes if outcome.status != "returned"), None)
     if stopped is not None:
         return Run(0.0, 0.0, 1.0, 0.0, _ended(stopped))
@@ -229,7 +243,7 @@ def read(
         (outputs[1], inputs.expectations[1]),
         *((_raw(outcome.output), inputs.expectations[0]) for outcome in outcomes[1:]),
     ]
-    outside = (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[2] - numbers[1])
+    outside = (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[1] - numbers[0])
     problem = "the output of a timed call is wrong" if any(_wrong(*c) for c in checked) else ""
     if not bool(figures.isfinite().all()) or bool((figures <= 0).any()):
         return Run(0.0, 0.0, 1.0, outside, "the times that came back are none")

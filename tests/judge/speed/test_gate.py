@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +13,16 @@ import pytest
 import torch
 
 from graders.judge import discovery
+from graders.judge.capture.gate import Captured
+from graders.judge.capture.plan import CasePlan, LaunchPlan, TensorRef
 from graders.judge.records import KernelResources, Speed, TensorSpec, Workload
 from graders.judge.running import gpu_lock
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
-from graders.judge.sandbox.pool import Job, Outcome
+from graders.judge.sandbox import timing
+from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
-from graders.judge.speed import gate, timed_source
+from graders.judge.speed import gate
 from graders.judge.speed.gate import Stopwatch, jobs_of, prepare
 from graders.judge.submission.loading import Submission
 
@@ -51,19 +53,23 @@ class FakeWorkers:
     def clocked(
         self, jobs: Sequence[Job], **options: Any
     ) -> tuple[list[Outcome], dict[int, float]]:
-        label = "mine" if "# mine" in jobs[0].source else "model"
+        label = "mine" if "# mine" in jobs[0].work.source else "model"
         self.asked.append(label)
         run = self.runs[label]
         if run.status != "returned":
             return [Outcome(run.status)] * len(jobs), {}
-        first, second, rounds, _seed = jobs[0].args
+        first, second = jobs[0].args
+        timing = jobs[0].work.timing
+        assert timing is not None
+        rounds = timing["rounds"]
         pairs = torch.tensor([[run.ms, run.yard_ms]] * rounds, dtype=torch.float64)
         outputs = [run.compute(x).view(-1).view(torch.uint8) for x in (first, second)]
         report = torch.cat([pairs.view(-1).view(torch.uint8), *outputs])
         assert report.shape == jobs[0].out_shape
         bursts = [Outcome("returned", run.compute(job.args[0])) for job in jobs[1:]]
         per_call = (run.ms if run.outside_ms is None else run.outside_ms) / 1e3
-        windows = {n: 0.05 + per_call * job.args[-1] for n, job in enumerate(jobs) if n}
+        calls = [(job.work.timing or {}).get("calls", 0) for job in jobs]
+        windows = {n: 0.05 + per_call * calls[n] for n in range(1, len(jobs))}
         return [Outcome("returned", report), *bursts], windows
 
 
@@ -74,9 +80,18 @@ def small_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(gate, "_gpu_name", lambda: "A GPU of tests")
 
 
+REF = TensorRef(0, "float32", (64, 64), (64, 1), 0).to_json()
+CAPTURED = Captured(LaunchPlan(cases=(CasePlan(result=REF, inputs=(0,)),)))
+
+
+def captured(*_: object) -> Captured:
+    """A plan whose steps do not matter here."""
+    return CAPTURED
+
+
 def measured(mine: FakeRun, model: FakeRun | None = None, **more: Any) -> Speed:
     workers = FakeWorkers({"mine": mine, "model": model or FakeRun(0.1)})
-    found = Stopwatch(workers).speed(MINE, RELU, BARS, **more)  # type: ignore[arg-type]
+    found = Stopwatch(workers, captured).speed(MINE, RELU, BARS, **more)  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -138,7 +153,7 @@ def test_a_fault_of_ours_costs_nothing_but_the_bonus(monkeypatch: pytest.MonkeyP
 
 def test_the_model_solution_is_timed_once_for_many_and_again_in_other_conditions() -> None:
     workers = FakeWorkers({"mine": FakeRun(0.1), "model": FakeRun(0.1)})
-    stopwatch = Stopwatch(workers)  # type: ignore[arg-type]
+    stopwatch = Stopwatch(workers, captured)  # type: ignore[arg-type]
     for _ in range(3):
         stopwatch.speed(MINE, RELU, BARS)
     assert workers.asked == ["model", "mine", "mine", "mine"]
@@ -168,7 +183,7 @@ def test_reasons_are_named_where_they_are_known() -> None:
 def test_nothing_is_measured_without_a_bar_or_a_model_solution(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stopwatch = Stopwatch(FakeWorkers({}))  # type: ignore[arg-type]
+    stopwatch = Stopwatch(FakeWorkers({}), captured)  # type: ignore[arg-type]
     assert stopwatch.speed(MINE, RELU, ()) is None
     assert stopwatch.speed(MINE, discovery.exercise("copy"), BARS) is None
     monkeypatch.setattr(discovery, "model_path", lambda exercise: None)
@@ -196,88 +211,75 @@ class FakeEvent:
         return other.at - self.at
 
 
-SUBMITTED = """from __future__ import annotations
-import torch
-from fake_gpu import spend
-
-def relu2d(x):
-    spend(2.5)
-    return torch.relu(x)
-"""
-
-
 @pytest.fixture
 def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("fake_gpu")
-    module.spend = lambda ms: setattr(FakeEvent, "now", FakeEvent.now + ms)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fake_gpu", module)
-    monkeypatch.setattr(timed_source, "_event", FakeEvent)
-    monkeypatch.setattr(timed_source, "_synchronize", lambda: None)
-    monkeypatch.setattr(timed_source, "_sleep", lambda cycles: None)
-    monkeypatch.setattr(timed_source, "DEVICE", "cpu")
-    monkeypatch.setattr(timed_source, "FLUSH_BYTES", 64)
-    monkeypatch.setattr(timed_source, "YARD_BYTES", 64)
+    monkeypatch.setattr(timing, "_event", FakeEvent)
+    monkeypatch.setattr(timing, "_sleep", lambda cycles: None)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(timing, "DEVICE", "cpu")
+    monkeypatch.setattr(timing, "FLUSH_BYTES", 64)
+    monkeypatch.setattr(timing, "YARD_BYTES", 64)
+
+
+def spend_and_compute(storages: dict[int, torch.Tensor]) -> torch.Tensor:
+    FakeEvent.now += 2.5
+    return torch.relu(storages[0]).view(64, 64)
+
+
+def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
+    """What a worker gives for a plan that `call` performs."""
+    inputs = prepare(RELU, WORK)
+    plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0])
+    rounds, short, _long = jobs_of(plan, inputs, WORK)
+    assert rounds.work.timing is not None
+    assert short.work.timing is not None
+    storages = dict(zip((0, -1), (arg.view(-1) for arg in rounds.args), strict=True))
+    report = timing.timed(call, storages, rounds.work.timing)
+    assert tuple(report.shape) == rounds.out_shape
+    burst = timing.timed(call, {0: storages[0]}, short.work.timing)
+    return inputs, [Outcome("returned", report), *[Outcome("returned", burst)] * 2]
 
 
 @pytest.mark.usefixtures("fake_gpu")
 def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> None:
-    inputs = prepare(RELU, WORK)
-    submission = Submission("mine.py", SUBMITTED, "relu2d")
-    timed, short, _long = jobs_of(submission, inputs, WORK)
-    rounds, burst = timed_source.serve(submission.source, "<submission>", "relu2d")
-    outcomes = [Outcome("returned", rounds(*timed.args))]
-    outcomes += [Outcome("returned", burst(*short.args))] * 2
+    inputs, outcomes = timed_by(spend_and_compute)
     assert outcomes[0].output is not None
-    assert tuple(outcomes[0].output.shape) == timed.out_shape
     # the fake yardstick takes no time at all, which is none: give it some
     figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
     assert figures[:, 0].tolist() == pytest.approx([2.5] * gate.ROUNDS)
     figures[:, 1] = 1.0
-    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, (20, 120))
     assert run.problem == ""
     assert run.ms == pytest.approx(2.5)
     assert run.outside_ms == pytest.approx(3.0)
 
 
 @pytest.mark.usefixtures("fake_gpu")
-def test_a_result_that_is_remembered_by_its_place_is_caught() -> None:
-    caching = SUBMITTED.replace("    spend(2.5)", "    if known: return known[0]").replace(
-        "    return torch.relu(x)", "    known.append(torch.relu(x))\n    return known[0]"
-    )
-    inputs = prepare(RELU, WORK)
-    submission = Submission("mine.py", f"{caching}\nknown = []\n", "relu2d")
-    timed, short, _long = jobs_of(submission, inputs, WORK)
-    rounds, burst = timed_source.serve(submission.source, "<submission>", "relu2d")
-    report = rounds(*timed.args)
-    report[: 16 * gate.ROUNDS].view(torch.float64).fill_(1.0)
-    outcomes = [Outcome("returned", report)]
-    outcomes += [Outcome("returned", burst(*short.args))] * 2
-    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, [0, 20, 120])
+def test_a_result_that_is_not_computed_anew_is_caught() -> None:
+    known: list[torch.Tensor] = []
+
+    def once(storages: dict[int, torch.Tensor]) -> torch.Tensor:
+        if not known:
+            known.append(spend_and_compute(storages))
+        return known[0]
+
+    inputs, outcomes = timed_by(once)
+    assert outcomes[0].output is not None
+    outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).fill_(1.0)
+    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, (20, 120))
     assert run.problem == "the output of a timed call is wrong"
 
 
-def test_the_text_for_the_worker_stands_alone() -> None:
-    text = gate.SOURCE.read_text()
-    assert "graders" not in text
-    assert "import triton_util" not in text
-
-
-NAPPING = """
-import time, torch
-def nap(x):
-    time.sleep(0.3)
-    return torch.zeros(3)
-"""
-
-
 def test_the_judge_clocks_a_job_from_outside() -> None:
-    job = Job(NAPPING, "<nap>", "nap", (torch.ones(2),), (3,), torch.float32)
+    view = {"tensor": [0, "float32", [3], [1], 0]}
+    steps = [["allocate", 0, "float32", 3, None], ["fill", view, 1]]
+    job = Job(Work("", "<fill>", (), steps, view, ()), (), (3,), torch.float32)
     with WatchedWorkers(device="cpu") as workers:
         outcomes, windows = workers.clocked([job, job])
         plain = workers.run([job])
     assert [outcome.status for outcome in (*outcomes, *plain)] == ["returned"] * 3
     assert set(windows) == {0, 1}
-    assert all(0.29 < seconds < 10 for seconds in windows.values())
+    assert all(0 <= seconds < 10 for seconds in windows.values())
 
 
 def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
