@@ -10,11 +10,15 @@ from graders.judge.records import Finding
 
 @dataclass(frozen=True)
 class Words:
-    """A title, and sentences in which {what} stands for the operation."""
+    """A title, and sentences in which {what} stands for the operation.
+
+    `code` is that of the finding where it is not the observation's own.
+    """
 
     title: str
     message: str
     next_step: str
+    code: str = ""
 
 
 WORDS = {
@@ -28,12 +32,14 @@ WORDS = {
         "torch moves the data here, not the kernel",
         "The launcher copies tensor data ({what}), and moving data is what this exercise is about.",
         "Hand the kernel the tensor as it is, with its strides, and let it do the moving.",
+        "torch-computes",
     ),
     "python-computes": Words(
         "Python computes here, not the kernel",
         "The launcher hands over {what} that Python has worked out. A few sizes or strides are "
         "fine; the numbers of the result are the kernel's work.",
         "Compute them in the kernel, from the program id and the sizes.",
+        "torch-computes",
     ),
     "reads-values": Words(
         "The launcher reads a value of a tensor",
@@ -100,7 +106,7 @@ def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> 
     words = WORDS[code]
     message = words.message.replace("{what}", what)
     message = f"{message} {guess}".strip()
-    return Finding("read", code, words.title, message, line, None, words.next_step)
+    return Finding("read", words.code or code, words.title, message, line, None, words.next_step)
 
 
 def told_finding(told: Told, public: bool) -> Finding:

@@ -158,7 +158,7 @@ def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tens
     Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
     NaNs that may become 0), or a product over an empty dimension, is honest work.
     """
-    if outcome.never_stored is None or outcome.output is None:
+    if outcome.output is None or (outcome.never_stored is None and outcome.given):
         return torch.zeros_like(wrong)
     zero = (expectation.values == 0) | (expectation.values.isnan() & (outcome.output == 0))
-    return outcome.never_stored & ~zero
+    return ~zero if outcome.never_stored is None else outcome.never_stored & ~zero

@@ -84,6 +84,7 @@ class Result:
     status: Status
     output: torch.Tensor | None
     never_stored: torch.Tensor | None
+    given: bool
     inputs_changed: tuple[int, ...]
     claims: Claims
     seconds: float
@@ -129,11 +130,13 @@ class Batch:
         output = never_stored = None
         if status == "returned":
             output = self._output(placed, header)
-            never_stored = self._never_stored(placed) if header.stored == 1 else None
+            mapped = header.stored == protocol.MAPPED
+            never_stored = self._never_stored(placed) if mapped else None
         return Result(
             status=status,
             output=output,
             never_stored=never_stored,
+            given=header.stored != protocol.NOT_GIVEN,
             inputs_changed=self.inputs_changed(index),
             claims=self.claims(index),
             seconds=min(max(header.seconds, 0.0), job.seconds) if header.seconds > 0 else 0.0,

@@ -156,7 +156,9 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
             assert view is not None, "the judge sends no job without a result"
             dtype = memory.store(job, replay.tensor(view))
             if memory.device == "cpu":
-                stored = memory.store_map(job, replay.never_stored(view))
+                stored = protocol.NOT_GIVEN
+                if replay.given(view):
+                    stored = memory.store_map(job, replay.never_stored(view))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)

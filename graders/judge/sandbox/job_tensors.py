@@ -53,7 +53,7 @@ class Memory:
         """Copy the map of what no kernel stored, and say that it is there."""
         raw = never_stored.contiguous().view(-1).to(torch.uint8).numpy().tobytes()
         self.shared[job.stored.start : job.stored.start + job.stored.length] = raw
-        return 1
+        return protocol.MAPPED
 
 
 class HostMemory(Memory):

@@ -68,6 +68,7 @@ class Outcome:
     status: Status
     output: torch.Tensor | None = None
     never_stored: torch.Tensor | None = None
+    given: bool = True  # False: no launch was ever given the memory of the result
     inputs_changed: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
@@ -330,6 +331,7 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
                 status=result.status,
                 output=result.output,
                 never_stored=result.never_stored,
+                given=result.given,
                 inputs_changed=result.inputs_changed,
                 seconds=result.seconds,
                 **vars(result.claims),

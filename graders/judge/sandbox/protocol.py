@@ -48,6 +48,10 @@ TIMED = "timed"  # a schedule of GPUs: Triton and torch exactly as they are
 # What a job's header says of its progress. COMPILING is a part of running, on a GPU.
 WAITING, LOADING, RUNNING, COMPILING, DONE = range(5)
 
+# What a job's header says of the map of stored elements: there is none, it is there, or no launch
+# and no copy was ever given the memory of the result.
+NO_MAP, MAPPED, NOT_GIVEN = range(3)
+
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ANY_INTEGER = "any-integer"
 _DTYPES = {

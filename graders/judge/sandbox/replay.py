@@ -115,6 +115,11 @@ class Replay:
             _first_bytes(mask, step.target).copy_(unstored)
         target.copy_(source)
 
+    def given(self, ref: TensorRef) -> bool:
+        """Whether a launch or a copy was ever given the memory of a view."""
+        launched = self.run.never_stored(self.tensor(ref)) is not None
+        return launched or ref.storage in self._copied
+
     def never_stored(self, ref: TensorRef) -> torch.Tensor:
         """Of each element of a view, whether no kernel stored it, directly or before a copy."""
         stored_map = self.run.never_stored(self.tensor(ref))
