@@ -221,6 +221,12 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def create_histogram(self, block: Block, bins: int, mask: Block | None) -> Block:
         return shapes.histogram(block, bins, mask)
 
+    def create_inline_asm(self, *_: Any) -> Any:
+        raise NotInterpreted("inline assembly runs on a GPU only, not in the interpreter")
+
+    def create_extern_elementwise(self, library: str, _: str, symbol: str, *__: Any) -> Any:
+        raise NotInterpreted(f"{symbol} of {library} runs on a GPU only, not in the interpreter")
+
     def create_map_elementwise(self, *_: Any) -> Any:
         raise NotInterpreted("tl.map_elementwise runs on a GPU only, not in the interpreter")
 
