@@ -25,6 +25,7 @@ from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.messages.reports import Reporter
 from triton_util.interpreter.messages.translation import fault_from
 from triton_util.interpreter.operations.builder import GridBuilder
+from triton_util.interpreter.operations.elements import map_elementwise
 from triton_util.interpreter.operations.formats import Array
 from triton_util.interpreter.operations.language import patched_tensor
 from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
@@ -246,9 +247,26 @@ def patched_language() -> Iterator[None]:
         scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
         if scope is not None:
             stack.callback(scope.restore)
+        for module in (tl, tl.core):
+            if hasattr(module, "map_elementwise"):
+                _swap(stack, module, "map_elementwise", map_elementwise)
+            _swap(stack, module, "dot_scaled", _with_formats(module.dot_scaled))
         stack.callback(_language.clear)
         _language.append("patched")
         yield
+
+
+def _with_formats(dot_scaled: Callable[..., Any]) -> Callable[..., Any]:
+    """`tl.dot_scaled` of triton 3.6 wants the names of formats as the constants they are."""
+
+    def call(*positional: Any, **named: Any) -> Any:
+        given = [tl.constexpr(value) if isinstance(value, str) else value for value in positional]
+        return dot_scaled(
+            *given,
+            **{k: tl.constexpr(v) if isinstance(v, str) else v for k, v in named.items()},
+        )
+
+    return call
 
 
 def interprets() -> bool:

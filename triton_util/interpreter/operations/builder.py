@@ -20,7 +20,11 @@ from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.operations import arithmetic, atomics, mathematics, shapes
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
 from triton_util.interpreter.operations.descriptors import Box, rows_of
-from triton_util.interpreter.operations.formats import carrier_dtype, round_to_tf32
+from triton_util.interpreter.operations.formats import (
+    carrier_dtype,
+    round_to_tf32,
+    truncate_to_tf32,
+)
 from triton_util.interpreter.state import NeedsSerial
 from triton_util.interpreter.watchers.happens_before import Ordering
 
@@ -239,7 +243,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
 
     def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
         allowed = str(precision).endswith(".TF32")
-        rounded = round_to_tf32 if self.launching.batch.options.tf32 and allowed else None
+        rounded = truncate_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         if rounded is not None and a.dtype.scalar.name == "fp32":
             self.launching.tf32 = True
         return mathematics.dot(self.launching, a, b, accumulator, rounded)
@@ -259,9 +263,6 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
 
     def create_extern_elementwise(self, library: str, _: str, symbol: str, *__: Any) -> Any:
         raise NotInterpreted(f"{symbol} of {library} runs on a GPU only, not in the interpreter")
-
-    def create_map_elementwise(self, *_: Any) -> Any:
-        raise NotInterpreted("tl.map_elementwise runs on a GPU only, not in the interpreter")
 
     # -- shapes ----------------------------------------------------------------------------------
 
