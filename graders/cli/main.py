@@ -11,6 +11,7 @@ import click
 COMMANDS = {
     "check": ("graders.cli.grade", "Check your kernels with the public cases."),
     "grade": ("graders.cli.grade", "Grade submissions with all gates and the hidden cases."),
+    "run": ("triton_util.sanitizer.command", "Run any program and check its kernels."),
     "doctor": ("graders.cli.doctor", "Say what works on this machine, and the mend."),
     "build": ("graders.cli.build", "Build the notebooks and the nbgrader course."),
     "new": ("graders.cli.new", "Make the files of a new lesson."),

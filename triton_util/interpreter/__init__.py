@@ -1,5 +1,6 @@
 """The checked interpreter: Triton kernels on the CPU, many programs at once, mistakes explained."""
 
+from triton_util.interpreter import aggregates
 from triton_util.interpreter.faults import FAULT_CODES, EngineUnavailable, Fault, KernelFault
 from triton_util.interpreter.guard import guard_launches, unguarded_launches
 from triton_util.interpreter.messages.translation import Translated, translate
@@ -10,6 +11,7 @@ from triton_util.interpreter.session import Launch, Run, interpret, interprets, 
 
 if interprets():
     libdevice.install()
+    aggregates.install()
 
 __all__ = [
     "FAULT_CODES",

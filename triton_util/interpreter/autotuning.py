@@ -16,6 +16,7 @@ import torch
 import triton.testing
 from triton.runtime.autotuner import Autotuner
 
+from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.costs import ModelledMilliseconds, modelled_ms
 from triton_util.interpreter.faults import Fault
 
@@ -78,6 +79,7 @@ def _modelled(run: Run, function: Callable[[], Any]) -> tuple[ModelledMillisecon
 
 
 def _run_of(run: Run, start: Callable[..., Any]) -> Callable[..., Any]:
+    @acts_for_the_kernel
     def launch(self: Any, *positional: Any, **named: Any) -> Any:
         """Launch as triton does, and note how much choice there was."""
         before = len(run.launches)
@@ -91,6 +93,7 @@ def _run_of(run: Run, start: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bench_of(run: Run) -> Callable[..., list[float]]:
+    @acts_for_the_kernel
     def bench_config(self: Any, *positional: Any, config: Any, **meta: Any) -> list[float]:
         """Run one configuration as the tuner would, judge it, and return its modelled cost."""
         conflicts = meta.keys() & config.kwargs.keys()
@@ -139,6 +142,7 @@ class _Trial:
                 if bool(unset.any()):
                     tensor.copy_(torch.where(unset, self.known.fresh[name], tensor))
 
+    @acts_for_the_kernel
     def launch(self) -> None:
         """One launch with the tuner's hooks, as triton's own `_bench` makes it."""
         if self.config.pre_hook:

@@ -12,6 +12,7 @@ import torch
 import triton.language as tl
 
 from triton_util.interpreter import arguments as args
+from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.control.rewriting import line_of_return
 from triton_util.interpreter.faults import KernelFault
 from triton_util.interpreter.launch import Launching
@@ -162,6 +163,7 @@ def _halved(programs: Array) -> list[Array]:
     return [programs[:middle], programs[middle:]]
 
 
+@acts_for_the_kernel
 def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
     """The grid as three integers; a callable gets the arguments by name."""
     if callable(grid):
@@ -182,6 +184,7 @@ def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
     return x, y, z
 
 
+@acts_for_the_kernel
 def bind(function: Callable[..., Any], args_given: Any, named: dict[str, Any]) -> dict[str, Any]:
     """Arguments by parameter name; raises TypeError with the kernel's own names."""
     bound = inspect.signature(function).bind(*args_given, **named)

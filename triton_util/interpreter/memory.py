@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from triton_util.interpreter.operations.formats import (
 )
 from triton_util.interpreter.regions import Region
 from triton_util.interpreter.state import Batch
+from triton_util.interpreter.watchers.happens_before import Ordering
 
 KINDS = {"tl.load": "load", "tl.store": "store", "tl.atomic": "atomic"}
 
@@ -54,6 +56,15 @@ class Memory:
             watcher.loaded(pointer.region, plan, pointer)
         values = self._read(pointer.region, plan, dtype, other)
         return Block(values, dtype.scalar, pointer.shape)
+
+    def atomic(
+        self, region: Region, offsets: Array, programs: Array, pointer: Pointer, ordering: Ordering
+    ) -> list[Callable[[], None]]:
+        """Tell the watchers of an atomic operation; what they give is to be called when the
+        kernel looks at the answer.
+        """
+        calls = [w.atomic(region, offsets, programs, pointer, ordering) for w in self.watchers]
+        return [call for call in calls if call is not None]
 
     def store(self, pointer: Pointer, value: Block, mask: Block | None) -> None:
         """`tl.store`: nothing is written unless every active lane may be."""

@@ -30,7 +30,8 @@ class EngineOptions:
         lanes of a masked load without `other` hold NaN or an absurd integer instead of 0, because
         on a GPU they hold anything.
     tf32
-        round the float32 operands of `tl.dot` to TF32 wherever the kernel permits it.
+        cut the float32 operands of `tl.dot` off to TF32, as tensor cores do, wherever the kernel
+        permits it.
     """
 
     schedule: Schedule = "grid"

@@ -16,13 +16,16 @@ from triton.runtime import interpreter as stock
 from triton_util.interpreter import arguments
 from triton_util.interpreter.allocation import keep_freed_memory
 from triton_util.interpreter.autotuning import tuning
+from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.control.flow import Control
 from triton_util.interpreter.control.rewriting import rewrite
 from triton_util.interpreter.executor import Execution, bind, normalised_grid
 from triton_util.interpreter.faults import EngineUnavailable, Fault, KernelFault
+from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.messages.reports import Reporter
 from triton_util.interpreter.messages.translation import fault_from
 from triton_util.interpreter.operations.builder import GridBuilder
+from triton_util.interpreter.operations.elements import map_elementwise
 from triton_util.interpreter.operations.formats import Array
 from triton_util.interpreter.operations.language import patched_tensor
 from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
@@ -135,7 +138,7 @@ class Run:
         hosted = {name: arguments.on_host(value, moved) for name, value in bound.items()}
         execution = Execution(self, (kernel, tuple(map(repr, constants.items()))), function)
         try:
-            launching = execution.launch(sizes, hosted)
+            launching = self._executed(execution, sizes, hosted, kernel)
             record.flops, record.tf32 = dict(launching.flops), launching.tf32
             if self.counter is not None:
                 record.traffic = self.counter.traffic
@@ -144,6 +147,17 @@ class Run:
             record.mode, record.fallback = execution.mode, execution.reason
             for device, host in moved.values():
                 device.copy_(host)
+
+    def _executed(
+        self, execution: Execution, sizes: tuple[int, int, int], hosted: dict[str, Any], kernel: Any
+    ) -> Launching:
+        """Run the programs; whatever breaks on the way becomes a KernelFault that says whose."""
+        try:
+            return execution.launch(sizes, hosted)
+        except (KernelFault, MemoryError):
+            raise
+        except Exception as error:
+            raise KernelFault(fault_from(error, self._place(kernel, error))) from error
 
     def _place(self, kernel: Any, error: Exception) -> dict[str, object]:
         """The learner's line of a launch that fails before the kernel runs."""
@@ -233,9 +247,26 @@ def patched_language() -> Iterator[None]:
         scope = stock._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
         if scope is not None:
             stack.callback(scope.restore)
+        for module in (tl, tl.core):
+            if hasattr(module, "map_elementwise"):
+                _swap(stack, module, "map_elementwise", map_elementwise)
+            _swap(stack, module, "dot_scaled", _with_formats(module.dot_scaled))
         stack.callback(_language.clear)
         _language.append("patched")
         yield
+
+
+def _with_formats(dot_scaled: Callable[..., Any]) -> Callable[..., Any]:
+    """`tl.dot_scaled` of triton 3.6 wants the names of formats as the constants they are."""
+
+    def call(*positional: Any, **named: Any) -> Any:
+        given = [tl.constexpr(value) if isinstance(value, str) else value for value in positional]
+        return dot_scaled(
+            *given,
+            **{k: tl.constexpr(v) if isinstance(v, str) else v for k, v in named.items()},
+        )
+
+    return call
 
 
 def interprets() -> bool:
@@ -280,6 +311,7 @@ def _runner(run: Run) -> Callable[..., Any]:
 
 
 def _caller(run: Run) -> Callable[..., Any]:
+    @acts_for_the_kernel
     def call(self: Any, *positional: Any, **named: Any) -> Any:
         return run.function(self.fn)(*positional, **named)
 

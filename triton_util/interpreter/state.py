@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +64,17 @@ class Batch:
         self.active = None
         self.undo = [] if undoable else None
         self.undo_bytes = 0
+
+    @contextlib.contextmanager
+    def element_by_element(self, lanes: int) -> Iterator[None]:
+        """Inside, each of so many elements of every program counts as a program of its own."""
+        before = (self.linear, self.pids, self.active)
+        self.linear, self.pids = self.linear.repeat(lanes), self.pids.repeat(lanes, axis=0)
+        self.active = None if self.active is None else self.active.repeat(lanes)
+        try:
+            yield
+        finally:
+            self.linear, self.pids, self.active = before
 
     @property
     def programs(self) -> int:

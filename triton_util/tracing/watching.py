@@ -86,7 +86,7 @@ class _Watcher:
     def stored(self, region: Any, plan: Any, _parts: Any) -> None:
         self._note("store", region, _by_program(plan, self._batch), _lanes(plan.shape[1:]))
 
-    def atomic(self, region: Any, offsets: Any, programs: Any, pointer: Any) -> None:
+    def atomic(self, region: Any, offsets: Any, programs: Any, pointer: Any, _: Any) -> None:
         flat = np.asarray(offsets, np.int64).ravel()
         numbers = np.asarray(programs).ravel()
         places = {int(number): place for place, number in enumerate(self._batch.linear)}

@@ -14,6 +14,7 @@ import torch
 from graders.judge.sandbox.engine import Run
 from graders.judge.sandbox.job_tensors import NoRoomError
 from graders.judge.sandbox.protocol import JobPlan, Status
+from triton_util.interpreter.blame import is_our_fault
 from triton_util.interpreter.messages.translation import translate
 
 MOST_ITEMS = 64
@@ -111,6 +112,8 @@ def _line(error: BaseException, filename: str) -> int | None:
 def _code(error: BaseException) -> str:
     if _GPU_ASSERTION in str(error):
         return "device-assert"
+    if is_our_fault(error, translate(error) is not None):
+        return "not-interpreted"
     return "kernel-error" if _in_kernel(error) else "exception"
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E402
 """The engine against a real GPU: every case of the zoo and of the honest values, there and here.
 
     python tests/triton_util/interpreter/compare_gpu.py gpu FILE
@@ -11,12 +10,13 @@ The first writes what the GPU computes, the second compares with what the engine
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[3])]
+sys.path.insert(0, str(Path(__file__).parents[3]))
 
 import torch
 import triton
 import triton.language as tl
-from zoo import CASES, case, randint, randn
+
+from tests.triton_util.interpreter.zoo import CASES, case, randint, randn
 
 # Differences allowed, relative to the largest element: functions, divisions and sums of 32-bit
 # floats are approximate on a GPU, and contracted into fused operations.

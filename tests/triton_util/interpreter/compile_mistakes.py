@@ -6,10 +6,10 @@ Runs in a process of its own, without TRITON_INTERPRET.
 import json
 
 import triton
-from mistakes import MISTAKES
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from tests.triton_util.interpreter.mistakes import MISTAKES
 from triton_util.interpreter.messages.translation import translate
 
 

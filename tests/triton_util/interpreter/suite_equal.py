@@ -4,8 +4,8 @@ import warnings
 
 import pytest
 import torch
-from zoo import CASES
 
+from tests.triton_util.interpreter.zoo import CASES
 from triton_util.interpreter import EngineOptions, interpret
 
 # Stock sums 16-bit floats in another order, and raises or orders differently where noted.

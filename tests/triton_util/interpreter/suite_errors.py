@@ -7,8 +7,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from mistakes import MISTAKES
 
+from tests.triton_util.interpreter.mistakes import MISTAKES
 from triton_util.interpreter import EngineOptions, KernelFault, interpret
 from triton_util.interpreter.messages.table import ROWS
 from triton_util.interpreter.messages.translation import translate

@@ -5,10 +5,10 @@
 
 from pathlib import Path
 
-import compare_gpu
 import pytest
 import torch
 
+from tests.triton_util.interpreter import compare_gpu
 from triton_util.interpreter import EngineOptions, interpret
 
 RECORDED = torch.load(Path(__file__).parent / "h200_outputs.pt")

@@ -5,8 +5,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from zoo import CASES
 
+from tests.triton_util.interpreter.zoo import CASES
 from triton_util.interpreter import EngineOptions, interpret, order_dependence
 
 SCHEDULES = ("grid", "serial", "reversed", "shuffled")

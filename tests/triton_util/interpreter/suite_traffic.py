@@ -5,8 +5,8 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from zoo import CASES, matmul
 
+from tests.triton_util.interpreter.zoo import CASES, matmul
 from triton_util.interpreter import EngineOptions, interpret
 
 

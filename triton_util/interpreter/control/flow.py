@@ -15,6 +15,7 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter as stock
 
+from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.control.merging import UNDEFINED, merged_value
 from triton_util.interpreter.operations.blocks import Block
 from triton_util.interpreter.operations.formats import Array
@@ -57,6 +58,7 @@ class Control:
         """What an assignment binds: numbers become tensors, as in triton's interpreter."""
         return self.semantic.to_tensor(expression, False)
 
+    @acts_for_the_kernel
     def truth(self, condition: Any) -> bool | Array:
         """A Python bool where the active programs agree, else one bool per program."""
         condition = _unwrapped(condition)
@@ -128,6 +130,7 @@ class Control:
         """`a or b`, as Triton compiles it."""
         return self._logical(operands, True, self.semantic.logical_or)
 
+    @acts_for_the_kernel
     def _logical(self, operands: Sequence[Callable[[], Any]], ends: bool, join: Any) -> Any:
         result: Any = not ends
         tensors: list[Any] = []
@@ -144,6 +147,7 @@ class Control:
             whole = join(whole, tensor)
         return whole
 
+    @acts_for_the_kernel
     def negation(self, operand: Any) -> Any:
         """`not a`."""
         operand = _unwrapped(operand)
@@ -161,6 +165,7 @@ class Control:
             left = right
         return self.every(*(lambda result=result: result for result in results))
 
+    @acts_for_the_kernel
     def check(self, condition: Any, message: Callable[[], Any]) -> None:
         """`assert`: of a tensor as tl.device_assert, of anything else as Python's."""
         condition = _unwrapped(condition)
@@ -178,6 +183,7 @@ class Control:
         return self._print if function is builtins.print else function
 
     def _extreme(self, plain: Any, tensor_version: Any) -> Callable[..., Any]:
+        @acts_for_the_kernel
         def call(*arguments: Any) -> Any:
             values = [_unwrapped(argument) for argument in arguments]
             if not any(isinstance(value, tl.tensor) for value in values):
@@ -189,6 +195,7 @@ class Control:
 
         return call
 
+    @acts_for_the_kernel
     def _print(self, *arguments: Any, **options: Any) -> None:
         if self.batch.programs > 1:
             raise NeedsSerial("print shows one program after another")
@@ -251,6 +258,7 @@ class Loop:
         self.split = False
         self.outer = control.batch.active
 
+    @acts_for_the_kernel
     def turns(self) -> Iterator[Any]:
         """The values of the loop variable."""
         bounds = [_unwrapped(bound) for bound in self.arguments]

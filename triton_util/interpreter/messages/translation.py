@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from triton_util.interpreter.faults import Fault, NotInterpreted
+from triton_util.interpreter.blame import describe, is_our_fault
+from triton_util.interpreter.faults import Fault
 from triton_util.interpreter.messages.table import ROWS
 
 
@@ -68,15 +69,15 @@ def full_text(error: BaseException | str) -> str:
 
 
 def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
-    """A kernel-error fault for an exception that a kernel or a launch raised."""
+    """A fault for an exception that a kernel or a launch raised.
+
+    "kernel-error" where the kernel is to blame, "not-interpreted" where the engine is.
+    """
     original = full_text(error)
-    step: BaseException | None = error
-    while step is not None:
-        if isinstance(step, NotInterpreted):
-            advice = "Run it on a GPU, or write the same with functions of tl."
-            return Fault("not-interpreted", f"{step}.", cause=advice, original=original, **place)
-        step = step.__cause__
     known = translate(error, str(place.get("source", "")))
+    if is_our_fault(error, known is not None):
+        advice = "Run it on a GPU, or write the same with other functions of tl."
+        return Fault("not-interpreted", describe(error), cause=advice, original=original, **place)
     if known is None:
         return Fault(
             code="kernel-error",

@@ -9,7 +9,7 @@ import numpy as np
 import triton.language as tl
 
 from triton_util.interpreter.memory import Memory
-from triton_util.interpreter.operations.blocks import Block, Pointer, merged
+from triton_util.interpreter.operations.blocks import Block, Pointer, Shape, merged
 from triton_util.interpreter.operations.formats import (
     Array,
     carrier_dtype,
@@ -17,6 +17,7 @@ from triton_util.interpreter.operations.formats import (
     encode,
     is_carried,
 )
+from triton_util.interpreter.watchers.happens_before import Ordering
 
 Combine = Callable[[Array, Array], Array]
 
@@ -31,11 +32,17 @@ COMBINE: dict[str, Any] = {
     "OR": np.bitwise_or,
     "XOR": np.bitwise_xor,
     "XCHG": None,
+    "LOAD": lambda found, _: found,
 }
 
 
 def read_modify_write(
-    memory: Memory, name: str, pointer: Pointer, value: Block, mask: Block
+    memory: Memory,
+    name: str,
+    pointer: Pointer,
+    value: Block,
+    mask: Block | None,
+    ordering: Ordering,
 ) -> Block:
     """`tl.atomic_add` and its kin; returns what each lane found."""
     dtype = pointer.get_element_ty()
@@ -44,6 +51,7 @@ def read_modify_write(
     factors = memory.active_factors(pointer, mask)
     memory.look_for_poison(value, factors)
     found = np.zeros(shape, carrier_dtype(dtype))
+    told: list[Callable[[], None]] = []
     values = np.broadcast_to(value.data, shape)
     for single, lanes in _targets(memory, pointer, factors):
         active = np.broadcast_to(lanes, shape)
@@ -51,27 +59,29 @@ def read_modify_write(
         programs = _programs(memory, shape)[active]
         region = single.region
         assert region is not None
-        for watcher in memory.watchers:
-            watcher.atomic(region, offsets, programs, single)
+        told += memory.atomic(region, offsets, programs, single, ordering)
         memory.batch.remember(region.flat, _Scattered(offsets))
         unsigned = name in ("UMIN", "UMAX")
         found[active] = _update(region.flat, offsets, values[active], dtype, name, unsigned)
-    return Block(found, value.dtype.scalar, pointer.shape)
+    return Answer(found, value.dtype.scalar, pointer.shape, told)
 
 
-def compare_and_swap(memory: Memory, pointer: Pointer, expected: Block, value: Block) -> Block:
+def compare_and_swap(
+    memory: Memory, pointer: Pointer, expected: Block, value: Block, ordering: Ordering
+) -> Block:
     """`tl.atomic_cas`, lane after lane; returns what each lane found."""
     dtype = pointer.get_element_ty()
     shape = (memory.batch.programs, *pointer.shape)
     factors = memory.active_factors(pointer, None)
     found = np.zeros(shape, carrier_dtype(dtype))
+    told: list[Callable[[], None]] = []
     for single, lanes in _targets(memory, pointer, factors):
         active = np.broadcast_to(lanes, shape)
         offsets = _offsets(single, shape)[active]
         region = single.region
         assert region is not None
-        for watcher in memory.watchers:
-            watcher.atomic(region, offsets, _programs(memory, shape)[active], single)
+        programs = _programs(memory, shape)[active]
+        told += memory.atomic(region, offsets, programs, single, ordering)
         memory.batch.remember(region.flat, _Scattered(offsets))
         wanted = encode(np.broadcast_to(expected.data, shape)[active], dtype)
         new = encode(np.broadcast_to(value.data, shape)[active], dtype)
@@ -81,7 +91,26 @@ def compare_and_swap(memory: Memory, pointer: Pointer, expected: Block, value: B
             if old[lane] == wanted[lane]:
                 region.flat[offset] = new[lane]
         found[active] = decode(old, dtype)
-    return Block(found, expected.dtype.scalar, pointer.shape)
+    return Answer(found, expected.dtype.scalar, pointer.shape, told)
+
+
+class Answer(Block):
+    """What an atomic operation found; it tells when the kernel looks at it."""
+
+    __slots__ = ("_found", "_told")
+
+    def __init__(
+        self, found: Array, dtype: tl.dtype, shape: Shape, told: list[Callable[[], None]]
+    ) -> None:
+        super().__init__(None, dtype, shape)
+        self._found = found
+        self._told = told
+
+    def _materialise(self) -> Array:
+        """The value; whoever asks for it has waited for the operation."""
+        for tell in self._told:
+            tell()
+        return self._found
 
 
 class _Scattered:
@@ -140,7 +169,7 @@ def _update(
         kind = np.dtype(f"u{memory.dtype.itemsize}")
         memory, sorted_values = memory.view(kind), sorted_values.view(kind)
     combine = COMBINE[name]
-    if int(counts.max()) <= len(places) or combine is None or is_carried(dtype):
+    if int(counts.max()) <= len(places) or not hasattr(combine, "accumulate") or is_carried(dtype):
         old, final = _in_rounds(memory, sorted_values, first, counts, combine, dtype)
     else:
         old, final = _by_place(memory, sorted_values, first, counts, combine)

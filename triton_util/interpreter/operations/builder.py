@@ -8,6 +8,7 @@ taken as they come.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +20,13 @@ from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.operations import arithmetic, atomics, mathematics, shapes
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
 from triton_util.interpreter.operations.descriptors import Box, rows_of
-from triton_util.interpreter.operations.formats import carrier_dtype, round_to_tf32
+from triton_util.interpreter.operations.formats import (
+    carrier_dtype,
+    round_to_tf32,
+    truncate_to_tf32,
+)
 from triton_util.interpreter.state import NeedsSerial
+from triton_util.interpreter.watchers.happens_before import Ordering
 
 ir = stock._ir
 
@@ -83,21 +89,52 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
         self.launching.memory.store(pointer, value, mask)
 
     def create_atomic_rmw(
-        self, operation: Any, pointer: Pointer, value: Block, mask: Block, *_: Any
+        self,
+        operation: Any,
+        pointer: Pointer,
+        value: Block,
+        mask: Block,
+        semantics: Any = "acq_rel",
+        scope: Any = "gpu",
+        *_: Any,
     ) -> Block:
         name = str(operation).rsplit(".", 1)[-1].split(":")[0].strip("<> ")
-        return atomics.read_modify_write(self.launching.memory, name, pointer, value, mask)
+        if name == "XCHG" and self.launching.batch.programs > 1:
+            raise NeedsSerial("tl.atomic_xchg makes programs wait for one another")
+        ordering = Ordering.named(str(semantics)).within(str(scope))
+        memory = self.launching.memory
+        return atomics.read_modify_write(memory, name, pointer, value, mask, ordering)
 
-    def create_atomic_cas(self, pointer: Pointer, expected: Block, value: Block, *_: Any) -> Block:
+    def create_atomic_cas(
+        self,
+        pointer: Pointer,
+        expected: Block,
+        value: Block,
+        semantics: Any = "acq_rel",
+        scope: Any = "gpu",
+        *_: Any,
+    ) -> Block:
         if self.launching.batch.programs > 1:
             raise NeedsSerial("tl.atomic_cas makes programs wait for one another")
-        return atomics.compare_and_swap(self.launching.memory, pointer, expected, value)
+        ordering = Ordering.named(str(semantics)).within(str(scope))
+        memory = self.launching.memory
+        return atomics.compare_and_swap(memory, pointer, expected, value, ordering)
 
-    def create_atomic_load(self, pointer: Pointer, mask: Block, *_: Any) -> Block:
-        return self.launching.memory.load(pointer, mask, None)
+    def create_atomic_load(
+        self, pointer: Pointer, mask: Block, semantics: Any, scope: Any, *_: Any
+    ) -> Block:
+        zero = scalar(0, pointer.get_element_ty())
+        ordering = Ordering.named(str(semantics)).within(str(scope))
+        reading = replace(ordering, releases=False, writes=False)
+        memory = self.launching.memory
+        return atomics.read_modify_write(memory, "LOAD", pointer, zero, mask, reading)
 
-    def create_atomic_store(self, pointer: Pointer, value: Block, mask: Block, *_: Any) -> None:
-        self.launching.memory.store(pointer, value, mask)
+    def create_atomic_store(
+        self, pointer: Pointer, value: Block, mask: Block, semantics: Any, scope: Any, *_: Any
+    ) -> None:
+        ordering = Ordering.named(str(semantics)).within(str(scope))
+        replacing = replace(ordering, acquires=False, replaces=True)
+        atomics.read_modify_write(self.launching.memory, "XCHG", pointer, value, mask, replacing)
 
     def create_atomic_poll(self, *_: Any) -> Block:
         raise NotInterpreted("tl.atomic_poll waits for programs that do not run yet here")
@@ -206,7 +243,7 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
 
     def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
         allowed = str(precision).endswith(".TF32")
-        rounded = round_to_tf32 if self.launching.batch.options.tf32 and allowed else None
+        rounded = truncate_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         if rounded is not None and a.dtype.scalar.name == "fp32":
             self.launching.tf32 = True
         return mathematics.dot(self.launching, a, b, accumulator, rounded)
@@ -221,8 +258,11 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def create_histogram(self, block: Block, bins: int, mask: Block | None) -> Block:
         return shapes.histogram(block, bins, mask)
 
-    def create_map_elementwise(self, *_: Any) -> Any:
-        raise NotInterpreted("tl.map_elementwise runs on a GPU only, not in the interpreter")
+    def create_inline_asm(self, *_: Any) -> Any:
+        raise NotInterpreted("inline assembly runs on a GPU only, not in the interpreter")
+
+    def create_extern_elementwise(self, library: str, _: str, symbol: str, *__: Any) -> Any:
+        raise NotInterpreted(f"{symbol} of {library} runs on a GPU only, not in the interpreter")
 
     # -- shapes ----------------------------------------------------------------------------------
 
@@ -308,7 +348,9 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     ) -> None:
         pointer, mask = box.lanes(offsets)
         name = str(kind).rsplit(".", 1)[-1].split(":")[0].strip("<> ")
-        atomics.read_modify_write(self.launching.memory, name, pointer, value, mask)
+        relaxed = Ordering(acquires=False, releases=False)
+        memory = self.launching.memory
+        atomics.read_modify_write(memory, name, pointer, value, mask, relaxed)
 
     def create_make_block_ptr(
         self,

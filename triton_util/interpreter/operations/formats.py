@@ -129,6 +129,15 @@ def round_to_tf32(values: Array) -> Array:
     return _round_bits(np.ascontiguousarray(values, np.float32), 13)
 
 
+def truncate_to_tf32(values: Array) -> Array:
+    """float32 values as tensor cores read them for TF32: the last 13 bits of the mantissa count for
+    nothing.
+    """
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
+    kept: Array = bits.view(np.float32)
+    return np.where(np.isnan(values), values, kept)
+
+
 def convert(values: Array, source: tl.dtype, target: tl.dtype, toward_zero: bool = False) -> Array:
     """Carrier values of `source` as carrier values of `target`, as a GPU's cvt does it."""
     to = carrier_dtype(target)
@@ -220,7 +229,7 @@ def _float8_encode(values: Array, name: str) -> Array:
     if name in _FLOAT8:
         kind = getattr(torch, _FLOAT8[name])
         largest = torch.finfo(kind).max
-        carried = torch.from_numpy(np.ascontiguousarray(values, np.float32))
+        carried = torch.from_numpy(np.require(values, np.float32, "CW"))
         finite = carried.clamp(-largest, largest)
         return finite.to(kind).view(torch.uint8).numpy()
     return _stock_float8(np.ascontiguousarray(values, np.float32), tl.float32, tl.float8e4b15)

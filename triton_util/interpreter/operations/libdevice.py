@@ -26,7 +26,7 @@ def _by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Arr
     """A function that numpy has not: computed by torch, in the dtype of its argument."""
 
     def compute(values: Array) -> Array:
-        result: Array = function(torch.from_numpy(np.ascontiguousarray(values))).numpy()
+        result: Array = function(torch.from_numpy(np.require(values, requirements="CW"))).numpy()
         return result
 
     return compute

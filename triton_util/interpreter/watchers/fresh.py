@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from triton_util.interpreter.blame import acts_for_the_kernel
+
 _EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty"}
 _EMPTY |= {"aten::new_empty_strided", "aten::empty_permuted"}
 # Storages are kept alive while they are remembered: their addresses are given to nobody else.
@@ -35,6 +37,7 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """True if the storage at this address came uninitialised."""
         return storage in self._storages
 
+    @acts_for_the_kernel
     def __torch_dispatch__(
         self,
         func: Any,

@@ -4,15 +4,14 @@ Stores are judged at once: two programs of a launch that store different values 
 Loads are written down, and looked at only if their memory is also stored to in the same launch: an
 element that one program stores and another one reads is a race, in whatever order they ran here.
 
-Atomic operations order programs.  A program that has done one may read and write what other
-programs wrote: whether it does so correctly is not judged.
+Atomic operations order programs.  From the first one of a launch on, `ordered` judges each access
+by what the programs have learnt of one another.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,14 @@ from triton_util.interpreter.operations.formats import Array, differs
 from triton_util.interpreter.watchers.cells import Cells, CellStore, Window
 from triton_util.interpreter.watchers.coverage import is_disjoint, may_repeat
 from triton_util.interpreter.watchers.fresh import FreshMemory
+from triton_util.interpreter.watchers.happens_before import Ordering
+from triton_util.interpreter.watchers.ordered import (
+    OrderedAccesses,
+    Reading,
+    active_of,
+    offset_in,
+    offsets_of,
+)
 
 if TYPE_CHECKING:
     from triton_util.interpreter.messages.reports import Reporter
@@ -36,15 +43,6 @@ MOST_LOGGED_BYTES = 64 << 20
 MOST_UNSETTLED = 64
 
 
-@dataclass
-class Reading:
-    """One load, kept until it is known whether its memory is stored to."""
-
-    window: Window
-    pieces: list[tuple[Piece, Array]]
-    place: tuple[str, int, str]
-
-
 class Shadow:
     """Watches the loads and stores of a run."""
 
@@ -55,10 +53,13 @@ class Shadow:
         self._next_tag = 1
         self._log: list[Reading] = []
         self._log_mark = 0
+        self._order_mark: Any = None
         self._log_bytes = 0
         self._readers: dict[int, tuple[Cells, Array]] = {}
         # Tags of stores in which no two programs can meet, not yet written: most never need be.
-        self._unsettled: list[tuple[Window, Piece, Array]] = []
+        self._unsettled: list[tuple[Window, Piece, Array, int]] = []
+        self._batch_number = 0
+        self._replaced: list[tuple[Window, Piece, Array]] = []  # tags before the running batch
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -66,47 +67,78 @@ class Shadow:
         """A launch begins: its programs get the next tags."""
         programs = batch.grid[0] * batch.grid[1] * batch.grid[2]
         if self._next_tag + programs + 2 > np.iinfo(np.int32).max:
-            self._settle()
+            self.settle()
             for cells in self.cells.everything():
                 cells.tags[cells.tags != 0] = 1
             self._next_tag = 2
         self.batch, self.reporter = batch, reporter
         self.base = self._next_tag
-        self.atomic_tag = self.base + programs
-        self._next_tag = self.base + programs + 1
-        self.synced = np.zeros(programs, bool)
+        self._next_tag = self.base + programs
+        self.programs = programs
+        self.ordered: OrderedAccesses | None = None
         if len(self._unsettled) > MOST_UNSETTLED:
-            self._settle()
+            self.settle()
         self._forget_readings()
         for cells in self.cells.everything():
             cells.launch_range = None
 
     def launch_ended(self) -> None:
         """Compare what was read with who stored it."""
+        if self.ordered is None:
+            self._judge_loads()
+        self._forget_readings()
+
+    def _judge_loads(self) -> None:
+        """Compare all loads so far with all stores so far: no program waits for another one."""
         self._fold_readings()
         for cells, readers in self._readers.values():
             if cells.stored_in_launch:
-                self._settle(cells)
+                self.settle(cells)
                 self._judge_readers(cells, readers)
-        self._forget_readings()
+        self._readers.clear()
 
     def batch_started(self) -> None:
-        """A batch begins; if it is undone, its readings are too."""
+        """A batch begins; if it is undone, its readings and atomics are too."""
         self._log_mark = len(self._log)
+        self._batch_number += 1
+        self._replaced.clear()
+        undoable = self.batch.undo is not None and self.ordered is not None
+        self._order_mark = self.ordered.order.mark() if undoable and self.ordered else None
 
     def batch_undone(self) -> None:
-        """What the batch stored was taken back: forget what it read."""
+        """What the batch stored was taken back: forget what it read, and its atomics."""
         del self._log[self._log_mark :]
+        self._unsettled = [entry for entry in self._unsettled if entry[3] != self._batch_number]
+        for window, piece, tags in reversed(self._replaced):
+            window.write(piece, tags)
+        self._replaced.clear()
+        if self._order_mark is None:
+            self.ordered = None
+        elif self.ordered is not None:
+            self.ordered.order.rewind(self._order_mark)
 
-    def _settle(self, cells: Cells | None = None) -> None:
+    def readings_of(self, cells: Cells) -> list[Reading]:
+        """The loads of this memory so far, in order."""
+        return [reading for reading in self._log if reading.window.cells is cells]
+
+    def settle(self, cells: Cells | None = None) -> None:
         """Write the tags that were put off, for these cells or for all."""
         left = []
-        for window, piece, tags in self._unsettled:
-            if cells is None or window.cells is cells:
-                window.write(piece, tags)
+        for entry in self._unsettled:
+            window, piece, tags, batch = entry
+            if cells is not None and window.cells is not cells:
+                left.append(entry)
+            elif batch == self._batch_number:
+                self._write(window, piece, tags)
             else:
-                left.append((window, piece, tags))
+                window.write(piece, tags)
         self._unsettled = left
+
+    def _write(self, window: Window, piece: Piece, tags: Array) -> None:
+        """Set tags of the running batch, so that they can be taken back with it."""
+        if self.batch.undo is not None:
+            self._replaced.append((window, piece, window.read(piece)))
+        window.write(piece, tags)
 
     # -- accesses --------------------------------------------------------------------------------
 
@@ -116,10 +148,12 @@ class Shadow:
             return
         window = self.cells.window(region)
         if self.fresh.holds(region.storage):
-            self._settle(window.cells)
+            self.settle(window.cells)
             self._judge_fresh(window, plan, region)
-        pieces = [(piece, self._readers_of(plan, piece)) for piece in plan.pieces]
-        self._log.append(Reading(window, pieces, self.reporter.lines.current()))
+        reading = self._reading(window, plan)
+        self._log.append(reading)
+        if self.ordered is not None:
+            self.ordered.loaded(reading)
         self._log_bytes += sum(p.offsets_.nbytes for p in plan.pieces if isinstance(p, Lanes))
         if self._log_bytes > MOST_LOGGED_BYTES:
             self._fold_readings()
@@ -127,15 +161,21 @@ class Shadow:
     def storing(self, region: Region, plan: Plan, parts: list[tuple[Piece, Array]]) -> None:
         """Find programs that overwrite what another one stored in this launch."""
         window = self.cells.window(region)
+        if self.ordered is not None:
+            for piece, values in parts:
+                self.settle(window.cells)
+                numbers = self._numbers_of(piece, values.shape)
+                self.ordered.storing(region, window, piece, values, numbers)
+            return
         if not window.cells.stored_in_launch:
             return
         for piece, values in parts:
             if window.is_apart(piece):
                 continue
-            self._settle(window.cells)
+            self.settle(window.cells)
             tags = self._tags_of(piece, values.shape)
             before = window.read(piece)
-            other = (before >= self.base) & (before != tags) & self._counts(piece, values.shape)
+            other = (before >= self.base) & (before != tags) & active_of(piece, values.shape)
             if other.any():
                 changed = other & differs(piece.read(region.flat), values, region.dtype)
                 self._report_write(window, piece, changed, before, tags)
@@ -148,31 +188,43 @@ class Shadow:
             apart = window.is_apart(piece)
             window.extend(piece)
             repeats = may_repeat(piece)
-            if apart and is_disjoint(piece):
-                self._unsettled.append((window, piece, tags))
+            if self.ordered is not None:
+                numbers = self._numbers_of(piece, values.shape)
+                self.ordered.stored(window, piece, values.shape, numbers)
+            if apart and is_disjoint(piece) and self.ordered is None:
+                self._unsettled.append((window, piece, tags, self._batch_number))
                 if not repeats:
                     continue
                 after = tags
             else:
-                self._settle(window.cells)
-                window.write(piece, tags)
+                self.settle(window.cells)
+                self._write(window, piece, tags)
                 after = tags if self.batch.programs == 1 else window.read(piece)
-            lost = (after != tags) & self._counts(piece, values.shape)
+            lost = (after != tags) & active_of(piece, values.shape)
             if not repeats and not lost.any():
                 continue
             changed = differs(piece.read(region.flat), values, region.dtype)
             self._report_write(window, piece, lost & changed, after, tags)
             if repeats:
-                clash = changed & (after == tags) & _active_of(piece, values.shape)
+                clash = changed & (after == tags) & active_of(piece, values.shape)
                 self._report_lanes(window, piece, clash, tags)
 
-    def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
-        """Atomic operations never race with each other, and order what follows."""
+    def atomic(
+        self, region: Region, offsets: Array, programs: Array, pointer: Any, ordering: Ordering
+    ) -> Callable[[], None]:
+        """Note an atomic operation; what is returned is called when its answer is looked at."""
+        if self.ordered is None:
+            self._judge_loads()
+            self.ordered = OrderedAccesses(self, self.programs)
+        ordered = self.ordered
         window = self.cells.window(region)
-        self._settle(window.cells)
-        window.cells.tags[window.at(offsets)] = self.atomic_tag
-        window.cells.launch_range = (window.cells.low, window.cells.high)
-        self.synced[programs] = True
+        self.settle(window.cells)
+        event = ordered.atomic(window, offsets, programs, ordering)
+        if ordering.writes:
+            tags = (programs + self.base).astype(np.int32)
+            self._write(window, Lanes(..., offsets, np.ones(offsets.shape, bool)), tags)
+            window.cells.launch_range = (window.cells.low, window.cells.high)
+        return lambda: ordered.order.seen(event)
 
     # -- judgement -------------------------------------------------------------------------------
 
@@ -187,20 +239,20 @@ class Shadow:
             linear = linear[chosen]
         return linear.reshape((-1,) + (1,) * (len(shape) - 1))
 
-    def _counts(self, piece: Piece, shape: tuple[int, ...]) -> Array:
-        """Lanes that are active, of programs that no atomic operation has ordered."""
-        counted = ~self.synced[self._numbers_of(piece, shape)]
-        return counted & piece.active if isinstance(piece, Lanes) else counted
-
-    def _readers_of(self, plan: Plan, piece: Piece) -> Array:
-        """Tag per program of a load; MANY where all programs share the lanes, 0 if ordered."""
-        ordered = self.synced[self.batch.linear]
-        if plan.shape[0] != self.batch.programs:
+    def _reading(self, window: Window, plan: Plan) -> Reading:
+        """A load with its readers: MANY where all programs share the lanes."""
+        shared = plan.shape[0] != self.batch.programs
+        if shared:
             active = self.batch.active
-            unordered = ~ordered if active is None else ~ordered & active
-            return np.array([MANY if unordered.any() else 0], np.int32)
-        numbers = self._numbers_of(piece, plan.shape).reshape(-1)
-        return np.where(self.synced[numbers], 0, numbers + self.base).astype(np.int32)
+            everyone = self.batch.linear if active is None else self.batch.linear[active]
+            tag = np.array([MANY if len(everyone) else 0], np.int32)
+            pieces, numbers = [(piece, tag) for piece in plan.pieces], [everyone] * len(plan.pieces)
+        else:
+            numbers = [self._numbers_of(piece, plan.shape).reshape(-1) for piece in plan.pieces]
+            tags = [(number + self.base).astype(np.int32) for number in numbers]
+            pieces = list(zip(plan.pieces, tags, strict=True))
+        clock = self.ordered.order.clock if self.ordered is not None else None
+        return Reading(window, pieces, self.reporter.lines.current(), numbers, shared, clock)
 
     def _fold_readings(self) -> None:
         """Turn the written-down loads into one reader per element, or MANY."""
@@ -227,9 +279,7 @@ class Shadow:
             after = window.read(piece, readers)
             lost = (after != now) & (after != MANY) & (now != 0)
             if lost.any():
-                spread = Lanes(
-                    piece.where, _offsets_of(piece), lost & _active_of(piece, lost.shape)
-                )
+                spread = Lanes(piece.where, offsets_of(piece), lost & active_of(piece, lost.shape))
                 window.write(spread, np.full(lost.shape, MANY), readers)
 
     def _judge_readers(self, cells: Cells, readers: Array) -> None:
@@ -240,9 +290,7 @@ class Shadow:
         index = int(conflict.argmax())
         found = self._reading_of(cells, index)
         region = found.window.region if found else None
-        offset = index
-        if found is not None and found.window.direct:
-            offset -= (found.window.region.address - cells.low) // cells.item_bytes
+        offset = offset_in(found.window, index) if found is not None else index
         self.reporter.read_race(
             region,
             offset,
@@ -266,12 +314,12 @@ class Shadow:
     def _judge_fresh(self, window: Window, plan: Plan, region: Region) -> None:
         for piece in plan.pieces:
             unwritten = window.read(piece) == 0
-            unwritten &= _active_of(piece, unwritten.shape)
+            unwritten &= active_of(piece, unwritten.shape)
             if unwritten.any():
-                offsets = np.broadcast_to(_offsets_of(piece), unwritten.shape)[unwritten]
+                offsets = np.broadcast_to(offsets_of(piece), unwritten.shape)[unwritten]
                 index = int(np.unravel_index(int(unwritten.argmax()), unwritten.shape)[0])
                 number = self._numbers_of(piece, unwritten.shape).ravel()
-                at = self._coordinates(int(number[min(index, len(number) - 1)]))
+                at = self.coordinates(int(number[min(index, len(number) - 1)]))
                 self.reporter.uninitialised(region, int(offsets[0]), len(offsets), at)
                 return
 
@@ -281,7 +329,7 @@ class Shadow:
         if not changed.any():
             return
         at = int(changed.argmax())
-        offsets = np.broadcast_to(_offsets_of(piece), changed.shape)
+        offsets = np.broadcast_to(offsets_of(piece), changed.shape)
         first = int(offsets.ravel()[at])
         programs = [self._program_of(int(tag.ravel()[at])) for tag in (tags, others)]
         count = len(np.unique(offsets[changed]))
@@ -291,15 +339,16 @@ class Shadow:
         if not clash.any():
             return
         at = int(clash.argmax())
-        offsets = np.broadcast_to(_offsets_of(piece), clash.shape)
+        offsets = np.broadcast_to(offsets_of(piece), clash.shape)
         count = len(np.unique(offsets[clash]))
         program = self._program_of(int(tags.ravel()[at]))
         self.reporter.lane_race(window.region, int(offsets.ravel()[at]), count, program)
 
-    def _program_of(self, tag: int) -> tuple[int, int, int] | None:
-        return None if tag >= self.atomic_tag else self._coordinates(tag - self.base)
+    def _program_of(self, tag: int) -> tuple[int, int, int]:
+        return self.coordinates(tag - self.base)
 
-    def _coordinates(self, number: int) -> tuple[int, int, int]:
+    def coordinates(self, number: int) -> tuple[int, int, int]:
+        """(x, y, z) of a program by its number in the launch."""
         nx, ny, _ = self.batch.grid
         return number % nx, number // nx % ny, number // (nx * ny)
 
@@ -314,7 +363,7 @@ class Shadow:
         """True for the elements of the view that no kernel stored."""
         if out.numel() == 0:
             return np.ones(tuple(out.shape), bool)
-        self._settle()
+        self.settle()
         places = np.zeros((1,) * out.dim(), np.int64)
         for axis, (size, stride) in enumerate(zip(out.shape, out.stride(), strict=True)):
             shape = [1] * out.dim()
@@ -327,13 +376,3 @@ class Shadow:
         """Watch which tensors torch hands out uninitialised."""
         with self.fresh:
             yield
-
-
-def _offsets_of(piece: Piece) -> Array:
-    return piece.offsets_ if isinstance(piece, Lanes) else piece.offsets()
-
-
-def _active_of(piece: Piece, shape: tuple[int, ...]) -> Array:
-    if isinstance(piece, Lanes):
-        return piece.active
-    return np.ones(shape, bool)

@@ -184,7 +184,9 @@ class TrafficWatcher:
         for piece in plan.pieces:
             self._touched.setdefault(("stored", region.name), Coverage()).add(piece)
 
-    def atomic(self, region: Region, offsets: Array, programs: Array, pointer: Any) -> None:
+    def atomic(
+        self, region: Region, offsets: Array, programs: Array, pointer: Any, _ordering: Any
+    ) -> None:
         """Count an atomic operation; it reads and writes."""
         row = self._row(region)
         row.atomic += 2 * offsets.size * region.item_bytes

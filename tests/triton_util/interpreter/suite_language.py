@@ -1,0 +1,186 @@
+# ruff: noqa: SIM108
+"""Parts of the language that triton's own interpreter leaves out."""
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.runtime import interpreter as stock
+
+from triton_util.interpreter import EngineOptions, interpret
+
+aggregate = getattr(tl.core, "_aggregate", None)
+SCHEDULES = ("grid", "serial")
+mapping = pytest.mark.skipif(not hasattr(tl, "map_elementwise"), reason="not in this triton")
+
+
+@triton.jit
+def collatz(value, most):
+    steps = 0
+    while (value != 1) & (steps < most):
+        if value % 2 == 0:
+            value = value // 2
+        else:
+            value = 3 * value + 1
+        steps += 1
+    return steps
+
+
+@triton.jit
+def ordered_pair(a, b):
+    if a < b:
+        return a, b
+    return b, a
+
+
+@triton.jit
+def neighbours(a0, a1, b0, b1):
+    return a0 + b1, a1 + b0
+
+
+@triton.jit
+def collatz_kernel(x_ptr, output_ptr, N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    steps = tl.map_elementwise(collatz, tl.load(x_ptr + at), 1000)
+    tl.store(output_ptr + at, steps)
+
+
+@triton.jit
+def pairs_kernel(x_ptr, low_ptr, high_ptr, M: tl.constexpr, N: tl.constexpr):
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    at = tl.program_id(0) * M * N + rows[:, None] * N + columns[None, :]
+    x = tl.load(x_ptr + at)
+    low, high = tl.map_elementwise(ordered_pair, x, tl.load(x_ptr + columns)[None, :])
+    tl.store(low_ptr + at, low)
+    tl.store(high_ptr + at, high)
+
+
+@triton.jit
+def packed_kernel(a_ptr, b_ptr, output_ptr, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    a, b = tl.load(a_ptr + lanes), tl.load(b_ptr + lanes)
+    tl.store(output_ptr + lanes, tl.map_elementwise(neighbours, a, b, pack=2))
+
+
+def steps_of(value):
+    steps = 0
+    while value != 1:
+        value = value // 2 if value % 2 == 0 else 3 * value + 1
+        steps += 1
+    return steps
+
+
+@mapping
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_each_element_takes_its_own_way(schedule):
+    x, output = torch.arange(1, 65, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    with interpret(EngineOptions(schedule=schedule)) as run:
+        collatz_kernel[(4,)](x, output, N=16)
+    assert output.tolist() == [steps_of(value) for value in range(1, 65)]
+    assert run.faults == []
+
+
+@mapping
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_several_results_and_blocks_that_are_spread(schedule):
+    x = torch.randn(4, 4, 8)
+    low, high = torch.zeros_like(x), torch.zeros_like(x)
+    with interpret(EngineOptions(schedule=schedule)):
+        pairs_kernel[(4,)](x, low, high, M=4, N=8)
+    assert torch.equal(low, torch.minimum(x, x[0, 0]))
+    assert torch.equal(high, torch.maximum(x, x[0, 0]))
+
+
+@mapping
+def test_elements_taken_two_at_a_time():
+    a, b, output = torch.arange(16.0), torch.arange(16.0) * 10, torch.zeros(16)
+    with interpret():
+        packed_kernel[(1,)](a, b, output, N=16)
+    swapped = b.view(8, 2).flip(1).reshape(16)
+    assert torch.equal(output, a + swapped)
+
+
+if aggregate is not None:
+
+    @aggregate
+    class Window:
+        start: tl.tensor
+        size: tl.constexpr
+
+        def __init__(self, start, size):
+            self.start = start
+            self.size = size
+
+        @triton.jit
+        def offsets(self):
+            return self.start + tl.arange(0, self.size)
+
+        @triton.jit
+        def load(self, pointer, scale):
+            return tl.load(pointer + self.offsets()) * scale
+
+    @triton.jit
+    def window_kernel(x_ptr, output_ptr, N: tl.constexpr):
+        window = Window(tl.program_id(0) * N, tl.constexpr(N))
+        tl.store(output_ptr + window.offsets(), window.load(x_ptr, 2.0))
+
+    @pytest.mark.parametrize("schedule", SCHEDULES)
+    def test_methods_of_aggregates(schedule):
+        x, output = torch.randn(64), torch.zeros(64)
+        with interpret(EngineOptions(schedule=schedule)) as run:
+            window_kernel[(4,)](x, output, N=16)
+        assert torch.equal(output, x * 2)
+        assert run.faults == []
+
+
+@triton.jit
+def dot_scaled_kernel(a_ptr, b_ptr, s_ptr, t_ptr, output_ptr, FORMAT: tl.constexpr):
+    rows, inner, scales = tl.arange(0, 32), tl.arange(0, 64), tl.arange(0, 2)
+    a = tl.load(a_ptr + rows[:, None] * 64 + inner[None, :])
+    b = tl.load(b_ptr + inner[:, None] * 32 + rows[None, :])
+    s = tl.load(s_ptr + rows[:, None] * 2 + scales[None, :])
+    t = tl.load(t_ptr + rows[:, None] * 2 + scales[None, :])
+    product = tl.dot_scaled(a, s, FORMAT, b, t, FORMAT)
+    tl.store(output_ptr + rows[:, None] * 32 + rows[None, :], product)
+
+
+@pytest.mark.skipif(
+    not hasattr(stock.InterpreterBuilder, "create_dot_scaled"), reason="not in this triton"
+)
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        (torch.float8_e5m2, "e5m2"),
+        (torch.float8_e4m3fn, "e4m3"),
+        (torch.bfloat16, "bf16"),
+        (torch.float16, "fp16"),
+    ],
+)
+def test_scaled_products_give_the_exact_sum_and_no_warning(dtype, name):
+    numbers = torch.Generator().manual_seed(1)
+    a = torch.randn(32, 64, generator=numbers).to(dtype)
+    b = torch.randn(64, 32, generator=numbers).to(dtype)
+    s, t = torch.randint(120, 134, (2, 32, 2), generator=numbers).to(torch.uint8)
+    output = torch.zeros(32, 32)
+    with interpret() as run:
+        dot_scaled_kernel[(1,)](a, b, s, t, output, FORMAT=name)
+    scale_a, scale_b = (
+        torch.exp2(part.double() - 127).repeat_interleave(32, dim=1) for part in (s, t)
+    )
+    expected = (a.double() * scale_a) @ (b.double() * scale_b.T)
+    assert torch.allclose(output.double(), expected, rtol=1e-5, atol=1e-6 * float(expected.max()))
+    assert run.faults == []
+
+
+@triton.jit
+def product_kernel(a_ptr, b_ptr, output_ptr):
+    lanes = tl.arange(0, 16)
+    tile = lanes[:, None] * 16 + lanes[None, :]
+    tl.store(output_ptr + tile, tl.dot(tl.load(a_ptr + tile), tl.load(b_ptr + tile)))
+
+
+def test_tf32_cuts_the_mantissa_off():
+    a, b, output = torch.eye(16), torch.full((16, 16), 1.0 + 2**-10 + 2**-11), torch.zeros(16, 16)
+    with interpret(EngineOptions(tf32=True)):
+        product_kernel[(1,)](a, b, output)
+    assert torch.equal(output, torch.full((16, 16), 1.0 + 2**-10))

@@ -1,0 +1,167 @@
+"""Which access of one program is certain to come before which of another: order through atomics.
+
+An atomic that *releases* publishes what its program did before; one that *acquires*, and whose
+answer the program looks at, takes over what was published at that address by then.  A program that
+throws the answer away has waited for nobody, so it learns nothing.  This is the happens-before
+relation of the memory models of C++ and PTX, kept as vector clocks.
+
+An *epoch* of a program is the number of its releases so far.  `(program, epoch)` comes before what
+program q does now if q knows more than `epoch` releases of it.  Clocks are worked out only when
+somebody asks: most kernels with atomics never need them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from triton_util.interpreter.operations.formats import Array
+
+# Beyond this many numbers in clocks, order is no longer worked out.
+MOST_WORK = 1 << 28
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """What an atomic operation promises.
+
+    replaces: it stores without reading, so that what was released here before is lost.
+    writes: False for an atomic load.
+    """
+
+    acquires: bool = True
+    releases: bool = True
+    replaces: bool = False
+    writes: bool = True
+
+    @staticmethod
+    def named(semantics: str) -> Ordering:
+        """From Triton's words: "acq_rel", "acquire", "release" or "relaxed", in any spelling."""
+        name = semantics.lower()
+        both = "acquire_release" in name or "acq_rel" in name
+        return Ordering(both or "acquire" in name, both or "release" in name)
+
+    def within(self, scope: str) -> Ordering:
+        """The same among all programs of the launch: an atomic of scope "cta" orders none."""
+        return replace(self, acquires=False, releases=False) if "cta" in scope.lower() else self
+
+
+@dataclass(frozen=True)
+class _Event:
+    """Lanes of one atomic operation: where, by whom, in which epoch."""
+
+    keys: list[tuple[int, int]]
+    programs: list[int]
+    epochs: list[int]
+    ordering: Ordering
+
+
+class HappensBefore:
+    """The atomics of one launch, in the order in which they took place here."""
+
+    def __init__(self, programs: int) -> None:
+        self.programs = programs
+        self.clock: Array = np.zeros(programs, np.int32)
+        self.acted: Array = np.zeros(programs, bool)
+        self._events: list[_Event | int] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._done = 0
+        self._work = 0
+        self._known: dict[int, Array] = {}
+        self._released: dict[tuple[int, int], Array] = {}
+        self._writers: dict[tuple[int, int], dict[int, int]] = {}
+        self._offered: dict[int, dict[int, Array]] = {}
+
+    def mark(self) -> tuple[int, Array, Array]:
+        """Where we are, for `rewind`."""
+        return len(self._events), self.clock, self.acted.copy()
+
+    def rewind(self, mark: tuple[int, Array, Array]) -> None:
+        """Forget the atomics since a mark: they were taken back."""
+        length, self.clock, self.acted = mark
+        del self._events[length:]
+        if self._done > length:
+            self._forget()
+
+    def atomic(self, place: int, indices: Array, programs: Array, ordering: Ordering) -> int:
+        """Note one atomic operation; the number by which `seen` may speak of it."""
+        keys = [(place, index) for index in indices.tolist()]
+        event = _Event(keys, programs.tolist(), self.clock[programs].tolist(), ordering)
+        self._events.append(event)
+        self.acted[programs] = True
+        if ordering.releases:
+            self.clock = self.clock.copy()  # loads keep the clocks as they were
+            self.clock[programs] += 1  # once for each program, however many lanes it has
+        return len(self._events) - 1
+
+    def seen(self, event: int) -> None:
+        """The programs look at what this atomic operation has found."""
+        if event < len(self._events):
+            self._events.append(event)
+
+    def before(self, programs: Array, epochs: Array, now: Array) -> Array:
+        """Whether each access (program, epoch) comes before what program `now` does now."""
+        if not self._worked_out():
+            fallback: Array = (programs == now) | self.acted[now]
+            return fallback
+        result: Array = programs == now
+        for program in np.unique(now).tolist():
+            known = self._known.get(program)
+            if known is not None:
+                mine = now == program
+                result[mine] |= epochs[mine] < known[programs[mine]]
+        return result
+
+    def atomics_before(self, place: int, indices: Array, now: Array) -> Array:
+        """Whether all atomics of others at these cells come before what program `now` does."""
+        if not self._worked_out():
+            acted: Array = self.acted[now]
+            return acted
+        result = np.ones(len(indices), bool)
+        for lane, (index, program) in enumerate(zip(indices.tolist(), now.tolist(), strict=True)):
+            known = self._known.get(program)
+            for other, epoch in self._writers.get((place, index), {}).items():
+                if other != program and (known is None or epoch >= known[other]):
+                    result[lane] = False
+        return result
+
+    def _worked_out(self) -> bool:
+        """Bring the clocks up to date; False where that is too much work."""
+        if self._work > MOST_WORK:
+            return False
+        for number in range(self._done, len(self._events)):
+            event = self._events[number]
+            if isinstance(event, int):
+                self._learn(event)
+                continue
+            self._work += len(event.keys) * self.programs
+            if self._work > MOST_WORK:
+                return False
+            self._apply(number, event)
+        self._done = len(self._events)
+        return True
+
+    def _apply(self, number: int, event: _Event) -> None:
+        offered = self._offered.setdefault(number, {})
+        for key, program, epoch in zip(event.keys, event.programs, event.epochs, strict=True):
+            if event.ordering.writes:
+                self._writers.setdefault(key, {})[program] = epoch
+            row = self._released.get(key)
+            if event.ordering.acquires and row is not None:
+                so_far = offered.get(program)
+                offered[program] = row.copy() if so_far is None else np.maximum(row, so_far)
+            if row is None or event.ordering.replaces:
+                row = self._released[key] = np.zeros(self.programs, np.int32)
+            if event.ordering.releases:
+                known = self._known.get(program)
+                if known is not None:
+                    np.maximum(row, known, out=row)
+                row[program] = max(int(row[program]), epoch + 1)
+
+    def _learn(self, event: int) -> None:
+        for program, row in self._offered.get(event, {}).items():
+            known = self._known.get(program)
+            self._known[program] = row.copy() if known is None else np.maximum(known, row)
