@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from graders.grading import fork_server
+from graders.judge.plain_text import one_line
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
     from graders.grading.autograde import Autograder, Result
@@ -142,7 +143,8 @@ def _grade(grader: Autograder, students: list[str], judging: Judging, force: boo
             results.append(result)
             progress.advance(bar)
             if result.tampered:
-                progress.console.print(f"{result.student}: {'; '.join(result.tampered)}")
+                line = f"{one_line(result.student)}: {'; '.join(result.tampered)}"
+                progress.console.print(line, markup=False)
     return results
 
 
@@ -153,7 +155,7 @@ def _summary(results: list[Result]) -> int:
     alike: dict[str, list[str]] = {}
     for result in results:
         if result.status == "ungraded":
-            alike.setdefault(result.reason, []).append(result.student)
+            alike.setdefault(result.reason, []).append(one_line(result.student))
     for reason, students in alike.items():
         more = f" and {len(students) - NAMED} more" if len(students) > NAMED else ""
         click.echo(f"  {', '.join(sorted(students)[:NAMED])}{more}: {reason}")

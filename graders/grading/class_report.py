@@ -13,10 +13,12 @@ from typing import Any
 
 import jinja2
 
+from graders.judge.plain_text import one_line
 from graders.judge.records import GATES, GraderError
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
+LONGEST_CELL = 2_000  # characters in a table
 TEMPLATE = Path(__file__).resolve().parent / "templates" / "report.html.j2"
 
 
@@ -229,5 +231,6 @@ def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    """A text of one line that no spreadsheet takes for a formula."""
+    line = one_line(text, LONGEST_CELL)
+    return f"'{line}" if line[:1] in ("=", "+", "-", "@") else line
