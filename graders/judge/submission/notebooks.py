@@ -224,11 +224,13 @@ def in_order(data: bytes) -> dict[str, Any]:
     if len(data) > CLASS_LIMIT:
         data = _within(data, CLASS_LIMIT)
     found = _parsed(data).get("metadata")
-    kernel = found.get("kernelspec") if isinstance(found, dict) else None
+    said = found.get("kernelspec") if isinstance(found, dict) else None
+    kernel = _plain_values(said) if isinstance(said, dict) else {}
+    whole = all(isinstance(kernel.get(name), str) for name in ("name", "display_name"))
     return {
         "nbformat": 4,
         "nbformat_minor": 5,
-        "metadata": {"kernelspec": _plain_values(kernel)} if isinstance(kernel, dict) else {},
+        "metadata": {"kernelspec": kernel} if whole else {},
         "cells": [_ordered(cell) for cell in cells(data, CLASS_LIMIT)],
     }
 

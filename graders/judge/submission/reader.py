@@ -68,12 +68,18 @@ class Reader:
         over, or that reading it failed by a fault of ours.
         """
         message = json.dumps({**request, "operation": operation}).encode()
-        try:
-            with self._lock:
+        with self._lock:
+            try:
                 raw, ending = self._exchange(message, descriptor)
+            except (OSError, ValueError):  # somebody ended the warm process: once more
+                try:
+                    raw, ending = self._exchange(message, descriptor)
+                except (OSError, ValueError) as error:
+                    raise _failed(type(error).__name__) from error
+        try:
             told = json.loads(raw) if raw else {}
-        except (OSError, ValueError) as error:
-            raise _failed(type(error).__name__) from error
+        except ValueError as error:
+            raise _failed("half an answer") from error
         return _found(told, ending)
 
     def _exchange(self, message: bytes, descriptor: int) -> tuple[bytes, Mapping[str, Any]]:
