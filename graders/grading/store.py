@@ -25,6 +25,8 @@ JUDGE_CODE = (
     "graders/judge",
     "graders/misconceptions",
     "graders/exercises/traffic.json",
+    "graders/exercises/lesson_cells.json",
+    "triton_util/notebook/given.py",
     "graders/workloads.py",
     "graders/grading/marks.py",
     "triton_util/interpreter",

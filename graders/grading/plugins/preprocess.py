@@ -22,6 +22,8 @@ from graders.grading.judging import STORE, code_of, graded_exercises, mode, stor
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.sanitise import clean_markdown, number_output, text_output
+from graders.judge import discovery
+from graders.judge.submission.given_cells import given_in
 
 Pair = tuple[NotebookNode, dict[str, Any]]
 
@@ -116,11 +118,16 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
-    """The judge's report, and for each finding the learner's line that it is about."""
+    """The judge's report, and for each finding the learner's line that it is about.
+
+    A line that the lesson gives is nobody's.
+    """
+    given = given_in(discovery.exercise(report["exercise"]).lesson)
     findings = []
     for finding in report["findings"]:
         cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
-        lines = code[int(cell[1]) - 1].split("\n") if cell and int(cell[1]) <= len(code) else []
+        text = code[int(cell[1]) - 1] if cell and int(cell[1]) <= len(code) else ""
+        lines = [] if given(text) else text.split("\n")
         number = finding["line"] or 0
         example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         findings.append({**finding, "example": example})
