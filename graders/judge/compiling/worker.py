@@ -47,6 +47,8 @@ def main() -> None:
     """Serve until the judge closes its end."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         try:
+            import unicodedata  # noqa: F401 - Python's parser asks for it at a name like `größe`
+
             from graders.judge.compiling import child
             from graders.judge.sandbox.jail import Jail
 
