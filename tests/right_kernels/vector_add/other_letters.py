@@ -1,4 +1,4 @@
-"""Names in letters beyond ASCII, but for the kernel's own, which Triton refuses.
+"""Names in letters beyond ASCII, but for the kernel's own, which Triton refuses."""
 
 import torch
 import triton
