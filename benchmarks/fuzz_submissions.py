@@ -5,6 +5,7 @@
 Each is read as `tilewise grade` reads it, and a notebook also as `tilewise autograde` does. Printed
 are the exceptions that are no refusal, the slowest file, the one that took most memory, and
 whether the honest submission behind each was read as ever (and, every so often, graded 10 of 10).
+Ctrl-C ends it early and prints what was seen so far.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Tally:
         self.slowest = (0.0, "")
         self.largest = (0, "")
         self.longest_wall = 0.0
+        self.count = self.read_well = self.judged = self.graded = 0
 
     def note_cost(self, name: str) -> None:
         cost = shared().last
@@ -101,19 +103,34 @@ def main() -> None:
     arguments.add_argument("--first", type=int, default=0, help="The number of the first file.")
     arguments.add_argument("--graded", type=int, default=5, help="How many honest ones to judge.")
     given = arguments.parse_args()
-    tally, read_well, graded = Tally(), 0, 0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as name, Judge() as judge:
-        folder = Path(name)
-        honest = folder / "honest.py"
-        honest.write_text(SCRIPT)
-        expected = load(honest, EXERCISE).source
-        every = max(1, given.count // max(1, given.graded))
-        for number in range(given.first, given.first + given.count):
-            one(number, folder, tally)
-            read_well += load(honest, EXERCISE).source == expected
-            if given.graded and (number - given.first) % every == every - 1:
-                graded += judge.judge(honest, EXERCISE).points == EXERCISE.max_points
-    print(f"{given.count} damaged files: {dict(tally.said.most_common())}")
+        try:
+            run(given.first, given.count, given.graded, Path(name), judge, tally)
+        except KeyboardInterrupt:
+            print("ended early")
+    tell(tally)
+    sys.exit(bool(tally.uncaught) or tally.read_well < tally.count or tally.graded < tally.judged)
+
+
+def run(first: int, count: int, graded: int, folder: Path, judge: Judge, tally: Tally) -> None:
+    """All damaged files from number `first` on, an honest one behind each."""
+    honest = folder / "honest.py"
+    honest.write_text(SCRIPT)
+    expected = load(honest, EXERCISE).source
+    every = max(1, count // max(1, graded))
+    for number in range(first, first + count):
+        one(number, folder, tally)
+        tally.read_well += load(honest, EXERCISE).source == expected
+        tally.count += 1
+        if graded and tally.count % every == 0:
+            tally.judged += 1
+            tally.graded += judge.judge(honest, EXERCISE).points == EXERCISE.max_points
+
+
+def tell(tally: Tally) -> None:
+    """Print what was seen."""
+    print(f"{tally.count} damaged files: {dict(tally.said.most_common())}")
     print(f"uncaught exceptions: {len(tally.uncaught)}")
     for line in tally.uncaught[:20]:
         print(f"  {line}")
@@ -121,9 +138,10 @@ def main() -> None:
     print(f"  (the limit is {SECONDS} s; longest by the clock {tally.longest_wall:.2f} s)")
     print(f"most memory: {tally.largest[0] / 2**20:.0f} MiB, number {tally.largest[1]}")
     print(f"  (the limit is {MEMORY_BYTES >> 20} MiB)")
-    print(f"honest submissions behind them: {read_well} of {given.count} read as ever, ", end="")
-    print(f"{graded} of {given.graded} judged got all points")
-    sys.exit(bool(tally.uncaught) or read_well != given.count or graded != given.graded)
+    print(
+        f"honest submissions behind them: {tally.read_well} of {tally.count} read as ever, ", end=""
+    )
+    print(f"{tally.graded} of {tally.judged} judged got all points")
 
 
 if __name__ == "__main__":
