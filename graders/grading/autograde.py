@@ -213,6 +213,8 @@ class Autograder:
         if submission.error:
             return self._finish(submission, submission.error)
         judging.given.update(submission.marks)
+        handed_in = self._finished.get(submission.student).get("handed_in")
+        decided = judging.decided.set(handed_in == _content(submission.path))
         try:
             reason = self._nbgrader_autograde(submission.student)
         except (OSError, GraderError, SQLAlchemyError):
@@ -221,12 +223,15 @@ class Autograder:
             reason = f"nbgrader could not write it: {type(error).__name__}: {error}"
         finally:
             judging.given.clear()
+            judging.decided.reset(decided)
         reasons = [marks.reason for marks in submission.marks.values() if marks.reason]
         return self._finish(submission, reason or "; ".join(reasons))
 
     def _finish(self, submission: _Submission, reason: str) -> Result:
         awaits = any(marks.awaits_gpu for marks in submission.marks.values())
         state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
+        if not submission.error:
+            state["handed_in"] = _content(submission.path)
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
         told = one_line(reason, LONGEST_REASON)
@@ -280,7 +285,8 @@ class Autograder:
         except MissingEntry as error:
             raise GraderError(
                 f"the gradebook does not know {self.assignment}: run `tilewise build` and "
-                f"`nbgrader generate_assignment {self.assignment}` in {self.course}"
+                f"`nbgrader generate_assignment {self.assignment} --force` in {self.course} (with "
+                f"the same --db, where you gave one)"
             ) from error
         except SQLAlchemyError as error:
             raise GraderError(
@@ -327,6 +333,11 @@ def load_config(course: Path, database: str | None) -> Any:
     if database is not None:
         config.CourseDirectory.db_url = database
     return config
+
+
+def _content(path: Path) -> str:
+    """What identifies a notebook in order, whatever judged it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _handed_in(folder: Path, assignment: str) -> Path:

@@ -18,7 +18,14 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
 from graders.authoring.notebook import hidden_id
-from graders.grading.judging import STORE, code_of, graded_exercises, mode, stored_or_judged
+from graders.grading.judging import (
+    STORE,
+    code_of,
+    decided,
+    graded_exercises,
+    mode,
+    stored_or_judged,
+)
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.sanitise import clean_markdown, number_output, text_output
@@ -155,7 +162,8 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's own saving; but what is ungraded is left for a person, never a number.
 
     A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
-    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone.
+    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone. A
+    cell that a person has graded asks for that person again only if the submission has changed.
     """
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
@@ -163,14 +171,17 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         grade = self.gradebook.find_grade(
             name, self.notebook_id, self.assignment_id, self.student_id
         )
+        closed = grade.manual_score is not None and not grade.needs_manual_grade
         if name in resources.get("tilewise_ungraded", {}):
             grade.auto_score = None
-            grade.needs_manual_grade = True
+            grade.needs_manual_grade = not (closed and decided.get())
         else:
             super()._add_score(cell, resources)
             bonus = resources.get("tilewise_bonus", {})
             if name in bonus:
                 grade.extra_credit = bonus[name]
+            if closed and decided.get():
+                grade.needs_manual_grade = False
         self.gradebook.db.commit()
 
 
