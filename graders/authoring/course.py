@@ -12,6 +12,7 @@ from graders.authoring.lesson import Lesson, LessonError, read_lesson, read_solu
 from graders.authoring.notebook import NotebookBuilder, to_text
 from graders.authoring.rooms import COURSE_ID, Rooms
 from graders.judge.records import GraderError
+from triton_util.notebook.given import fingerprint
 
 _CONFIG = '''\
 """nbgrader's configuration of the course. Written by `tilewise build`: change it there.
@@ -67,6 +68,23 @@ def order_file(rooms: Rooms) -> Built:
     return Built(rooms.order, json.dumps(stems, indent=1) + "\n", committed=True)
 
 
+def lesson_cells_file(rooms: Rooms) -> Built:
+    """What the code cells of each lesson hold: so the judge knows what a learner left as it was.
+
+    A lesson that cannot be built is left out; its error is told where it is built.
+    """
+    known: dict[str, list[str]] = {}
+    for path in rooms.lesson_files():
+        try:
+            lesson = read_lesson(path)
+            learner = NotebookBuilder(rooms, lesson, _solutions(rooms, lesson)).learner()
+        except LessonError:
+            continue
+        code = [cell.source for cell in learner.cells if cell.cell_type == "code"]
+        known[lesson.slug] = sorted(map(fingerprint, code))
+    return Built(rooms.lesson_cells, json.dumps(known, indent=1) + "\n", committed=True)
+
+
 def config_file(course: Path) -> Built:
     """nbgrader's configuration of a course in that folder."""
     return Built(course / "nbgrader_config.py", _CONFIG.format(course_id=COURSE_ID))
@@ -80,6 +98,7 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
     yield config_file(rooms.course)
     yield order_file(rooms)
+    yield lesson_cells_file(rooms)
     errors = []
     for path in paths:
         try:

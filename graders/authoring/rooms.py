@@ -54,6 +54,11 @@ class Rooms:
         return self.exercises / "order.json"
 
     @property
+    def lesson_cells(self) -> Path:
+        """Fingerprints of the lessons' cells (see `graders.judge.submission.given_cells`)."""
+        return self.exercises / "lesson_cells.json"
+
+    @property
     def hidden(self) -> Path:
         return self.root / "graders" / "hidden"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from graders.grading import fork_server
+from graders.judge.plain_text import one_line
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
     from graders.grading.autograde import Autograder, Result
@@ -24,6 +26,16 @@ if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are ne
 NAMED = 5  # students that one line names, where many are ungraded for one reason
 
 
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/:]+:\d{1,5}/?|inproc://\S+")
+
+
+def _address(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """A scheduler's address, or one line that says what is wrong with it."""
+    if value is not None and not _ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no address: it looks like tcp://host:8786")
+    return value
+
+
 @click.command()
 @click.argument("assignment")
 @click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
@@ -31,7 +43,9 @@ NAMED = 5  # students that one line names, where many are ungraded for one reaso
 @click.option("--times", is_flag=True, help="With --from: the files' dates are when they came.")
 @click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
 @click.option("--workers", type=click.IntRange(1), help="Processes (default: one per core).")
-@click.option("--scheduler", metavar="URL", help="A Dask scheduler, tcp://host:8786.")
+@click.option(
+    "--scheduler", metavar="URL", callback=_address, help="A Dask scheduler, tcp://host:8786."
+)
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 @click.option("--only", multiple=True, metavar="STUDENT", help="These students only.")
 @click.option("--force", is_flag=True, help="Judge again what has not changed.")
@@ -68,6 +82,7 @@ def autograde(
         if mode is not None:
             os.environ[MODE] = mode
         place = course or Rooms(find_root()).course
+        _need_gpu(scheduler)
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
@@ -76,6 +91,22 @@ def autograde(
         grader = Autograder(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
     sys.exit(_summary(results))
+
+
+def _need_gpu(scheduler: str | None) -> None:
+    """Stop before anything is fetched, judged or written where the mode asks for a missing GPU."""
+    from graders.grading.judging import mode
+
+    if scheduler is not None or mode() == "interpret":
+        return
+    from graders.judge.records import GraderError
+    from graders.judge.speed.limits import has_gpu
+
+    if not has_gpu():
+        raise GraderError(
+            f"there is no GPU here, which --mode {mode()} asks for: nothing was changed; grade "
+            "with --mode interpret, or on a machine or cluster with one (--scheduler)"
+        )
 
 
 @contextmanager
@@ -142,7 +173,8 @@ def _grade(grader: Autograder, students: list[str], judging: Judging, force: boo
             results.append(result)
             progress.advance(bar)
             if result.tampered:
-                progress.console.print(f"{result.student}: {'; '.join(result.tampered)}")
+                line = f"{one_line(result.student)}: {'; '.join(result.tampered)}"
+                progress.console.print(line, markup=False)
     return results
 
 
@@ -153,7 +185,7 @@ def _summary(results: list[Result]) -> int:
     alike: dict[str, list[str]] = {}
     for result in results:
         if result.status == "ungraded":
-            alike.setdefault(result.reason, []).append(result.student)
+            alike.setdefault(result.reason, []).append(one_line(result.student))
     for reason, students in alike.items():
         more = f" and {len(students) - NAMED} more" if len(students) > NAMED else ""
         click.echo(f"  {', '.join(sorted(students)[:NAMED])}{more}: {reason}")

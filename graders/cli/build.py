@@ -41,7 +41,7 @@ def build(check: bool, lesson: str | None, traffic: bool) -> None:
 def _check(rooms: Rooms, lesson: str | None) -> None:
     paths = stale(rooms, lesson)
     for path in paths:
-        if path == rooms.order or path.with_suffix(".py").is_file():
+        if path in (rooms.order, rooms.lesson_cells) or path.with_suffix(".py").is_file():
             click.echo(f"{rooms.name(path)} is not what its lesson gives: run `tilewise build`")
         else:
             click.echo(f"{rooms.name(path)} belongs to no lesson: delete it")

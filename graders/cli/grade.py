@@ -13,9 +13,10 @@ from rich.console import Console
 
 from graders.cli import reports
 from graders.judge import discovery
-from graders.judge.pipeline import Judge, Mode
+from graders.judge.pipeline import Judge, Mode, ungraded_finding
+from graders.judge.plain_text import one_line
 from graders.judge.records import GATES as GATE_NAMES
-from graders.judge.records import Exercise, Finding, GateStatus, Report, Verdict
+from graders.judge.records import Exercise, Finding, GateStatus, GraderError, Report, Verdict
 from graders.judge.submission.loading import defined_functions
 
 EXIT_CODES = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.UNGRADED: 2}
@@ -69,11 +70,15 @@ def grade(
 def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool) -> None:
     wanted = None if name is None else known_exercise(name)
     show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
-    with judge:
-        worst = 0
-        for report in _reports(judge, files, wanted):
-            show(report)
-            worst = max(worst, EXIT_CODES[report.verdict])
+    worst = 0
+    try:
+        with judge:
+            for report in _reports(judge, files, wanted):
+                show(report)
+                worst = max(worst, EXIT_CODES[report.verdict])
+    except GraderError as error:  # of the machine or the course: no other file would fare better
+        print(f"Error: {one_line(str(error), 2000)}", file=sys.stderr)
+        worst = EXIT_CODES[Verdict.UNGRADED]
     sys.exit(worst)
 
 
@@ -90,7 +95,24 @@ def _reports(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> 
         if not found:
             yield _nothing_found(path)
         for exercise in found:
-            yield judge.judge(path, exercise)
+            yield _judged(judge, path, exercise)
+
+
+def _judged(judge: Judge, path: Path, exercise: Exercise) -> Report:
+    """The judge's report. Where the judge itself fails, this file is ungraded and says so."""
+    try:
+        return judge.judge(path, exercise)
+    except GraderError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__  # not what it says: the words could be the submission's
+        finding = ungraded_finding(GraderError(f"the judge failed at this file ({kind})"))
+        gates = dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN)
+        points = exercise.max_points
+        name = exercise.name
+        return Report(
+            str(path), name, Verdict.UNGRADED, None, points, gates, (finding,), "none", 0.0
+        )
 
 
 def exercises_in(path: Path) -> list[Exercise]:
@@ -111,7 +133,8 @@ def _nothing_found(path: Path) -> Report:
         gate="read",
         code="function-missing",
         title="No exercise found in this file",
-        message=f"{path} defines none of the functions that the course asks for: {known}.",
+        message=f"{one_line(str(path))} defines none of the functions that the course asks for: "
+        f"{known}.",
         next_step="Keep the name of the function as the exercise gives it.",
     )
     gates = dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN) | {"read": GateStatus.FAILED}

@@ -9,6 +9,7 @@ import click
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.autograde import load_config
 from graders.grading.class_report import class_report, to_html, write_csv
+from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 
@@ -26,13 +27,18 @@ def report(assignment: str, course: Path | None, db: str | None, to: Path | None
         place = (course or Rooms(find_root()).course).resolve()
         database = str(load_config(place, db).CourseDirectory.db_url)
         found = class_report(place, assignment, database)
+        folder = to or place / "reports"
+        folder.mkdir(parents=True, exist_ok=True)
+        page, table = folder / f"{assignment}.html", folder / f"{assignment}.csv"
+        page.write_text(to_html(found), encoding="utf-8")
+        write_csv(found, table)
     except GraderError as error:
         raise click.ClickException(str(error)) from error
-    folder = to or place / "reports"
-    folder.mkdir(parents=True, exist_ok=True)
-    page, table = folder / f"{assignment}.html", folder / f"{assignment}.csv"
-    page.write_text(to_html(found), encoding="utf-8")
-    write_csv(found, table)
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise click.ClickException(
+            f"the report cannot be written ({why}): name another folder with --to"
+        ) from error
     click.echo(f"{len(found.students)} submissions: {page}, {table}")
     for student in found.ungraded:
-        click.echo(f"  not graded: {student.name}: {student.reason}")
+        click.echo(f"  not graded: {one_line(student.name)}: {one_line(student.reason)}")

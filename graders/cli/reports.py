@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
+from graders.judge.plain_text import one_line
 from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
 
 MARKS = {
@@ -45,7 +46,7 @@ def panel(report: Report) -> Panel:
         parts += [Text(""), Text.assemble(("Speed: ", "bold"), report.speed.told)]
     parts += [Text(""), Text(_footer(report), style="dim")]
     style = VERDICT_STYLE[report.verdict]
-    name = f"{report.exercise or 'no exercise'} · {report.submission}"
+    name = f"{report.exercise or 'no exercise'} · {one_line(report.submission)}"
     return Panel(
         Group(*parts),
         title=f"[bold]{escape(name)}[/bold]",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,10 +29,12 @@ from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
 from graders.grading.store import Finished, MarksStore, exercise_version, judge_version
 from graders.grading.submissions import TIMESTAMP
+from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
-from graders.judge.submission.files import without_outputs
+from graders.judge.submission.loading import SubmissionError, notebook_in_order
 
-MAX_NOTEBOOK = 500_000_000  # bytes with outputs; beyond, nobody's notebook
+LONGEST_REASON = 1_000  # characters
+IN_ORDER = Path(".tilewise") / "in_order"  # in the course folder: what nbgrader reads
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class Result:
 
 @dataclass
 class _Submission:
-    """A submission on its way: its code by exercise, and the marks that have come so far."""
+    """A submission on its way: its code by exercise, and the marks that have come so far.
+
+    `path` is the copy in order, which holds nothing that could stop whoever reads it.
+    """
 
     student: str
     path: Path
@@ -66,6 +72,7 @@ class Autograder:
     def __init__(self, course: Path, assignment: str, database: str | None = None) -> None:
         self.course, self.assignment = course.resolve(), assignment
         self._config = load_config(self.course, database)
+        self._config.CourseDirectory.submitted_directory = str(IN_ORDER)
         self._store = MarksStore(self.course / judging.STORE)
         self._finished = Finished(self.course, assignment)
         self._masters = self._find_masters()
@@ -144,16 +151,34 @@ class Autograder:
             yield self._write(ready.pop(0))
 
     def _read(self, student: str) -> _Submission:
-        path = self._submitted() / student / self.assignment / f"{self.assignment}.ipynb"
+        """Put a submission in order. Whatever is wrong with it concerns this student alone."""
+        folder = self._submitted() / student / self.assignment
+        path = self.course / IN_ORDER / student / self.assignment / f"{self.assignment}.ipynb"
         submission = _Submission(student, path)
         try:
+            self._put_in_order(_handed_in(folder, self.assignment), path)
             code = _code(path, self._masters)
-        except (OSError, ValueError, GraderError) as error:
-            submission.error = f"the notebook cannot be read: {error}"
-            return submission
-        submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
-        submission.digest = self._digest(path)
+            submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
+            submission.digest = self._digest(path)
+        except SubmissionError as error:
+            said = f"{error.refusal.title}: {error.refusal.message} {error.refusal.next_step}"
+            submission.error = f"the notebook cannot be read: {said.strip()}"
+        except UnicodeEncodeError:
+            submission.error = "the name of the student's folder is no text"
+        except (RecursionError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            submission.error = f"the notebook cannot be read: {type(error).__name__}"
         return submission
+
+    @staticmethod
+    def _put_in_order(handed_in: Path, path: Path) -> None:
+        """Copy the notebook without whatever could be odd in it, and its time of submission."""
+        text = json.dumps(notebook_in_order(handed_in), indent=1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        stamp = path.with_name(TIMESTAMP)
+        stamp.unlink(missing_ok=True)
+        if handed_in.with_name(TIMESTAMP).is_file():
+            shutil.copyfile(handed_in.with_name(TIMESTAMP), stamp)
 
     def _exercises(self) -> list[str]:
         names = [master.name for master in self._masters if master.grade]
@@ -181,23 +206,36 @@ class Autograder:
         )
 
     def _write(self, submission: _Submission) -> Result:
-        """Let nbgrader write one submission, with the marks that were given."""
+        """Let nbgrader write one submission, with the marks that were given.
+
+        An environment that is broken stops the run; anything else concerns this student alone.
+        """
         if submission.error:
             return self._finish(submission, submission.error)
         judging.given.update(submission.marks)
+        handed_in = self._finished.get(submission.student).get("handed_in")
+        decided = judging.decided.set(handed_in == _content(submission.path))
         try:
             reason = self._nbgrader_autograde(submission.student)
+        except (OSError, GraderError, SQLAlchemyError):
+            raise
+        except Exception as error:
+            reason = f"nbgrader could not write it: {type(error).__name__}: {error}"
         finally:
             judging.given.clear()
+            judging.decided.reset(decided)
         reasons = [marks.reason for marks in submission.marks.values() if marks.reason]
         return self._finish(submission, reason or "; ".join(reasons))
 
     def _finish(self, submission: _Submission, reason: str) -> Result:
         awaits = any(marks.awaits_gpu for marks in submission.marks.values())
         state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
+        if not submission.error:
+            state["handed_in"] = _content(submission.path)
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
-        return Result(submission.student, status, reason, self._tampered(submission.student))
+        told = one_line(reason, LONGEST_REASON)
+        return Result(submission.student, status, told, self._tampered(submission.student))
 
     def _tampered(self, student: str) -> tuple[str, ...]:
         try:
@@ -221,7 +259,7 @@ class Autograder:
         log = done.get("log") or done.get("error") or "nbgrader gave no reason"
         lines = [line for line in log.strip().splitlines() if line.strip()]
         errors = [line for line in lines if "Error" in line and "nbgrader" not in line]
-        last = (errors or lines)[-1].strip()
+        last = (errors or lines or ["nbgrader gave no reason"])[-1].strip()
         if "OperationalError" in last:  # SQLAlchemy's word for a database that is gone or full
             return f"the gradebook cannot be written; mend that and run again: {last}"
         return f"nbgrader could not write it: {last}"
@@ -247,7 +285,8 @@ class Autograder:
         except MissingEntry as error:
             raise GraderError(
                 f"the gradebook does not know {self.assignment}: run `tilewise build` and "
-                f"`nbgrader generate_assignment {self.assignment}` in {self.course}"
+                f"`nbgrader generate_assignment {self.assignment} --force` in {self.course} (with "
+                f"the same --db, where you gave one)"
             ) from error
         except SQLAlchemyError as error:
             raise GraderError(
@@ -296,10 +335,20 @@ def load_config(course: Path, database: str | None) -> Any:
     return config
 
 
+def _content(path: Path) -> str:
+    """What identifies a notebook in order, whatever judged it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _handed_in(folder: Path, assignment: str) -> Path:
+    """The notebook in a student's folder; the only one counts under whatever name."""
+    named = folder / f"{assignment}.ipynb"
+    others = sorted(folder.glob("*.ipynb"))
+    return others[0] if not named.exists() and len(others) == 1 else named
+
+
 def _code(path: Path, masters: Sequence[MasterCell]) -> list[str]:
-    """The code cells of a submitted notebook as nbgrader will see them after mending."""
-    if path.stat().st_size > MAX_NOTEBOOK:
-        raise GraderError(f"it has {path.stat().st_size / 1e6:,.0f} MB; nobody's notebook has")
-    notebook = nbformat.reads(without_outputs(path.read_bytes()).decode(), as_version=4)
+    """The code cells of a notebook in order, as nbgrader will see them after mending."""
+    notebook = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
     mend(notebook, masters)
     return judging.code_of(notebook)

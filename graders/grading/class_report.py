@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import jinja2
+from sqlalchemy.exc import SQLAlchemyError
 
+from graders.grading.store import Finished
+from graders.judge.plain_text import one_line
 from graders.judge.records import GATES, GraderError
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
+LONGEST_CELL = 2_000  # characters in a table
 TEMPLATE = Path(__file__).resolve().parent / "templates" / "report.html.j2"
 
 
@@ -88,8 +92,15 @@ class ClassReport:
 
 
 def class_report(course: Path, assignment: str, database: str) -> ClassReport:
-    """Read the gradebook and the autograded notebooks of one assignment."""
-    students = tuple(_students(course, assignment, database))
+    """Read the gradebook and the autograded notebooks of one assignment.
+
+    Who could not be graded is among the students although the gradebook may not know them.
+    """
+    try:
+        known = tuple(_students(course, assignment, database))
+    except SQLAlchemyError as error:
+        raise GraderError(f"the gradebook cannot be read: {one_line(str(error))}") from error
+    students = tuple(sorted((*known, *_unread(course, assignment, known)), key=lambda s: s.name))
     names = sorted({name for student in students for name in student.reports})
     return ClassReport(
         assignment,
@@ -102,8 +113,12 @@ def class_report(course: Path, assignment: str, database: str) -> ClassReport:
 def _students(course: Path, assignment: str, database: str) -> Iterable[Student]:
     from nbgrader.api import Gradebook, MissingEntry  # slow to import
 
+    file = database.removeprefix("sqlite:///")
+    if file != database and not Path(file).is_file():  # nbgrader would make an empty one
+        raise GraderError(f"there is no gradebook at {file}: run `tilewise autograde` first")
     with Gradebook(database) as gradebook:
         try:
+            gradebook.find_assignment(assignment)
             submissions = gradebook.assignment_submissions(assignment)
         except MissingEntry as error:
             raise GraderError(f"the gradebook does not know {assignment}") from error
@@ -118,6 +133,14 @@ def _students(course: Path, assignment: str, database: str) -> Iterable[Student]
                 float(submission.max_score),
                 tuple(sorted(grade.name for grade in unscored)),
             )
+
+
+def _unread(course: Path, assignment: str, known: Sequence[Student]) -> Iterator[Student]:
+    """Submissions that were never written to the gradebook, with the reason."""
+    names = {student.name for student in known}
+    for name, reason in Finished(course, assignment).ungraded().items():
+        if name not in names:
+            yield Student(name, None, 0.0, (), reason, {}, ())
 
 
 def _student(
@@ -229,5 +252,6 @@ def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    """A text of one line that no spreadsheet takes for a formula."""
+    line = one_line(text, LONGEST_CELL)
+    return f"'{line}" if line[:1] in ("=", "+", "-", "@") else line

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -125,6 +126,10 @@ def known_marks(marks_store: MarksStore, code: Sequence[str], exercise: str) -> 
         return marks_store.get(_key_without_gpu(code, exercise))
     return known
 
+
+# True while a submission is written again that has not changed since it was written last: what a
+# person has decided about it since then stays decided.
+decided: ContextVar[bool] = ContextVar("decided", default=False)
 
 # Marks that another process has just given, by key; what is here is not judged again.
 given: dict[str, Marks] = {}

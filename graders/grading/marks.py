@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graders.authoring.notebook import hidden_id, hidden_points, public_id, public_points
 from graders.judge import discovery
+from graders.judge.plain_text import one_line
 from graders.judge.records import (
     Exercise,
     Finding,
@@ -131,7 +132,9 @@ class Marker:
             known = Report.from_json(earlier.report)
             return completed(exercise, earlier, self._judge.complete(path, exercise, known))
         except Exception as error:  # whatever breaks in the judge is ours, and no zero
-            return ungraded_marks(exercise, f"{type(error).__name__}: {error}")
+            kind = type(error).__name__  # not what it says: the words could be the submission's
+            where = "" if not isinstance(error, GraderError) else f": {one_line(str(error))}"
+            return ungraded_marks(exercise, f"the judge failed at this submission ({kind}{where})")
 
 
 def completed(exercise: Exercise, earlier: Marks, report: Report) -> Marks:

@@ -27,9 +27,11 @@ _SCHEMES = re.compile(
 )
 _TEX = re.compile(r"\\(href|url|require|unicode|html\w*|class|style|cssId)\b")
 _ENTITY = re.compile(r"&(?=#|(?:colon|tab|newline|lpar|NewLine|Tab);)")
-_ATTACHED = re.compile(r"!\[([^\]]*)\]\(attachment:([^)\s]*)[^)]*\)")
-_BADGE = re.compile(r"\[!\[([^\]]*)\]\([^)]*\)\](?=\()")
-_LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\]]*\]\(attachment:)")
+# No pattern looks at a place twice: each part stops where the next could begin.
+_ATTACHED = re.compile(r"!\[([^\[\]]*+)\]\(attachment:([^()\s]*+)[^()]*+\)")
+_ATTACHMENT = re.compile(r"attachment\\?:([^()\s]++)")
+_BADGE = re.compile(r"\[!\[([^\[\]]*+)\]\([^()]*+\)\](?=\()")
+_LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\[\]]*+\]\(attachment:)")
 
 
 def clean_notebook(notebook: NotebookNode) -> list[str]:
@@ -107,7 +109,10 @@ def _clean_attachments(cell: NotebookNode) -> None:
     def shown(match: re.Match[str]) -> str:
         return match[0] if match[2] in kept else f"({match[1]}: picture left out)"
 
-    cell.source = _ATTACHED.sub(shown, cell.source)
+    def known(match: re.Match[str]) -> str:
+        return match[0] if match[1] in kept else "left-out"
+
+    cell.source = _ATTACHMENT.sub(known, _ATTACHED.sub(shown, cell.source))
 
 
 def storable(source: Any) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from graders.grading.marks import Marks
 from graders.judge import discovery
+from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,8 @@ JUDGE_CODE = (
     "graders/judge",
     "graders/misconceptions",
     "graders/exercises/traffic.json",
+    "graders/exercises/lesson_cells.json",
+    "triton_util/notebook/given.py",
     "graders/workloads.py",
     "graders/grading/marks.py",
     "triton_util/interpreter",
@@ -116,6 +119,11 @@ class Finished:
         except (OSError, ValueError):
             return {}
         return state if isinstance(state, dict) else {}
+
+    def ungraded(self) -> dict[str, str]:
+        """The students whose last grading ended without a grade, and why."""
+        found = {path.stem: self.get(path.stem) for path in sorted(self.folder.glob("*.json"))}
+        return {name: one_line(str(s["reason"])) for name, s in found.items() if s.get("reason")}
 
     def put(self, student: str, state: Mapping[str, Any]) -> None:
         """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""

@@ -16,6 +16,7 @@ from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
 from graders.judge.diagnosis.explain import explain
+from graders.judge.plain_text import presentable
 from graders.judge.records import (
     GATES,
     Case,
@@ -38,14 +39,13 @@ from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
+from graders.judge.submission.refusals import UNREADABLE
 
 if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
 WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
-# A file that nobody can read is not a wrong answer: the instructor has to look at it.
-UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "not-utf8"})
 
 
 @dataclass
@@ -371,14 +371,14 @@ class Judge:
             ),
             max_points=progress.exercise.max_points,
             gates=dict(progress.gates),
-            findings=tuple(progress.findings),
+            findings=tuple(map(presentable, progress.findings)),
             sandbox=self._tier_or_none(),
             seconds=time.perf_counter() - progress.started,
             cases_passed=progress.cases_passed,
             cases_total=progress.cases_total,
             resources=progress.resources,
             speed=progress.speed,
-            remarks=tuple(progress.remarks),
+            remarks=tuple(map(presentable, progress.remarks)),
         )
 
 

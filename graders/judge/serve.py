@@ -21,6 +21,7 @@ from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Finding, GraderError, Report
 from graders.judge.speed import limits
+from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
 
 Answer = dict[str, Any]
@@ -151,7 +152,8 @@ class Server:
             for exercise in discovery.exercises().values()
         ]
         lessons = [slug for slug in discovery.lessons() if discovery.quiz(slug)]
-        return {"exercises": listed, "quizzes": lessons}
+        given = {lesson: sorted(found) for lesson, found in fingerprints().items()}
+        return {"exercises": listed, "quizzes": lessons, "given": given}
 
 
 def _refusal(error: str) -> Answer:

@@ -1,9 +1,11 @@
 """`tilewise autograde` on a small course: what is graded, kept, skipped and never a zero."""
 
+import json
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
@@ -129,6 +131,100 @@ def test_a_notebook_that_nobody_can_read_is_named(course: SmallCourse) -> None:
     assert results["kurt"].status == "ungraded"
     assert "cannot be read" in results["kurt"].reason
     assert "kurt" not in scores(course)
+
+
+def _without_metadata(notebook: dict[str, Any]) -> None:
+    del notebook["metadata"]
+    for cell in notebook["cells"]:
+        del cell["metadata"]
+
+
+def _version_with_a_point(notebook: dict[str, Any]) -> None:
+    notebook["nbformat"], notebook["nbformat_minor"] = 4.0, None
+
+
+def _number_as_source(notebook: dict[str, Any]) -> None:
+    notebook["cells"][0]["source"] = 7
+
+
+def _no_kind(notebook: dict[str, Any]) -> None:
+    del notebook["cells"][1]["cell_type"]
+
+
+def _a_number_as_cell(notebook: dict[str, Any]) -> None:
+    notebook["cells"].append(7)
+
+
+DAMAGE: dict[str, Callable[[dict[str, Any]], None] | str] = {
+    "bertha": _number_as_source,
+    "carl": _no_kind,
+    "dora": _a_number_as_cell,
+    "emil": "null",
+    "frida": "[" * 200_000,
+    "gustav": '{"nbformat": ' + "4" * 5_000 + "}",
+    "hanna": "\x1b[2J\u202e",
+}
+
+
+def test_a_damaged_notebook_is_ungraded_by_name_and_the_rest_goes_on(course: SmallCourse) -> None:
+    course.hand_in("ada", "right = 1")
+    for name, harm in DAMAGE.items():
+        path = course.hand_in(name, "right = 1")
+        if isinstance(harm, str):
+            path.write_text(harm)
+        else:
+            notebook = json.loads(path.read_text())
+            harm(notebook)
+            path.write_text(json.dumps(notebook))
+    course.hand_in("zeno", "right = 1")
+    results = grade(course, FakeJudging())
+    assert (results["ada"].status, results["zeno"].status) == ("graded", "graded")
+    assert {name for name, result in results.items() if result.status == "ungraded"} == set(DAMAGE)
+    assert all("cannot be read" in results[name].reason for name in DAMAGE)
+    assert "Cell 1 holds no text" in results["bertha"].reason
+    course.hand_in("bertha", "right = 1")
+    again = grade(course, FakeJudging())
+    assert (again["bertha"].status, again["ada"].status) == ("graded", "unchanged")
+
+
+@pytest.mark.parametrize("harm", [_without_metadata, _version_with_a_point])
+def test_what_is_lost_without_loss_is_graded(
+    course: SmallCourse, harm: Callable[[dict[str, Any]], None]
+) -> None:
+    path = course.hand_in("ada", "def vector_add():\n    right = 1")
+    notebook = json.loads(path.read_text())
+    harm(notebook)
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(notebook).encode())
+    assert grade(course, FakeJudging())["ada"].status == "graded"
+    assert scores(course)["ada"]["vector_add-hidden"] == (6, False)
+
+
+def test_a_renamed_notebook_is_found_and_a_script_is_named(course: SmallCourse) -> None:
+    path = course.hand_in("ada", "right = 1")
+    path.rename(path.with_name("my work.ipynb"))
+    path = course.hand_in("kurt", "right = 1")
+    path.rename(path.with_suffix(".py"))
+    results = grade(course, FakeJudging())
+    assert results["ada"].status == "graded"
+    assert "There is no such file" in results["kurt"].reason
+
+
+def test_whatever_breaks_at_one_student_stops_nobody_else(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course.hand_in("ada", "right = 1")
+    course.hand_in("kurt", "right = 1")
+    write = Autograder._nbgrader_autograde
+
+    def fails_for_ada(self: Autograder, student: str) -> str:
+        if student == "ada":
+            raise RecursionError("deep\x1b[2J")
+        return write(self, student)
+
+    monkeypatch.setattr(Autograder, "_nbgrader_autograde", fails_for_ada)
+    results = grade(course, FakeJudging())
+    assert results["kurt"].status == "graded"
+    assert results["ada"].reason == "nbgrader could not write it: RecursionError: deep[2J"
 
 
 class Killed(FakeJudging):

@@ -1,5 +1,8 @@
 """Mangled notebooks: mended silently, or reported by name; harmless afterwards."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import nbformat
@@ -8,6 +11,7 @@ from nbformat.notebooknode import NotebookNode
 
 from graders.grading.judging import code_of, graded_exercises
 from graders.grading.mend import MasterCell, Notes, mend
+from graders.grading.mend import released as without_hidden_tests
 from graders.grading.sanitise import clean_markdown
 
 GRADE = "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\nask()\n### END HIDDEN TESTS"
@@ -240,3 +244,42 @@ def test_of_far_too_many_cells_the_known_ones_stay() -> None:
 def test_a_badge_becomes_a_link() -> None:
     badge = "[![Open in Colab](https://example.org/badge.svg)](https://example.org/x.ipynb)"
     assert clean_markdown(badge) == "[Open in Colab](https://example.org/x.ipynb)"
+
+
+@contextmanager
+def processor_seconds(most: float) -> Iterator[None]:
+    """End what takes longer: a quadratic walk over a megabyte takes an hour."""
+
+    def over(*_: object) -> None:
+        raise AssertionError(f"more than {most} s of the processor")
+
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("![", "[![", "![](attachment:", "[![a](", "![a](attachment:b", "attachment:", "\\html"),
+        *("javascript ", "<", "&#", "![a]", "### BEGIN HIDDEN TESTS\n", "def vector_add"),
+    ],
+)
+def test_cleaning_walks_over_a_text_once(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell(text)]
+    )
+    with processor_seconds(30):
+        mend(notebook, [])
+        clean_markdown(text)
+        without_hidden_tests(text)
+
+
+def test_hidden_tests_are_taken_out_of_what_is_released() -> None:
+    text = "a\n### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS\nb\n### BEGIN HIDDEN TESTS\nc"
+    assert without_hidden_tests(text) == "a\n\nb\n### BEGIN HIDDEN TESTS\nc"

@@ -106,18 +106,30 @@ def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Rep
     mistake = wrong_argument(function, name, session, known)
     if mistake is not None:
         return mistake
-    source = gathered(function, name, session)
+    source = gathered(function, name, session, given_cells(name, judge))
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
     return with_places(read_report(judge.ask(request)["report"]), source)
 
 
-def gathered(function: Any, name: str, session: Session) -> Gathered:
-    """The source of the function, from the notebook, or from the module that it came from."""
+def gathered(
+    function: Any, name: str, session: Session, given: frozenset[str] = frozenset()
+) -> Gathered:
+    """The source of the function, from the notebook, or from the module that it came from.
+
+    `given` are the fingerprints of the lesson's own cells.
+    """
     value = session.namespace[name] if isinstance(function, str) else function
     inner = inner_function(value)
     if inner is not None and inner.__globals__ is not session.namespace:
         session = Session(inner.__globals__, script_cells(inner.__globals__))
-    return gather(name, value, session)
+    return gather(name, value, session, given)
+
+
+def given_cells(name: str, judge: JudgeProcess) -> frozenset[str]:
+    """The fingerprints of the code cells of the exercise's lesson."""
+    answer = judge.ask({"op": "exercises"})
+    lesson = next((i["lesson"] for i in answer["exercises"] if i["name"] == name), "")
+    return frozenset(answer.get("given", {}).get(lesson, ()))
 
 
 def exercises(judge: JudgeProcess) -> list[attempts.Listed]:

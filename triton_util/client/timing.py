@@ -7,7 +7,7 @@ from typing import Any
 
 from triton_util.client import attempts
 from triton_util.client.card import frame, prose, report_html
-from triton_util.client.checking import exercises, gathered, name_of, wrong_argument
+from triton_util.client.checking import exercises, gathered, given_cells, name_of, wrong_argument
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import Report, could_not_check, learners_mistake
 from triton_util.client.text import report_text
@@ -30,7 +30,7 @@ def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = Fa
         request = {
             "op": "speed",
             "exercise": name,
-            "source": gathered(function, name, session).text,
+            "source": gathered(function, name, session, given_cells(name, judge)).text,
             "name": "<notebook>",
             "folder": str(attempts.folder()),
             "seconds": QUICK_SECONDS if quick else PATIENT_SECONDS,

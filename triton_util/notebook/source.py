@@ -3,7 +3,8 @@
 The learner's function, and whatever of the session it needs: kernels, helper functions,
 constants and imports, from whichever cells they came. What counts is the session as it is
 now: a function's own source, a constant's present value. Statements of the cells stand in
-for the rest (lists of configs, classes, imports).
+for the rest (lists of configs, classes, imports). Where a cell of the lesson has bound a name
+again that the learner bound, the learner's own statement counts: so it is in the file, too.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import inspect
 import symtable
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FunctionType, ModuleType
 
+from triton_util.notebook.given import fingerprint
 from triton_util.notebook.literals import literal, modules_of
 from triton_util.notebook.session import Cell, Session
 
@@ -77,6 +81,7 @@ class _Piece:
 @dataclass
 class _Collection:
     session: Session
+    given: frozenset[str] = frozenset()
     pieces: list[_Piece] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
@@ -85,7 +90,7 @@ class _Collection:
         if name in self.seen:
             return
         self.seen.add(name)
-        piece = _describe(name, value, self.session)
+        piece = _learners(name, self.session, self.given) or _describe(name, value, self.session)
         for needed in _global_names(piece.text):
             if needed in self.session.namespace and needed != name:
                 self.add(needed, self.session.namespace[needed])
@@ -93,12 +98,15 @@ class _Collection:
             self.pieces.append(piece)
 
 
-def gather(launcher: str, value: object, session: Session) -> Gathered:
+def gather(
+    launcher: str, value: object, session: Session, given: frozenset[str] = frozenset()
+) -> Gathered:
     """The source of `value`, a function of the session, complete enough to stand alone.
 
+    `given` are the fingerprints of the cells that the lesson gives (see `given.fingerprint`).
     Raises GatherError, in words for the learner, where the source cannot be had.
     """
-    collection = _Collection(session)
+    collection = _Collection(session, given)
     collection.add(launcher, value)
     imports = sorted((piece for piece in collection.pieces if piece.is_import), key=_import_order)
     rest = [piece for piece in collection.pieces if not piece.is_import]
@@ -250,14 +258,33 @@ def _statement(name: str, value: object, session: Session) -> _Piece:
 def _binding(name: str, session: Session) -> _Piece | None:
     """The newest top-level statement of the session's cells that binds `name`."""
     for cell in reversed(session.cells):
-        try:
-            body = ast.parse(cell.source).body
-        except SyntaxError:
-            continue
-        for statement in reversed(body):
-            if name in _bound(statement):
-                return _cut(name, statement, cell)
+        statement = _bound_in(cell.source).get(name)
+        if statement is not None:
+            return _cut(name, statement, cell)
     return None
+
+
+def _learners(name: str, session: Session, given: frozenset[str]) -> _Piece | None:
+    """The learner's statement that binds `name`, where a cell of the lesson did so later."""
+    covered = False
+    for cell in reversed(session.cells if given else ()):
+        statement = _bound_in(cell.source).get(name)
+        if statement is None:
+            continue
+        if fingerprint(cell.source) not in given:
+            return _cut(name, statement, cell) if covered else None
+        covered = True
+    return None
+
+
+@lru_cache(maxsize=512)
+def _bound_in(source: str) -> Mapping[str, ast.stmt]:
+    """The names that a cell binds, each with the last statement that does."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return {}
+    return {name: statement for statement in body for name in _bound(statement)}
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -3,19 +3,23 @@
     nbgrader export --exporter=graders.grading.plugins.export.CanvasExportPlugin --to=canvas.csv
 
 A grade that is still open stays empty: an LMS takes an empty field for "no change", and a
-zero for a zero.
+zero for a zero. Who is not graded is named in the log, with the reason. A late penalty is worked
+out anew from the score as it is: points given by hand after autograding count, too.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
+from nbgrader.preprocessors import AssignLatePenalties
 
 from graders.grading.class_report import harmless
+from graders.grading.store import Finished
 
 
 class _TableExport(ExportPlugin):  # type: ignore[misc]
@@ -44,27 +48,45 @@ class _TableExport(ExportPlugin):  # type: ignore[misc]
             writer.writerows(self.rows_before(assignments))
             for student in gradebook.students:
                 if _in(student.id, chosen):
-                    scores = [_score(gradebook, a.name, student.id) for a in assignments]
+                    scores = [self._score(gradebook, a.name, student.id) for a in assignments]
                     columns = [harmless(text) for text in self.student_columns(student)]
                     writer.writerow([*columns, *scores])
         self.log.info("Exported to %s", path)
+        self._name_the_ungraded([a.name for a in assignments], chosen)
+
+    def _name_the_ungraded(self, assignments: Sequence[str], chosen: set[str]) -> None:
+        root = Path(self.parent.coursedir.root) if self.parent is not None else Path()
+        for assignment in assignments:
+            for student, reason in Finished(root, assignment).ungraded().items():
+                if _in(student, chosen):
+                    self.log.warning("NOT GRADED: %s, %s: %s", assignment, student, reason)
+
+    def _score(self, gradebook: Gradebook, assignment: str, student: str) -> str:
+        """The score after its late penalty; "" where nothing is handed in or a grade is open."""
+        try:
+            submission = gradebook.find_submission(assignment, student)
+        except MissingEntry:
+            return ""
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                if grade.auto_score is None and grade.manual_score is None:
+                    return ""
+        late = submission.total_seconds_late
+        penalties = [self._penalty(student, n.score, late) for n in submission.notebooks]
+        return f"{max(0.0, submission.score - sum(penalties)):g}"
+
+    def _penalty(self, student: str, score: float, seconds_late: float) -> float:
+        """What nbgrader's plugin for late submissions takes off a notebook with this score."""
+        if seconds_late <= 0:
+            return 0.0
+        late = AssignLatePenalties(parent=self.parent, config=self.config)
+        late.init_plugin()
+        found = late.plugin_inst.late_submission_penalty(student, score, seconds_late)
+        return min(max(0.0, found or 0.0), score)
 
 
 def _in(name: str, wanted: set[str]) -> bool:
     return not wanted or name in wanted
-
-
-def _score(gradebook: Gradebook, assignment: str, student: str) -> str:
-    """The score after its late penalty; "" where nothing is handed in or a grade is open."""
-    try:
-        submission = gradebook.find_submission(assignment, student)
-    except MissingEntry:
-        return ""
-    for notebook in submission.notebooks:
-        for grade in notebook.grades:
-            if grade.auto_score is None and grade.manual_score is None:
-                return ""
-    return f"{max(0.0, submission.score - (submission.late_submission_penalty or 0.0)):g}"
 
 
 def _name(student: Any) -> str:

@@ -18,10 +18,19 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
 from graders.authoring.notebook import hidden_id
-from graders.grading.judging import STORE, code_of, graded_exercises, mode, stored_or_judged
+from graders.grading.judging import (
+    STORE,
+    code_of,
+    decided,
+    graded_exercises,
+    mode,
+    stored_or_judged,
+)
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.sanitise import clean_markdown, number_output, text_output
+from graders.judge import discovery
+from graders.judge.submission.given_cells import given_in
 
 Pair = tuple[NotebookNode, dict[str, Any]]
 
@@ -116,11 +125,16 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
-    """The judge's report, and for each finding the learner's line that it is about."""
+    """The judge's report, and for each finding the learner's line that it is about.
+
+    A line that the lesson gives is nobody's.
+    """
+    given = given_in(discovery.exercise(report["exercise"]).lesson)
     findings = []
     for finding in report["findings"]:
         cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
-        lines = code[int(cell[1]) - 1].split("\n") if cell and int(cell[1]) <= len(code) else []
+        text = code[int(cell[1]) - 1] if cell and int(cell[1]) <= len(code) else ""
+        lines = [] if given(text) else text.split("\n")
         number = finding["line"] or 0
         example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         findings.append({**finding, "example": example})
@@ -148,7 +162,8 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's own saving; but what is ungraded is left for a person, never a number.
 
     A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
-    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone.
+    was when it was generated. Where kernels did not run on a GPU, extra credit is left alone. A
+    cell that a person has graded asks for that person again only if the submission has changed.
     """
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
@@ -156,14 +171,17 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
         grade = self.gradebook.find_grade(
             name, self.notebook_id, self.assignment_id, self.student_id
         )
+        closed = grade.manual_score is not None and not grade.needs_manual_grade
         if name in resources.get("tilewise_ungraded", {}):
             grade.auto_score = None
-            grade.needs_manual_grade = True
+            grade.needs_manual_grade = not (closed and decided.get())
         else:
             super()._add_score(cell, resources)
             bonus = resources.get("tilewise_bonus", {})
             if name in bonus:
                 grade.extra_credit = bonus[name]
+            if closed and decided.get():
+                grade.needs_manual_grade = False
         self.gradebook.db.commit()
 
 

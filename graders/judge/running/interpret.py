@@ -13,7 +13,7 @@ import torch
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.records import Case, Evidence, Exercise, GraderError
+from graders.judge.records import Case, Evidence, Exercise, Fault, GraderError
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
@@ -101,9 +101,9 @@ def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
     """None when the case holds: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
-        raise GraderError(_no_room(item, outcome))
+        raise GraderError(_no_room(item))
     if outcome.error is not None and outcome.error.code == "not-interpreted":
-        raise GraderError(f"{outcome.error.message} Write the same with functions of tl.")
+        raise GraderError(_not_interpreted(outcome.error))
     status: str = outcome.status
     wrong = None
     if status == "returned":
@@ -118,11 +118,20 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
     return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
 
 
-def _no_room(item: Prepared, outcome: Outcome) -> str:
-    said = outcome.error.message if outcome.error is not None else "out of memory"
+def _not_interpreted(error: Fault) -> str:
+    """In words of our own: the process in which the submission runs could say anything."""
+    place = f" at line {error.line}" if error.line is not None else ""
     return (
-        f"the GPU has no room for the inputs of {item.case.name!r}: {said}; free some of its "
-        "memory, or grade with fewer workers"
+        f"the process in which the submission runs says{place} that the interpreter lacks an "
+        "operation of the kernel; a person has to look whether that is so"
+    )
+
+
+def _no_room(item: Prepared) -> str:
+    name = "a hidden case" if item.hidden else repr(item.case.name)
+    return (
+        f"the process in which the submission runs says that there is no room for the inputs of "
+        f"{name}; free memory of the GPU, or grade with fewer workers"
     )
 
 

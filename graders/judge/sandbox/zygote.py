@@ -26,7 +26,7 @@ _IMPORTED_BEFOREHAND = (
     *("decimal", "enum", "fractions", "functools", "heapq", "inspect", "itertools", "json"),
     *("linecache", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "random"),
     *("re", "statistics", "string", "struct", "textwrap", "time", "timeit", "traceback", "types"),
-    *("typing", "typing_extensions", "warnings"),
+    *("typing", "typing_extensions", "unicodedata", "warnings"),
     # The course's helpers for kernels.
     *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
 )

@@ -3,17 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from graders.judge.records import Finding
+from graders.judge.plain_text import one_line, plain, shortened
+
+if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
+    from graders.judge.records import Finding
+
+# A file that nobody can read is not a wrong answer: the instructor has to look at it.
+UNREADABLE = frozenset(
+    {
+        "file-missing",
+        "not-a-notebook",
+        "broken-json",
+        "damaged-notebook",
+        "binary",
+        "not-utf8",
+        "too-costly",
+        "reading-failed",
+    }
+)
+MOST_WORDS = 2_000  # characters of a message, however long the names in it are
+MOST_NAMES, LONGEST_NAME = 500, 80  # that a guess looks at: comparing takes time
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a submission cannot be judged as it was handed in, as plain text."""
+
+    code: str
+    title: str
+    message: str
+    next_step: str = ""
+    line: int | None = None
+    original: str = ""
+    where: str = ""
 
 
 class SubmissionError(Exception):
-    """The submission cannot be judged as it was handed in; `finding` says why."""
+    """The submission cannot be judged as it was handed in; `refusal` says why."""
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+    @property
+    def finding(self) -> Finding:
+        """The refusal as a finding of the gate *read*."""
+        from graders.judge.records import Finding
+
+        told = self.refusal
+        return Finding(
+            gate="read",
+            code=told.code,
+            title=told.title,
+            message=told.message,
+            line=told.line,
+            next_step=told.next_step,
+            original=told.original,
+            where=told.where,
+        )
 
 
 def refusal(
@@ -26,9 +77,8 @@ def refusal(
     original: str = "",
 ) -> SubmissionError:
     """The exception for one plain reason, found by the gate *read*."""
-    return SubmissionError(
-        Finding("read", code, title, message, line, None, next_step, None, original)
-    )
+    said, raw = (shortened(plain(text), MOST_WORDS) for text in (message, original))
+    return SubmissionError(Refusal(code, one_line(title), said, next_step, line, raw))
 
 
 # Part of the parser's own message → the same in a tutor's words.
@@ -61,7 +111,7 @@ SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
         "'return' outside function",
         "This return stands outside a function: is its indentation right?",
     ),
-    ("nested too deeply", "The expression is nested too deeply."),
+    ("nested too deeply", "The expression is too long, or nested too deeply."),
 )
 
 
@@ -85,7 +135,10 @@ def syntax_refusal(error: SyntaxError, place: str, line: int | None) -> Submissi
 
 def did_you_mean(wanted: str, known: Sequence[str]) -> str:
     """`Did you mean …?` or nothing."""
-    lowered = {name.lower(): name for name in known}
+    if len(wanted) > LONGEST_NAME:
+        return ""
+    near = [name for name in known if len(name) <= LONGEST_NAME][:MOST_NAMES]
+    lowered = {name.lower(): name for name in near}
     close = get_close_matches(wanted.lower(), list(lowered), n=1, cutoff=0.6)
     return f"Did you mean {lowered[close[0]]}?" if close else ""
 

@@ -2,12 +2,14 @@
 
 The statements at the top level of all cells form one program. A statement is kept when the
 launcher needs a name that it binds; everything else (tests, plots, other exercises) is
-dropped and never runs. Kept statements stay on their own lines.
+dropped and never runs. Kept statements stay on their own lines. What the lesson itself binds is
+looked at only where the learner binds nothing of that name.
 """
 
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
 import symtable
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,8 @@ class Statement:
     """One statement at the top level. Line numbers count from 1 through all cells.
 
     `eager` names are needed when the statement runs, `lazy` ones when a function in it is
-    called; `changes` is the name whose object it alters (`configs.append(…)`).
+    called; `changes` is the name whose object it alters (`configs.append(…)`); `given` says
+    that it stands in a cell of the lesson that the learner has left as it was.
     """
 
     node: ast.stmt
@@ -34,6 +37,7 @@ class Statement:
     eager: frozenset[str]
     lazy: frozenset[str]
     changes: str | None
+    given: bool = False
 
     @property
     def line(self) -> int:
@@ -58,29 +62,30 @@ class Closure:
     missing: dict[str, int] = field(default_factory=dict)
 
 
-def statements(tree: ast.Module, text: str, first_line: int, first_index: int) -> list[Statement]:
+def statements(
+    tree: ast.Module, text: str, first_line: int, first_index: int, given: bool = False
+) -> list[Statement]:
     """The top-level statements of a cell whose first line is `first_line` of the program."""
-    lines = text.split("\n")
+    lines = [line.encode() for line in text.split("\n")]
     found: list[Statement] = []
     for node in tree.body:
         segment = _segment(lines, node)
         binds, eager, lazy = _names(node)
         ast.increment_lineno(node, first_line - 1)
-        found.append(
-            Statement(node, first_index + len(found), segment, binds, eager, lazy, _changed(node))
-        )
+        index = first_index + len(found)
+        found.append(Statement(node, index, segment, binds, eager, lazy, _changed(node), given))
     return found
 
 
-def _segment(lines: list[str], node: ast.stmt) -> str:
+def _segment(lines: list[bytes], node: ast.stmt) -> str:
     """The exact text of a statement, decorators included, without its neighbours on a line."""
     decorators = getattr(node, "decorator_list", None)
     first = (decorators[0].lineno if decorators else node.lineno) - 1
     column = 0 if decorators else node.col_offset
     last = (node.end_lineno or node.lineno) - 1
-    taken = [line.encode() for line in lines[first : last + 1]]
-    taken[-1] = taken[-1][: node.end_col_offset]
-    taken[0] = taken[0][column:]
+    if first == last:
+        return lines[first][column : node.end_col_offset].decode()
+    taken = [lines[first][column:], *lines[first + 1 : last], lines[last][: node.end_col_offset]]
     return b"\n".join(taken).decode()
 
 
@@ -145,31 +150,40 @@ def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
     """Everything that `launcher` needs, directly or through others."""
     program = [s for s in program if not is_main_guard(s.node)]
     by_index = {s.index: s for s in program}
-    binding, altering = _by_name(program)
+    bindings = Bindings(program)
     waiting = [launcher, *(s for s in program if is_needed_call(s))]
     result = Closure(kept={s.index for s in waiting})
     seen: set[tuple[str, int | None]] = set()
     while waiting:
         needing = waiting.pop()
+        unknown = []
         for name, limit in _needs(needing):
             if (name, limit) in seen:
                 continue
             seen.add((name, limit))
             result.needed.add(name)
-            chosen = [launcher]
-            if name not in launcher.binds:
-                chosen = _best(binding.get(name, []), limit)
-                if chosen and not chosen[0].is_import:
-                    later = altering.get(name, [])
-                    chosen += [s for s in later if s.index > chosen[0].index]
+            chosen = [launcher] if name in launcher.binds else bindings.chosen(name, limit)
             if not chosen and name not in BUILTIN_NAMES and name not in needing.binds:
-                result.missing.setdefault(name, _first_use(needing.node, name))
+                unknown.append(name)
             fresh = {s.index for s in chosen} - result.kept
             result.kept |= fresh
             waiting += [by_index[index] for index in sorted(fresh)]
+        _note_missing(result, needing, unknown)
     if result.missing:
         result.kept |= {s.index for s in program if is_star_import(s.node)}
     return result
+
+
+def _note_missing(result: Closure, needing: Statement, unknown: Sequence[str]) -> None:
+    """Add the names that nothing binds, with the line of their first use in the statement."""
+    if not unknown:
+        return
+    first: dict[str, int] = {}
+    for node in ast.walk(needing.node):
+        if isinstance(node, ast.Name):
+            first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+    for name in unknown:
+        result.missing.setdefault(name, first.get(name, needing.line))
 
 
 def is_star_import(node: ast.stmt) -> bool:
@@ -182,49 +196,86 @@ def _needs(statement: Statement) -> Iterator[tuple[str, int | None]]:
         yield name, None
     for name in sorted(statement.eager):
         yield name, statement.index
-    if not statement.is_function and not statement.is_import:
+    if isinstance(statement.node, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Match):
         for name in sorted(statement.binds):  # `x = 1`, then `if …: x = 2`
             yield name, statement.index
 
 
-def _by_name(
-    program: Sequence[Statement],
-) -> tuple[dict[str, list[Statement]], dict[str, list[Statement]]]:
-    """The statements that bind each name, and those that change its object."""
-    binding: dict[str, list[Statement]] = {}
-    altering: dict[str, list[Statement]] = {}
-    for statement in program:
-        for name in statement.binds:
-            binding.setdefault(name, []).append(statement)
-        if statement.changes is not None:
-            altering.setdefault(statement.changes, []).append(statement)
-    return binding, altering
+class Bindings:
+    """What gives each name its value: the learner's statements first, then the lesson's."""
+
+    def __init__(self, program: Sequence[Statement]) -> None:
+        self._bound: dict[str, tuple[_Bound, _Bound]] = {}
+        self._altering: dict[str, list[Statement]] = {}
+        self._told: set[tuple[str, int]] = set()
+        by_name: dict[str, tuple[list[Statement], list[Statement]]] = {}
+        for statement in program:
+            for name in statement.binds:
+                by_name.setdefault(name, ([], []))[statement.given].append(statement)
+            if statement.changes is not None:
+                self._altering.setdefault(statement.changes, []).append(statement)
+        for name, (own, given) in by_name.items():
+            self._bound[name] = _Bound(own), _Bound(given)
+
+    def chosen(self, name: str, limit: int | None) -> list[Statement]:
+        """The statements that give `name` its value before the statement number `limit`, or
+        after all; with what alters that value, the first time that it is asked for."""
+        group, position = self._place(name, limit)
+        if group is None:
+            return []
+        value = group.value(position)
+        if (name, value.index) in self._told:
+            return [value]
+        self._told.add((name, value.index))
+        if value.is_import:
+            return group.imports  # `import triton` and `import triton.language`
+        return [value, *self._altered(name, value, group)]
+
+    def _place(self, name: str, limit: int | None) -> tuple[_Bound | None, int]:
+        """The group that decides, and how many of its statements come before."""
+        groups = [group for group in self._bound.get(name, ()) if group.indexes]
+        if limit is not None:
+            for group in groups:
+                before = bisect.bisect_left(group.indexes, limit)
+                if before:
+                    return group, before
+            if any(group.holds(limit) for group in groups):
+                return None, 0
+        return (groups[0], len(groups[0].indexes)) if groups else (None, 0)
+
+    def _altered(self, name: str, value: Statement, group: _Bound) -> list[Statement]:
+        """What changes the object of a name between this value and the next."""
+        altering = self._altering.get(name, [])
+        after = bisect.bisect_right(group.indexes, value.index)
+        end = group.indexes[after] if after < len(group.indexes) else None
+        first = bisect.bisect_right(altering, value.index, key=lambda s: s.index)
+        last = len(altering)
+        if end is not None:
+            last = bisect.bisect_left(altering, end, key=lambda s: s.index)
+        return [s for s in altering[first:last] if value.given or not s.given]
 
 
-def _best(bound: Sequence[Statement], limit: int | None) -> list[Statement]:
-    """Of the statements that bind a name, what gives it its value at `limit`, or after all."""
-    if not bound:
-        return []
-    before = [s for s in bound if limit is None or s.index < limit]
-    if not before and limit is not None and any(s.index == limit for s in bound):
-        return []
-    pool = before or bound
-    if pool[-1].is_import:
-        return [s for s in bound if s.is_import]  # `import triton` and `import triton.language`
-    return [_last_written(pool)]
+class _Bound:
+    """The statements that bind one name, in order."""
 
+    def __init__(self, bound: Sequence[Statement]) -> None:
+        self.indexes = [statement.index for statement in bound]
+        self.imports = [statement for statement in bound if statement.is_import]
+        self._bound = bound
+        self._written: list[Statement | None] = []  # the last one that is no stub, up to here
+        last: Statement | None = None
+        for statement in bound:
+            stub = isinstance(statement.node, ast.FunctionDef) and body_is_empty(statement.node)
+            last = last if stub else statement
+            self._written.append(last)
 
-def _last_written(pool: Sequence[Statement]) -> Statement:
-    """The last definition wins, but an untouched stub wins over nothing that is written."""
-    written = [
-        s for s in pool if not (isinstance(s.node, ast.FunctionDef) and body_is_empty(s.node))
-    ]
-    return (written or pool)[-1]
+    def holds(self, index: int) -> bool:
+        place = bisect.bisect_left(self.indexes, index)
+        return place < len(self.indexes) and self.indexes[place] == index
 
-
-def _first_use(node: ast.AST, name: str) -> int:
-    lines = [n.lineno for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
-    return min(lines, default=getattr(node, "lineno", 1))
+    def value(self, count: int) -> Statement:
+        """Of the first `count` the last; but an untouched stub wins over nothing written."""
+        return self._written[count - 1] or self._bound[count - 1]
 
 
 def is_needed_call(statement: Statement) -> bool:
@@ -239,15 +290,12 @@ def sliced(program: Sequence[Statement], kept: set[int], needed: set[str], line_
 
     Imports keep the names that are needed: `import os, torch` becomes `import torch`.
     """
-    out = [""] * max(1, line_count)
+    rows: dict[int, list[str]] = {}
     for statement in program:
-        if statement.index not in kept:
-            continue
-        text = _trimmed(statement, needed)
-        for offset, line in enumerate(text.split("\n")):
-            row = statement.line - 1 + offset
-            out[row] = f"{out[row]}; {line}" if out[row] else line
-    return "\n".join(out) + "\n"
+        if statement.index in kept:
+            for offset, line in enumerate(_trimmed(statement, needed).split("\n")):
+                rows.setdefault(statement.line - 1 + offset, []).append(line)
+    return "\n".join("; ".join(rows.get(row, ())) for row in range(max(1, line_count))) + "\n"
 
 
 def _trimmed(statement: Statement, needed: set[str]) -> str:

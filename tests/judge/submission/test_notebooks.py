@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graders.judge.submission.files import without_outputs
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
+from graders.judge.submission.notebooks import without_outputs
 from tests.support.exercise_records import an_exercise
 
 EXERCISE = an_exercise()
@@ -172,8 +172,17 @@ def test_repeated_and_stub_launchers_do_not_count() -> None:
         (notebook(code("  \n")), "empty"),
         (notebook({"cell_type": "markdown", "source": "hello"}), "empty"),
         (notebook(code("x = 1")), "function-missing"),
-        (notebook(7, None, {"cell_type": "code"}, code(["a", 3])), "function-missing"),
-        ('{"cells": 3}', "empty"),
+        (notebook({"cell_type": "code"}, code(["a", "b"])), "function-missing"),
+        (notebook(7, code("x = 1")), "damaged-notebook"),
+        (notebook(None, code("x = 1")), "damaged-notebook"),
+        (notebook({"source": "x = 1"}), "damaged-notebook"),
+        (notebook({"cell_type": 7, "source": "x = 1"}), "damaged-notebook"),
+        (notebook(code(["a", 3])), "damaged-notebook"),
+        (notebook({"cell_type": "code", "source": 3}), "damaged-notebook"),
+        ('{"cells": 3}', "not-a-notebook"),
+        ("null", "not-a-notebook"),
+        ('{"nbformat": ' + "4" * 5000 + ', "cells": []}', "broken-json"),
+        ("[" * 200_000, "broken-json"),
     ],
 )
 def test_bad_notebooks_get_one_clear_line(text: str, expected: str, tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""What the reading process can be asked for: from bytes and a request to plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graders.judge.submission import notebooks
+from graders.judge.submission.files import cells_of
+from graders.judge.submission.given_cells import given_in
+from graders.judge.submission.program import Program, seemingly_defined
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+def _slice(data: bytes, request: Request) -> Answer:
+    """The launcher of an exercise and what it needs."""
+    cells = cells_of(data, request["notebook"], request["encoded"])
+    program = Program(cells, given_in(request["lesson"]))
+    found = program.slice(request["launcher"], request["parameters"])
+    return {"source": found.source, "cells": found.cells}
+
+
+def _names(data: bytes, request: Request) -> Answer:
+    """The names that a file defines or seems to define."""
+    cells = cells_of(data, request["notebook"])
+    return {"names": sorted({name for cell in cells for name in seemingly_defined(cell.text)})}
+
+
+def _notebook(data: bytes, _request: Request) -> Answer:
+    """A notebook in order: what nbgrader can read, with nothing in it but cells."""
+    return {"notebook": notebooks.in_order(data)}
+
+
+OPERATIONS: Mapping[str, Callable[[bytes, Request], Answer]] = {
+    "slice": _slice,
+    "names": _names,
+    "notebook": _notebook,
+}

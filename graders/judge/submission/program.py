@@ -1,0 +1,248 @@
+"""The statements of a submission, and what of them its launcher needs.
+
+This runs in the process that reads: see `reader`.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graders.judge.plain_text import one_line
+from graders.judge.submission.python_text import Broken, Cell, parsed
+from graders.judge.submission.refusals import (
+    Refusal,
+    SubmissionError,
+    did_you_mean,
+    missing_launcher,
+    refusal,
+    syntax_refusal,
+)
+from graders.judge.submission.slices import (
+    Statement,
+    body_is_empty,
+    closure,
+    is_star_import,
+    sliced,
+    statements,
+)
+
+CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times their memory
+STATEMENT_LIMIT = 10_000  # at the top level
+_DEFINITION = re.compile(r"^[ \t]*+(?:def[ \t]++(\w++)[ \t]*+\(|(\w++)[ \t]*+=[^=])", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an exercise asks for: a launcher of that name with these parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The kept text, and (first line, number) of each cell; no cells: a script."""
+
+    source: str
+    cells: tuple[tuple[int, int], ...]
+
+
+def seemingly_defined(text: str) -> Iterator[str]:
+    """The names that a text defines or seems to: it need not be Python."""
+    for match in _DEFINITION.finditer(text):
+        yield match[1] or match[2]
+
+
+def _nothing(_text: str) -> bool:
+    return False
+
+
+class Program:
+    """All cells that are Python, as one list of statements.
+
+    `given` says of a cell's text whether the lesson holds it as it is.
+    """
+
+    def __init__(self, cells: Sequence[Cell], given: Callable[[str], bool] = _nothing) -> None:
+        self._given = given
+        self.statements: list[Statement] = []
+        self.broken: list[Broken] = []
+        self.line_count = 0
+        self._cells: list[tuple[int, int]] = []
+        if not any(cell.text.strip() for cell in cells):
+            raise refusal(
+                "empty",
+                "The file is empty",
+                "There is no code in it.",
+                "Check that the right file was saved.",
+            )
+        if sum(len(cell.text) for cell in cells) > CODE_LIMIT:
+            raise self._too_much(f"{CODE_LIMIT:,} characters of code")
+        for cell in cells:
+            self._add(cell)
+
+    @staticmethod
+    def _too_much(limit: str) -> SubmissionError:
+        return refusal(
+            "too-large",
+            "There is too much code",
+            f"It holds more than {limit}, which no kernel needs.",
+            "Hand in the kernel, the launcher and what they need.",
+        )
+
+    def _add(self, cell: Cell) -> None:
+        first_line = self.line_count + 1
+        self._cells.append((first_line, cell.number))
+        self.line_count += cell.text.count("\n") + 1
+        try:
+            tree, text = parsed(cell)
+        except SyntaxError as error:
+            if cell.number == 0:
+                raise self._syntax(Broken(cell, error), first_line) from None
+            self.broken.append(Broken(cell, error))
+            return
+        if len(self.statements) + len(tree.body) > STATEMENT_LIMIT:
+            raise self._too_much(f"{STATEMENT_LIMIT:,} statements")
+        given = cell.number > 0 and self._given(cell.text)
+        self.statements += statements(tree, text, first_line, len(self.statements), given)
+
+    def slice(self, launcher: str, parameters: Sequence[str]) -> Slice:
+        """What the launcher needs; raises SubmissionError."""
+        wanted = Wanted(launcher, tuple(parameters))
+        try:
+            chosen = self._launcher(wanted)
+            found = closure(self.statements, chosen)
+            self._check_missing(found.missing, wanted)
+        except SubmissionError as error:
+            raise SubmissionError(self._in_its_cell(error.refusal)) from None
+        cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
+        source = sliced(self.statements, found.kept, found.needed, self.line_count)
+        return Slice(source, cells)
+
+    def _launcher(self, exercise: Wanted) -> Statement:
+        self._refuse_broken(exercise.name)
+        bound = [s for s in self.statements if exercise.name in s.binds]
+        defined = [s for s in bound if s.is_function]
+        if any(not s.given for s in defined):  # the lesson's own stub, which stands there, too
+            defined = [s for s in defined if not s.given]
+        if not defined:
+            raise self._no_launcher(exercise, bound)
+        written = [s for s in defined if not body_is_empty(_function(s))]
+        self._refuse_two(exercise.name, written)
+        chosen = (written or defined)[-1]
+        self._check_signature(exercise, chosen)
+        return chosen
+
+    def _no_launcher(self, exercise: Wanted, bound: Sequence[Statement]) -> SubmissionError:
+        if bound:
+            return refusal(
+                "function-missing",
+                f"{exercise.name} is not a plain function",
+                f"{self._place(bound[-1].line)}: {exercise.name} is bound by something other "
+                "than a top-level `def`.",
+                f"Write `def {exercise.name}({', '.join(exercise.parameters)}):`.",
+                line=bound[-1].line,
+            )
+        known = [_function(s).name for s in self.statements if s.is_function]
+        signature = f"{exercise.name}({', '.join(exercise.parameters)})"
+        return missing_launcher(exercise.name, signature, list(dict.fromkeys(known)))
+
+    def _refuse_two(self, name: str, written: Sequence[Statement]) -> None:
+        distinct = {ast.dump(s.node): s for s in written}
+        if len(distinct) < 2:
+            return
+        places = " and ".join(self._place(_function(s).lineno) for s in written[-2:])
+        raise refusal(
+            "defined-twice",
+            f"There are two different functions {name}",
+            f"{name} is defined in {places}, and the two differ: which one counts?",
+            "Keep one of them.",
+            line=_function(written[-1]).lineno,
+        )
+
+    def _check_signature(self, exercise: Wanted, chosen: Statement) -> None:
+        function = _function(chosen)
+        if _accepts(function.args, len(exercise.parameters)):
+            return
+        raise refusal(
+            "wrong-signature",
+            f"{exercise.name} takes other arguments",
+            f"{self._place(function.lineno)}: the exercise calls "
+            f"{exercise.name}({', '.join(exercise.parameters)}); yours is "
+            f"{exercise.name}({one_line(ast.unparse(function.args))}).",
+            "Take exactly these arguments; more are fine when they have defaults.",
+            line=function.lineno,
+        )
+
+    def _check_missing(self, missing: dict[str, int], exercise: Wanted) -> None:
+        if not missing:
+            return
+        stars = any(is_star_import(s.node) for s in self.statements)
+        for name, line in sorted(missing.items(), key=lambda item: item[1]):
+            self._refuse_broken(name)
+            if stars:
+                continue
+            known = sorted({bound for s in self.statements for bound in s.binds})
+            raise refusal(
+                "undefined-name",
+                f"{name} is not defined",
+                f"{self._place(line)}: {exercise.name} needs {name}, and nothing here defines it. "
+                f"{did_you_mean(name, known)}".strip(),
+                f"Define {name} before this line: there, beside the function, or in another cell.",
+                line=line,
+            )
+
+    def _refuse_broken(self, name: str) -> None:
+        """Report the syntax error of the cell in which `name` was meant to be defined."""
+        broken = self._meant.get(name)
+        if broken is not None:
+            first = next(line for line, number in self._cells if number == broken.cell.number)
+            raise self._syntax(broken, first)
+
+    @cached_property
+    def _meant(self) -> dict[str, Broken]:
+        """The names that the broken cells seem to define."""
+        found: dict[str, Broken] = {}
+        for broken in self.broken:
+            for name in seemingly_defined(broken.cell.text):
+                found.setdefault(name, broken)
+        return found
+
+    def _syntax(self, broken: Broken, first_line: int) -> SubmissionError:
+        line = broken.error.lineno or 1
+        place = f"line {line}"
+        if broken.cell.number:
+            place = f"cell {broken.cell.number}, {place}"
+        return syntax_refusal(broken.error, place, first_line + line - 1)
+
+    def _in_its_cell(self, told: Refusal) -> Refusal:
+        """The refusal with its line counted from the top of its cell, where there are cells."""
+        if told.line is None or [number for _, number in self._cells] == [0]:
+            return told
+        position = max(0, bisect.bisect_right(self._cells, (told.line, 10**9)) - 1)
+        first, number = self._cells[position]
+        return replace(told, where=f"cell {number}", line=told.line - first + 1)
+
+    def _place(self, line: int) -> str:
+        position = max(0, bisect.bisect_right(self._cells, (line, 10**9)) - 1)
+        first, number = self._cells[position]
+        return f"cell {number}, line {line - first + 1}" if number else f"line {line}"
+
+
+def _function(statement: Statement) -> ast.FunctionDef:
+    assert isinstance(statement.node, ast.FunctionDef)
+    return statement.node
+
+
+def _accepts(args: ast.arguments, count: int) -> bool:
+    """Whether the function can be called with `count` positional arguments."""
+    named = len(args.posonlyargs) + len(args.args)
+    required = named - len(args.defaults)
+    keywords_needed = any(default is None for default in args.kw_defaults)
+    enough = count <= named or args.vararg is not None
+    return required <= count and enough and not keywords_needed

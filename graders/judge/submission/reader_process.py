@@ -1,0 +1,238 @@
+"""Main of the warm process that reads submissions: one fork with limits for each of them.
+
+It imports nothing that is heavy or secret. A fork has no file but its input, no network, no
+second process, and ends at its limits of time and memory. Started by `reader` as a script with
+a JSON configuration: `{"socket": fd, "root": path, "seconds": s, "bytes": n, "patience": s}`.
+"""
+
+from __future__ import annotations
+
+import array
+import codecs
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# What Python imports late, in the middle of parsing: a fork can open no file any more.
+_IMPORTED_BEFOREHAND = ("unicodedata", "stringprep", "traceback", "encodings.idna")
+_ENCODINGS = (
+    *("utf-8-sig", "ascii", "latin-1", "iso8859-2", "iso8859-15", "cp437", "cp850", "cp1250"),
+    *("cp1251", "cp1252", "cp1253", "cp1254", "koi8-r", "mac-roman", "gbk", "gb2312", "gb18030"),
+    *("big5", "cp932", "cp949", "shift_jis", "euc_jp", "euc_kr"),
+)
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_NOBODY = 65_534
+_libc = ctypes.CDLL(None, use_errno=True)
+_SAMPLE = b"""
+import torch
+import triton.language as tl
+N: int = 4
+@tl.jit
+def kernel(x_ptr, n, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.store(x_ptr + offsets, 1.5, mask=(offsets < n) & (n[None, :] == "x"))
+def sample(x):
+    out = [torch.empty_like(x) for _ in range(N)]
+    kernel[(N,)](x, *out, B=2)
+    return f"{out}"
+"""
+_SAMPLE_REQUEST = {
+    "launcher": "sample",
+    "parameters": ["x"],
+    "lesson": "",
+    "notebook": False,
+    "encoded": True,
+}
+Operations = Mapping[str, Callable[[bytes, Mapping[str, Any]], dict[str, Any]]]
+
+
+def main() -> None:
+    config = json.loads(sys.argv[1])
+    sys.path.insert(0, config["root"])
+    for name in _IMPORTED_BEFOREHAND:
+        importlib.import_module(name)
+    for name in _ENCODINGS:
+        codecs.lookup(name)
+    from graders.judge.submission.given_cells import fingerprints
+    from graders.judge.submission.operations import OPERATIONS
+
+    fingerprints()
+    gc.collect()
+    gc.freeze()  # what is there now is shared with every fork
+    with socket.socket(fileno=config["socket"]) as control, contextlib.suppress(ConnectionError):
+        _Warm(config, control, OPERATIONS).serve()
+
+
+class _Warm:
+    """Serves one request after another until the judge closes its end."""
+
+    def __init__(
+        self, config: Mapping[str, Any], control: socket.socket, operations: Operations
+    ) -> None:
+        self._config = config
+        self._control = control
+        self._operations = operations
+        self._rules, self._filter = _layers()
+
+    def serve(self) -> None:
+        while True:
+            pid, child = self._ready()
+            message, descriptors = _received(self._control)
+            with child:
+                if message:
+                    rights = array.array("i", descriptors)
+                    child.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+            for descriptor in descriptors:
+                os.close(descriptor)
+            ending = self._wait(pid)
+            if not message:
+                return
+            self._control.send(json.dumps(ending).encode())
+
+    def _ready(self) -> tuple[int, socket.socket]:
+        """A fork that waits for one request: what a fork costs, nobody waits for."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                ours.close()
+                self._control.detach()
+                self._wait_and_read(theirs, parent)
+            finally:  # whatever it was, this process must not go on as the warm one
+                os._exit(1)
+        theirs.close()
+        return pid, ours
+
+    def _wait_and_read(self, requests: socket.socket, parent: int) -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        gc.disable()  # it would touch, and so copy, all that is shared; memory has its limit
+        self._operations["slice"](_SAMPLE, _SAMPLE_REQUEST)  # copies what reading touches
+        message, descriptors = _received(requests)
+        if message:
+            requests.detach()
+            self._read(json.loads(message), *descriptors)
+        os._exit(0)
+
+    def _wait(self, pid: int) -> dict[str, Any]:
+        """How the fork ended, what it took, and whether it was our patience that ended it."""
+        exited = os.pidfd_open(pid)
+        started, patient = time.monotonic(), True
+        poll = select.poll()
+        poll.register(exited, select.POLLIN)
+        if not poll.poll(self._config["patience"] * 1000):
+            patient = False
+            os.kill(pid, signal.SIGKILL)
+        os.close(exited)
+        _, status, used = os.wait4(pid, 0)
+        return {
+            "status": status,
+            "patient": patient,
+            "seconds": time.monotonic() - started,
+            "processor": used.ru_utime + used.ru_stime,
+            "bytes": used.ru_maxrss * 1024,
+        }
+
+    def _read(self, request: Mapping[str, Any], data: int, answer: int) -> None:
+        """In the fork: enter the limits, read, answer."""
+        self._bind(data, answer)
+        try:
+            told = self._told(request, data)
+        except MemoryError:
+            told = {"limit": "memory"}
+        except BaseException as error:
+            told = {"fault": _where(error)}
+        with os.fdopen(answer, "wb") as out:
+            out.write(json.dumps(told).encode())
+        os._exit(0)
+
+    def _told(self, request: Mapping[str, Any], data: int) -> dict[str, Any]:
+        from graders.judge.submission.refusals import SubmissionError
+
+        try:
+            held = os.pread(data, os.fstat(data).st_size, 0)
+            return {"found": self._operations[request["operation"]](held, request)}
+        except SubmissionError as error:
+            return {"refused": vars(error.refusal)}
+
+    def _bind(self, *kept: int) -> None:
+        """Close every other file, then give up what reading does not need, for ever."""
+        rules = () if self._rules is None else (self._rules.fd,)
+        last = 2
+        for descriptor in sorted((*kept, *rules)):
+            os.closerange(last + 1, descriptor)
+            last = descriptor
+        os.closerange(last + 1, 1 << 20)
+        seconds, size = self._config["seconds"], self._config["bytes"]
+        limits = {
+            resource.RLIMIT_CPU: seconds,
+            resource.RLIMIT_AS: size,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_FSIZE: 0,
+            resource.RLIMIT_NPROC: 0,
+        }
+        for which, value in limits.items():
+            resource.setrlimit(which, (value, value))
+        if os.getuid() == 0:
+            with contextlib.suppress(OSError):
+                os.setgroups([])
+                os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if self._rules is not None:
+            self._rules.restrict()
+        if self._filter is not None:
+            self._filter.apply()
+
+
+def _received(control: socket.socket) -> tuple[bytes, list[int]]:
+    """A message with the descriptors that came along; an empty one when the other end is gone."""
+    received = array.array("i")
+    message, ancillary, *_ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
+    for _, _, data in ancillary:
+        received.frombytes(data[: len(data) - len(data) % received.itemsize])
+    return message, list(received)
+
+
+def _layers() -> tuple[Any, Any]:
+    """Landlock without one open path, and a filter of system calls; None where there is none."""
+    from graders.judge.sandbox import landlock, seccomp
+
+    try:
+        rules = landlock.Ruleset()
+    except OSError:
+        rules = None
+    try:
+        calls = seccomp.computing(may_open=False)
+    except (ImportError, OSError, RuntimeError, ValueError):
+        calls = None
+    return rules, calls
+
+
+def _where(error: BaseException) -> str:
+    """The kind of an error and the line of ours that it comes from; nothing that it says."""
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if "/graders/" in name:
+            place = f" at {name.rpartition('/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}{place}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""What is not graded is named, what a person decided stays, and errors are one line."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, LoggingConfigurable
+
+from graders.cli import autograde as autograde_command
+from graders.cli.report import report
+from graders.grading import autograde, judging
+from graders.grading.autograde import Autograder
+from graders.grading.class_report import class_report
+from graders.grading.plugins.export import MoodleExportPlugin
+from graders.judge.speed import limits
+from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
+
+pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    return make(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def course(template: SmallCourse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallCourse:
+    folder = tmp_path / "course"
+    shutil.copytree(template.folder, folder)
+    monkeypatch.setattr(judging, "warm_marker", lambda: pytest.fail("a real judge was asked"))
+    return SmallCourse(folder, template.released)
+
+
+def grade(course: SmallCourse) -> dict[str, str]:
+    grader = Autograder(course.folder, ASSIGNMENT)
+    return {r.student: r.status for r in grader.grade(grader.students(), FakeJudging())}
+
+
+def database(course: SmallCourse) -> str:
+    return f"sqlite:///{course.folder / 'gradebook.db'}"
+
+
+def answers(notebook: Any) -> None:
+    cell = next(cell for cell in notebook.cells if cell.id == "contiguity")
+    cell.source = "Because its rows are not beside each other."
+
+
+class App(LoggingConfigurable):  # type: ignore[misc]
+    """As much of nbgrader's export as the plugins look at."""
+
+    def __init__(self, course: SmallCourse, config: Config) -> None:
+        super().__init__(config=config)
+        self.coursedir = CourseDirectory(root=str(course.folder), config=config)
+
+
+def exported(course: SmallCourse, config: Config | None = None) -> dict[str, str]:
+    """Student → the score that an LMS gets."""
+    path = course.folder / "grades.csv"
+    plugin = MoodleExportPlugin(parent=App(course, config or Config()))
+    plugin.to = str(path)
+    with Gradebook(database(course)) as gradebook:
+        plugin.export(gradebook)
+    with open(path, encoding="utf-8", newline="") as file:
+        return {row["ID number"]: row[ASSIGNMENT] for row in csv.DictReader(file)}
+
+
+def test_who_cannot_be_read_is_in_report_table_and_log(
+    course: SmallCourse, caplog: pytest.LogCaptureFixture
+) -> None:
+    course.hand_in("ada", "right = 1")
+    course.hand_in("kurt", "right = 1").write_text('{"cells": [')
+    assert grade(course) == {"ada": "graded", "kurt": "ungraded"}
+    found = class_report(course.folder, ASSIGNMENT, database(course))
+    assert [student.name for student in found.students] == ["ada", "kurt"]
+    assert [student.name for student in found.ungraded] == ["kurt"]
+    done = CliRunner().invoke(report, [ASSIGNMENT, "--course", str(course.folder)])
+    assert done.exit_code == 0
+    assert done.output.startswith("2 submissions")
+    assert "not graded: kurt: the notebook cannot be read: The notebook is damaged" in done.output
+    table = (course.folder / "reports" / f"{ASSIGNMENT}.csv").read_text()
+    assert 'kurt,,0,"the notebook cannot be read' in table
+    with caplog.at_level(logging.WARNING, logger="traitlets"):
+        exported(course)
+    assert f"NOT GRADED: {ASSIGNMENT}, kurt: the notebook cannot be read" in caplog.text
+
+
+def test_a_penalty_goes_by_the_score_as_it_is(course: SmallCourse) -> None:
+    with Gradebook(database(course)) as gradebook:
+        gradebook.update_or_create_assignment(ASSIGNMENT, duedate="2026-03-02 12:00:00 UTC")
+    path = course.hand_in("ada", "right = 1")
+    (path.parent / "timestamp.txt").write_text("2026-03-05 12:00:00 UTC")
+    course.hand_in("kurt", "right = 1")
+    grade(course)
+    with Gradebook(database(course)) as gradebook:
+        for student in ("ada", "kurt"):
+            for grade_ in gradebook.find_submission(ASSIGNMENT, student).notebooks[0].grades:
+                if grade_.name == "contiguity":
+                    grade_.manual_score, grade_.needs_manual_grade = 5, False
+        gradebook.db.commit()
+    assert exported(course) == {"ada": "15", "kurt": "15"}
+    late = Config()
+    late.LateSubmissionPlugin.penalty_method = "zero"
+    assert exported(course, late) == {"ada": "0", "kurt": "15"}
+
+
+def test_what_a_person_graded_stays_graded_until_the_notebook_changes(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wants_a_person() -> bool:
+        with Gradebook(database(course)) as gradebook:
+            (notebook,) = gradebook.find_submission(ASSIGNMENT, "ada").notebooks
+            return any(g.needs_manual_grade for g in notebook.grades if g.name == "contiguity")
+
+    course.hand_in("ada", "right = 1", answers)
+    grade(course)
+    assert wants_a_person()
+    with Gradebook(database(course)) as gradebook:
+        (notebook,) = gradebook.find_submission(ASSIGNMENT, "ada").notebooks
+        for found in notebook.grades:
+            if found.name == "contiguity":
+                found.manual_score, found.needs_manual_grade = 5, False
+        gradebook.db.commit()
+    monkeypatch.setattr(autograde, "judge_version", lambda: "another judge")
+    assert grade(course) == {"ada": "graded"}
+    assert not wants_a_person()
+    course.hand_in("ada", "right = 2", answers)
+    assert grade(course) == {"ada": "graded"}
+    assert wants_a_person()
+
+
+@pytest.mark.parametrize("mode", ["gpu", "all"])
+def test_a_mode_without_its_gpu_changes_nothing(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    course.hand_in("ada", "right = 1")
+    monkeypatch.setattr(limits, "has_gpu", lambda: False)
+    monkeypatch.setenv(judging.MODE, mode)
+    before = sorted(path for path in course.folder.rglob("*"))
+    options = [ASSIGNMENT, "--course", str(course.folder), "--mode", mode]
+    done = CliRunner().invoke(autograde_command.autograde, options)
+    assert done.exit_code == 1
+    assert f"there is no GPU here, which --mode {mode} asks for" in done.output
+    assert sorted(path for path in course.folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://", "http:/x", ""])
+def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
+    done = CliRunner().invoke(autograde_command.autograde, [ASSIGNMENT, "--scheduler", address])
+    assert done.exit_code == 2
+    assert "is no address" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_reports_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:
+    place = ["--course", str(course.folder)]
+    blocked = course.folder / "blocked"
+    blocked.write_text("a file, no folder")
+    for options, said in (
+        (["09_nothing", *place], "the gradebook does not know 09_nothing"),
+        ([ASSIGNMENT, *place, "--db", "sqlite:////nowhere/at/all.db"], "there is no gradebook at"),
+        ([ASSIGNMENT, *place, "--db", "nonsense"], "the gradebook cannot be read"),
+        ([ASSIGNMENT, *place, "--to", str(blocked / "in")], "name another folder with --to"),
+        ([ASSIGNMENT, "--course", "nowhere"], "is missing: run `tilewise build`"),
+    ):
+        done = CliRunner().invoke(report, options)
+        assert done.exit_code == 1, done.output
+        assert said in done.output
+        assert done.output.count("\n") == 1
