@@ -5,6 +5,7 @@ figures.blocks_1d(7, 4)          # the last expression of a cell: shown, with wo
 print(figures.blocks_1d(7, 4).alt)
 """
 
+from triton_util.figures.attention import attention_walk, causal_tiles
 from triton_util.figures.blocks import (
     blocks_1d,
     fusion_trips,
@@ -23,7 +24,9 @@ from triton_util.figures.touches import touches
 
 __all__ = [
     "Drawing",
+    "attention_walk",
     "blocks_1d",
+    "causal_tiles",
     "chain",
     "fusion_trips",
     "lake",
