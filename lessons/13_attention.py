@@ -344,7 +344,8 @@ if properties_that_notice is not None:
 # %%
 for n in (1, 2, 63, 65, 70, 129):
     held = properties(attention, n)
-    print(f"n = {n:3d}:", "all four hold" if all(held.values()) else [name for name in held if not held[name]])
+    broken = ", ".join(name for name in held if not held[name])
+    print(f"n = {n:3d}:", f"broken: {broken}" if broken else "all four hold")
 
 # %% [markdown]
 # ## Right, and not yet fast

@@ -50,6 +50,8 @@ def backwards_kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constex
 def attention(q, k, v, causal):
     m, d = q.shape[-2:]
     n = k.shape[-2]
+    if q.numel() == 0:
+        return torch.empty(q.shape, dtype=q.dtype, device=q.device)
     q3, k3, v3 = q.reshape(-1, m, d).contiguous(), k.reshape(-1, n, d).contiguous(), v.reshape(-1, n, d).contiguous()
     o = torch.empty_like(q3)
     backwards_kernel[(triton.cdiv(m, 32), q3.shape[0])](
