@@ -106,8 +106,8 @@ explore.reveal(result_then, accumulator / row_sum)
 # The weights of the two keys are to each other as 1 to 4, so the result is (10 + 4 · 20) / 5. The rescaling found it
 # without ever going back to the first key.
 #
-# **Try it.** Walk through six keys. In which step does nothing need to be rescaled, and why is the factor 0 in the first
-# one? Does the block size change the end?
+# **Try it.** Walk through six keys in blocks of 1. In which steps is the factor 1, so that nothing changes? Why is it 0 in
+# the first step? Does the block size change the end?
 
 # %%
 explore.attention_walk(blocks=1, BLOCK_N=2)

@@ -15,6 +15,7 @@ from triton_util.figures.blocks import (
 )
 from triton_util.figures.chain import chain
 from triton_util.figures.drawing import Drawing
+from triton_util.figures.launches import launches
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
 from triton_util.figures.orders import launch_order, launch_orders
 from triton_util.figures.roofline import roofline
@@ -32,6 +33,7 @@ __all__ = [
     "lake",
     "launch_order",
     "launch_orders",
+    "launches",
     "machine",
     "matmul_tiles",
     "memory",
