@@ -110,7 +110,8 @@ QUIZ = (
                 "A kernel that reads and writes ordinary tensors has none.",
             ),
             Choice(
-                "Look for the mistake: a warm cache, bytes counted twice, a kernel that did not run.",
+                "Look for the mistake: a warm cache, bytes counted twice, a kernel that did not "
+                "run.",
                 "Yes. A figure above the limit is a finding about the stopwatch.",
                 right=True,
             ),
