@@ -8,25 +8,34 @@ import torch
 import triton
 import triton.language as tl
 
-
 # %% attention
+NEG_INF = tl.constexpr(float("-inf"))  # the score of a key that does not count
+
+
 @triton.jit
-def tile_ptrs(ptr, rows, cols, stride_row, stride_col):
+def head_ptr(ptr, strides, batch, head):
+    """Return `ptr` moved to one head of a tensor of shape (batches, n_heads, rows, D)."""
+    return ptr + batch * strides[0] + head * strides[1]
+
+
+@triton.jit
+def tile_ptrs(ptr, strides, rows, cols):
     """Return the pointers of a tile: `ptr` moved by each of `rows` and each of `cols`."""
-    return ptr + rows[:, None] * stride_row + cols[None, :] * stride_col
+    return ptr + rows[:, None] * strides[2] + cols[None, :] * strides[3]
 
 
 @triton.jit
 def attention_kernel(
-    q_ptr, k_ptr, v_ptr, output_ptr, M, N, n_heads, scale,
-    stride_qb, stride_qh, stride_qm, stride_qd, stride_kb, stride_kh, stride_kn, stride_kd,
-    stride_vb, stride_vh, stride_vn, stride_vd, stride_ob, stride_oh, stride_om, stride_od,
+    q_ptr, k_ptr, v_ptr, output_ptr,
+    q_strides, k_strides, v_strides, output_strides,
+    M, N, n_heads, scale,
     CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """Compute BLOCK_M rows of the output of one head of one batch.
 
     q and the output have shape (batches, n_heads, M, D), k and v (batches, n_heads, N, D).
-    Strides are counted in elements. With CAUSAL, query i sees the keys 0 ... i only.
+    The strides are tuples of four, counted in elements. With CAUSAL, query i sees the keys
+    0 ... i only.
     """
     # 1. Which block of queries of which head of which batch am I? Move the four pointers there.
     # 2. Load the queries once. Start with the maximum -inf, the sum 0 and the output 0.
@@ -36,44 +45,44 @@ def attention_kernel(
     #    c. Add the new weights to the sum, and weights @ v to the output.
     # 4. Divide the output by the sum and store it under a mask.
     ### BEGIN SOLUTION
-    block = tl.program_id(axis=0) % tl.cdiv(M, BLOCK_M)
+    n_blocks = tl.cdiv(M, BLOCK_M)
+    block = tl.program_id(axis=0) % n_blocks
     # In 64 bits, because an address can lie more than 2**31 elements away.
-    batch_and_head = (tl.program_id(axis=0) // tl.cdiv(M, BLOCK_M)).to(tl.int64)
+    batch_and_head = (tl.program_id(axis=0) // n_blocks).to(tl.int64)
     batch, head = batch_and_head // n_heads, batch_and_head % n_heads
-    q_ptr += batch * stride_qb + head * stride_qh
-    k_ptr += batch * stride_kb + head * stride_kh
-    v_ptr += batch * stride_vb + head * stride_vh
-    output_ptr += batch * stride_ob + head * stride_oh
+    q_ptr = head_ptr(q_ptr, q_strides, batch, head)
+    k_ptr = head_ptr(k_ptr, k_strides, batch, head)
+    v_ptr = head_ptr(v_ptr, v_strides, batch, head)
+    output_ptr = head_ptr(output_ptr, output_strides, batch, head)
     offs_m = block.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_d = tl.arange(0, D).to(tl.int64)
     mask_m = offs_m[:, None] < M
-    q = tl.load(tile_ptrs(q_ptr, offs_m, offs_d, stride_qm, stride_qd), mask=mask_m, other=0.0)
-    row_max = tl.full((BLOCK_M,), -float("inf"), dtype=tl.float32)
+    q = tl.load(tile_ptrs(q_ptr, q_strides, offs_m, offs_d), mask=mask_m, other=0.0)
+    row_max = tl.full((BLOCK_M,), NEG_INF, dtype=tl.float32)
     row_sum = tl.zeros((BLOCK_M,), dtype=tl.float32)
     accumulator = tl.zeros((BLOCK_M, D), dtype=tl.float32)
     n_visible = tl.minimum(N, (block + 1) * BLOCK_M) if CAUSAL else N
-    for start in range(0, n_visible, BLOCK_N):
+    for start in tl.range(0, n_visible, BLOCK_N):
         offs_n = start + tl.arange(0, BLOCK_N).to(tl.int64)
+        mask_n = offs_n[:, None] < N
+        k = tl.load(tile_ptrs(k_ptr, k_strides, offs_n, offs_d), mask=mask_n, other=0.0)
+        scores = tl.dot(q, k.T, input_precision="ieee") * scale
         visible = offs_n[None, :] < N
-        k_ptrs = tile_ptrs(k_ptr, offs_d, offs_n, stride_kd, stride_kn)
-        k = tl.load(k_ptrs, mask=visible, other=0.0)
-        scores = tl.dot(q, k, input_precision="ieee") * scale
         if CAUSAL:
             visible = visible & (offs_n[None, :] <= offs_m[:, None])
-        scores = tl.where(visible, scores, -float("inf"))
+        scores = tl.where(visible, scores, NEG_INF)
         # Key 0 is seen by every query, so from the first block on the maximum is a number.
         new_max = tl.maximum(row_max, tl.max(scores, axis=1))
         weights = tl.exp(scores - new_max[:, None])
         rescale = tl.exp(row_max - new_max)
         row_sum = row_sum * rescale + tl.sum(weights, axis=1)
-        v_ptrs = tile_ptrs(v_ptr, offs_n, offs_d, stride_vn, stride_vd)
-        v = tl.load(v_ptrs, mask=offs_n[:, None] < N, other=0.0)
+        v = tl.load(tile_ptrs(v_ptr, v_strides, offs_n, offs_d), mask=mask_n, other=0.0)
         accumulator = accumulator * rescale[:, None]
         accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee")
         row_max = new_max
     # Without a single key the sum is 0, and so is the output.
     accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]
-    output_ptrs = tile_ptrs(output_ptr, offs_m, offs_d, stride_om, stride_od)
+    output_ptrs = tile_ptrs(output_ptr, output_strides, offs_m, offs_d)
     tl.store(output_ptrs, accumulator.to(output_ptr.dtype.element_ty), mask=mask_m)
     ### END SOLUTION
 
@@ -101,33 +110,16 @@ def launch_attention(
         for i in range(q.shape[0]):
             launch_attention(q[i], k[i], v[i], output[i], causal)
         return
-    missing = 4 - q.ndim
-    batches, heads = (1,) * missing + tuple(q.shape[:-2])
-    m, d = q.shape[-2:]
-    n = k.shape[-2]
+    if q.ndim < 4:  # one batch, one head
+        launch_attention(q[None], k[None], v[None], output[None], causal)
+        return
+    batches, n_heads, m, d = q.shape
     # The wider the rows, the fewer of them fit into registers and shared memory.
     block = min(64, max(16, 16384 // (d * q.element_size())))
-    grid = (batches * heads * triton.cdiv(m, block),)
+    grid = (batches * n_heads * triton.cdiv(m, block),)
     attention_kernel[grid](
-        q,
-        k,
-        v,
-        output,
-        m,
-        n,
-        heads,
-        d**-0.5,
-        *(0,) * missing,
-        *q.stride(),
-        *(0,) * missing,
-        *k.stride(),
-        *(0,) * missing,
-        *v.stride(),
-        *(0,) * missing,
-        *output.stride(),
-        CAUSAL=causal,
-        D=d,
-        BLOCK_M=block,
-        BLOCK_N=min(32, block),
-        num_stages=2,
-    )
+        q, k, v, output,
+        q.stride(), k.stride(), v.stride(), output.stride(),
+        m, k.shape[-2], n_heads, d**-0.5,
+        CAUSAL=causal, D=d, BLOCK_M=block, BLOCK_N=min(32, block), num_stages=2,
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import jupytext
 
+from graders.authoring.measured import MarkError, with_figures
 from graders.authoring.rooms import slug_of
 from graders.judge.records import GraderError
 
@@ -81,7 +82,11 @@ class Lesson:
 
 def read_lesson(path: Path) -> Lesson:
     """Parse one lesson; a LessonError names what is wrong in it and the fix."""
-    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    try:
+        text = with_figures(path.read_text(encoding="utf-8"), path.parent.parent)
+    except MarkError as error:
+        raise LessonError(path, str(error)) from error
+    notebook = jupytext.reads(text, fmt="py:percent")
     lesson = Lesson(path, tuple(_cell(path, cell) for cell in notebook.cells))
     _check(lesson)
     return lesson

@@ -143,10 +143,13 @@ ATTENTION = Exercise(
         "row. Which numbers must you keep if you see that row block by block?",
         "Keep, for each query of the tile, the maximum so far, the sum so far and the output so "
         "far. When a block raises the maximum, multiply sum *and* output by exp(old - new). "
-        "Keys that do not exist, or lie in the future, get the score -inf.",
-        "`m_new = tl.maximum(m, tl.max(s, axis=1))`, `p = tl.exp(s - m_new[:, None])`, `alpha = "
-        "tl.exp(m - m_new)`, `l = l * alpha + tl.sum(p, axis=1)`, `acc = acc * alpha[:, None] + "
-        'tl.dot(p.to(v.dtype), v, input_precision="ieee")`; at the end `acc / l[:, None]`.',
+        "Keys that do not exist, or lie in the future, get the score -inf before the maximum.",
+        'Scores: `tl.dot(q, k.T, input_precision="ieee") * scale`, then `tl.where(visible, scores, '
+        "NEG_INF)`. With `new_max = tl.maximum(row_max, tl.max(scores, axis=1))`, `weights = "
+        "tl.exp(scores - new_max[:, None])` and `rescale = tl.exp(row_max - new_max)`: the sum "
+        "becomes `row_sum * rescale + tl.sum(weights, axis=1)`, the accumulator `accumulator * "
+        'rescale[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")`. After the '
+        "loop divide by `row_sum[:, None]`.",
     ),
     misconceptions=MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
@@ -156,20 +159,20 @@ EXERCISES = (ATTENTION,)
 
 QUIZ = (
     Question(
-        "Why does fused attention not store the matrix of scores?",
+        "Why does a fused attention not store the matrix of scores?",
         (
             Choice(
-                "It would be m × n numbers written to memory and read again.",
-                "Yes: for long sequences far more than q, k and v together.",
-                right=True,
-            ),
-            Choice(
                 "It is not needed for the result.",
-                "Every score is needed; but only while its block is being worked on.",
+                "Every score is needed; but only while its tile is being worked on.",
             ),
             Choice(
-                "Triton cannot store matrices.",
-                "It can. The point is the traffic.",
+                "Triton cannot store a matrix that large.",
+                "It can. The point is the traffic, not the size of a store.",
+            ),
+            Choice(
+                "It would be m × n numbers, written to memory and read again, for each head.",
+                "Yes: for long texts far more than q, k, v and the output together.",
+                right=True,
             ),
         ),
     ),
@@ -177,18 +180,57 @@ QUIZ = (
         "A block of keys raises the running maximum of a query. What must be rescaled?",
         (
             Choice(
-                "Only the sum of the weights.",
-                "The output so far is a sum of the same weights times values: it too refers to "
-                "the old maximum.",
-            ),
-            Choice(
-                "The sum and the output so far.",
-                "Yes, both by exp(old - new).",
+                "The sum and the accumulator.",
+                "Yes, both, by exp(old - new): their weights refer to the old maximum.",
                 right=True,
             ),
             Choice(
+                "Only the sum of the weights.",
+                "The accumulator is a sum of the same weights times values: it refers to the old "
+                "maximum, too.",
+            ),
+            Choice(
                 "Nothing: the division at the end corrects it.",
-                "It corrects a common factor. Old and new terms have different ones.",
+                "It corrects a factor that all terms share. Old and new terms have different ones.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel loads missing keys with `other=0.0` and does nothing else about them. Which keys "
+        "show that best?",
+        (
+            Choice(
+                "128 keys with random scores.",
+                "Then no key is missing, if the block divides 128: the mistake cannot show.",
+            ),
+            Choice(
+                "127 keys whose scores are large.",
+                "exp(0 - maximum) is then next to nothing, and the missing key hides.",
+            ),
+            Choice(
+                "127 keys whose scores are all far below zero.",
+                "Yes: the missing key's score, 0, is the highest, and it takes nearly everything.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "With a causal mask a program ends its walk at the last key that its last query sees. What "
+        "does that replace?",
+        (
+            Choice(
+                "The comparison of positions in all tiles.",
+                "In a tile on the diagonal some keys lie in the future of some queries. There the "
+                "mask must still compare.",
+            ),
+            Choice(
+                "Nothing. It saves tiles; the comparison is still needed on the diagonal.",
+                "Yes. Without the early end the result is the same, and about twice the work.",
+                right=True,
+            ),
+            Choice(
+                "The division by the sum.",
+                "However many keys a query saw, its weights add up to 1 only after the division.",
             ),
         ),
     ),
@@ -196,12 +238,38 @@ QUIZ = (
         "Which sizes test a causal mask best?",
         (
             Choice(
+                "Sizes just beside the block sizes, and 1: 1, 63, 65, 129.",
+                "Yes: the diagonal then crosses ragged blocks, and the first query sees one key.",
+                right=True,
+            ),
+            Choice(
                 "Powers of two: 64, 128, 256.",
                 "There block edges and the diagonal coincide nicely: mistakes hide.",
             ),
             Choice(
-                "Sizes just beside the block sizes, and 1: 1, 63, 65, 129.",
-                "Yes: the diagonal then crosses ragged blocks, and the first query sees one key.",
+                "One very large size.",
+                "It takes long, and its edges are of one kind. Many small ragged sizes show more.",
+            ),
+        ),
+    ),
+    Question(
+        "Which of these belongs into an autotuner's list for this kernel?",
+        (
+            Choice(
+                "`BLOCK_K`, along d.",
+                "A score needs the whole of d, which is short: it is taken at once.",
+            ),
+            Choice(
+                "`CAUSAL`.",
+                "It changes what is computed: it belongs into the key, not among the candidates.",
+            ),
+            Choice(
+                "`scale`.",
+                "It is part of the formula, 1/√d. Another one gives another result.",
+            ),
+            Choice(
+                "`BLOCK_M`, `BLOCK_N`, `num_warps` and `num_stages`.",
+                "Yes: they change the speed and not the result.",
                 right=True,
             ),
         ),

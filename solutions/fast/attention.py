@@ -16,6 +16,8 @@ exist or may not be seen, so the loop over all the others needs no mask. With `c
 programs with the most keys come first, so that none of them is left over at the end.
 """
 
+import math
+
 import torch
 import triton
 from triton.experimental import gluon
@@ -42,6 +44,7 @@ from solutions.fast.hopper import (
 BLOCK_M = 128
 BLOCK_N = 128
 STAGES = 2
+LOG2_E = math.log2(math.e)  # exp(x) is exp2(x * LOG2_E)
 
 
 @gluon.jit
@@ -282,7 +285,7 @@ def attention(
         m,
         k.shape[-2],
         heads,
-        d**-0.5 * 1.4426950408889634,
+        d**-0.5 * LOG2_E,
         D=d,
         BLOCK_M=BLOCK_M,
         BLOCK_N=BLOCK_N,

@@ -15,6 +15,8 @@ Why the plain forms cannot always reach it:
   own, so that the walk through the row needs no exchange between threads.
 """
 
+import math
+
 import torch
 import triton
 import triton.language as tl
@@ -22,6 +24,7 @@ import triton.language as tl
 from solutions import reductions as plain
 
 LONGEST_BLOCK = 16384
+LOG2_E = tl.constexpr(math.log2(math.e))  # exp(x) is exp2(x * LOG2_E)
 
 
 @triton.jit
@@ -53,7 +56,7 @@ def softmax_rows_kernel(
         x = tl.where(rows[:, None] < n_rows, x, 0.0)  # a whole row of -inf would give NaN
     # Times log2(e): what the GPU has an instruction for is powers of two. Only after the
     # subtraction, because the product of a large x would be rounded too much.
-    numerator = tl.exp2((x - tl.max(x, axis=1)[:, None]) * 1.4426950408889634)
+    numerator = tl.exp2((x - tl.max(x, axis=1)[:, None]) * LOG2_E)
     result = numerator * (1.0 / tl.sum(numerator, axis=1))[:, None]
     output_ptrs = output_ptr + rows[:, None] * n_cols + cols[None, :]
     if FULL:
@@ -89,17 +92,17 @@ def softmax_long_kernel(
         cols = i * (DEPTH * WIDTH) + offsets
         x = tl.load(x_ptr + cols, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
         new_maxima = tl.maximum(maxima, tl.max(x, axis=0))
-        terms = tl.sum(tl.exp2((x - new_maxima[None, :]) * 1.4426950408889634), axis=0)
-        sums = sums * tl.exp2((maxima - new_maxima) * 1.4426950408889634) + terms
+        terms = tl.sum(tl.exp2((x - new_maxima[None, :]) * LOG2_E), axis=0)
+        sums = sums * tl.exp2((maxima - new_maxima) * LOG2_E) + terms
         maxima = new_maxima
     row_max = tl.max(maxima, axis=0)
-    factor = 1.0 / tl.sum(sums * tl.exp2((maxima - row_max) * 1.4426950408889634), axis=0)
+    factor = 1.0 / tl.sum(sums * tl.exp2((maxima - row_max) * LOG2_E), axis=0)
     for i in range(n_blocks):
         cols = (n_blocks - 1 - i) * (DEPTH * WIDTH) + offsets
         mask = cols < n_cols
         # The row is not needed again, nor is the output: leave the cache to other rows.
         x = tl.load(x_ptr + cols, mask=mask, other=0.0, eviction_policy="evict_first")
-        result = tl.exp2((x.to(tl.float32) - row_max) * 1.4426950408889634) * factor
+        result = tl.exp2((x.to(tl.float32) - row_max) * LOG2_E) * factor
         result = result.to(output_ptr.dtype.element_ty)
         tl.store(output_ptr + cols, result, mask=mask, cache_modifier=".cs")
 

@@ -15,7 +15,7 @@ from graders.authoring.rooms import slug_of
 from triton_util import explore, figures
 
 ROOT = Path(__file__).parents[2]
-LESSONS = sorted((ROOT / "lessons").glob("[0-9][0-9]_*.py"))
+LESSONS = sorted((ROOT / "lessons").rglob("[0-9][0-9]_*.py"))  # drafts, too
 UNGRADED = {"tour"}
 WIDTH = 120  # characters of a code line; wider ones scroll in a notebook
 SHOULD_NOT_APPEAR = ("TODO", "FIXME", "lorem", "click here", "simply ", "obviously")

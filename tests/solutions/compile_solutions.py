@@ -85,21 +85,33 @@ def describe(kernel: Any, arguments: dict[str, Any]) -> tuple[dict, dict, dict]:
     signature, constants, attributes = {}, {}, {}
     for position, parameter in enumerate(kernel.params):
         value = arguments[parameter.name]
-        if parameter.is_constexpr or value is None or (type(value) is int and value == 1):
+        if parameter.is_constexpr:
             signature[parameter.name] = "constexpr"
             constants[(position,)] = value
-        elif isinstance(value, torch.Tensor):
-            signature[parameter.name] = POINTERS[value.dtype]
-            # On a GPU every allocation is aligned; a view may start anywhere.
-            if value.storage_offset() * value.element_size() % 16 == 0:
-                attributes[(position,)] = [["tt.divisibility", 16]]
-        elif isinstance(value, float):
-            signature[parameter.name] = "fp32"
         else:
-            signature[parameter.name] = "i32" if -(2**31) <= value < 2**31 else "i64"
-            if value % 16 == 0:
-                attributes[(position,)] = [["tt.divisibility", 16]]
+            kind = kind_of(value, (position,), constants, attributes)
+            signature[parameter.name] = kind
     return signature, constants, attributes
+
+
+def kind_of(value: Any, path: tuple[int, ...], constants: dict, attributes: dict) -> Any:
+    """The type of one argument, of each item of a tuple; notes constants and divisibilities."""
+    if isinstance(value, tuple):
+        items = enumerate(value)
+        return tuple(kind_of(item, (*path, i), constants, attributes) for i, item in items)
+    if value is None or (type(value) is int and value == 1):
+        constants[path] = value
+        return "constexpr"
+    if isinstance(value, float):
+        return "fp32"
+    if isinstance(value, torch.Tensor):
+        # On a GPU every allocation is aligned; a view may start anywhere.
+        aligned, kind = value.storage_offset() * value.element_size(), POINTERS[value.dtype]
+    else:
+        aligned, kind = value, "i32" if -(2**31) <= value < 2**31 else "i64"
+    if aligned % 16 == 0:
+        attributes[path] = [["tt.divisibility", 16]]
+    return kind
 
 
 def record_launches(launches: Launches) -> None:

@@ -5,6 +5,13 @@ terminals and for notebooks in which widgets do not render. `reveal` shows a mea
 to somebody who has predicted it, and `measure` counts the bytes that kernels move.
 """
 
+from triton_util.explore.attention import (
+    attention_walk,
+    attention_walk_text,
+    causal_tiles,
+    causal_tiles_text,
+    tile_kinds,
+)
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
 from triton_util.explore.budget import budget, tile_budget, tile_budget_text
 from triton_util.explore.conditions import conditions, conditions_text
@@ -27,10 +34,14 @@ from triton_util.explore.tiles import tiles_2d, tiles_2d_text
 __all__ = [
     "GPUS",
     "Moved",
+    "attention_walk",
+    "attention_walk_text",
     "blocks_1d",
     "blocks_1d_text",
     "blocks_needed",
     "budget",
+    "causal_tiles",
+    "causal_tiles_text",
     "conditions",
     "conditions_text",
     "grouped",
@@ -50,6 +61,7 @@ __all__ = [
     "strides_text",
     "tile_budget",
     "tile_budget_text",
+    "tile_kinds",
     "tiles_2d",
     "tiles_2d_text",
 ]

@@ -5,6 +5,7 @@ figures.blocks_1d(7, 4)          # the last expression of a cell: shown, with wo
 print(figures.blocks_1d(7, 4).alt)
 """
 
+from triton_util.figures.attention import attention_walk, causal_tiles
 from triton_util.figures.blocks import (
     blocks_1d,
     fusion_trips,
@@ -14,6 +15,7 @@ from triton_util.figures.blocks import (
 )
 from triton_util.figures.chain import chain
 from triton_util.figures.drawing import Drawing
+from triton_util.figures.launches import launches
 from triton_util.figures.matmul import matmul_tiles, tile_reuse
 from triton_util.figures.orders import launch_order, launch_orders
 from triton_util.figures.roofline import roofline
@@ -23,12 +25,15 @@ from triton_util.figures.touches import touches
 
 __all__ = [
     "Drawing",
+    "attention_walk",
     "blocks_1d",
+    "causal_tiles",
     "chain",
     "fusion_trips",
     "lake",
     "launch_order",
     "launch_orders",
+    "launches",
     "machine",
     "matmul_tiles",
     "memory",

@@ -14,6 +14,7 @@ from matplotlib import image
 from tests.support.interpreting_process import InterpretingProcess
 from triton_util import explore, figures
 from triton_util.explore import controls
+from triton_util.explore.attention import SCORES, VALUES
 from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import BASE_LENGTH, VIEWS
 from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
@@ -266,3 +267,45 @@ def test_the_online_softmax_ends_where_the_plain_one_does(block_size: int) -> No
     text = explore.online_softmax_text(8, block_size)
     last, exact = text.splitlines()[-3], text.splitlines()[-1]
     assert last.split("sum is ")[1] == exact.split("sum ")[1]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("query", [0, 2, 5])
+@pytest.mark.parametrize("block", [1, 2, 4])
+def test_the_walk_of_attention_ends_where_the_plain_formula_does(
+    block: int, query: int, causal: bool
+) -> None:
+    scores, values = torch.tensor(SCORES), torch.tensor(VALUES)
+    if causal:
+        scores = scores.masked_fill(torch.arange(len(SCORES)) > query, -torch.inf)
+    expected = f"{torch.softmax(scores, 0) @ values:.4f}"
+    text = explore.attention_walk_text(6, block, query, causal)
+    so_far, at_once = (line.split(": ")[1].strip() for line in text.splitlines()[-2:])
+    assert so_far == at_once == expected
+
+
+@pytest.mark.parametrize("sizes", [(256, 64, 32), (129, 32, 32), (129, 64, 16), (1, 16, 16)])
+def test_the_tiles_of_a_causal_mask_are_those_of_the_mask(sizes: tuple[int, int, int]) -> None:
+    n, block_m, block_n = sizes
+    seen = torch.ones(n, n, dtype=torch.bool).tril()
+    for i, row in enumerate(explore.tile_kinds(n, n, block_m, block_n, causal=True)):
+        for j, kind in enumerate(row):
+            rows, cols = (
+                slice(i * block_m, (i + 1) * block_m),
+                slice(j * block_n, (j + 1) * block_n),
+            )
+            tile = seen[rows, cols]
+            assert kind == ("full" if tile.all() else "diagonal" if tile.any() else "skipped")
+
+
+def test_without_causal_every_tile_is_full() -> None:
+    kinds = explore.tile_kinds(40, 70, 16, 32, causal=False)
+    assert [len(row) for row in kinds] == [3, 3, 3]
+    assert {kind for row in kinds for kind in row} == {"full"}
+
+
+def test_the_pictures_of_attention_refuse_what_they_cannot_show() -> None:
+    with pytest.raises(ValueError, match="at most 6 blocks"):
+        figures.attention_walk(blocks=7)
+    with pytest.raises(ValueError, match="at most 12 rows"):
+        figures.causal_tiles(1000)

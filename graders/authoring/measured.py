@@ -1,0 +1,67 @@
+"""Measured figures in a lesson's text: the build takes them from the one file that keeps them.
+
+A lesson writes a mark, and the notebook shows a number:
+
+    {h200: attention B4 H32 S4096 D128 full | plain | TFLOP/s}        373
+    {h200: attention B4 H32 S4096 D128 full | plain | % of torch cuDNN}  57
+
+The parts are the name of a result in benchmarks/results/h200.json, the name of a timing, and the
+unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (by the operations and bytes that the result states), or
+`% of` the speed of another timing of that result. When the figures are measured anew,
+`tilewise build --check` says that the notebook is stale.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MARK = re.compile(r"\{h200:([^{}]*)\}")
+FIGURES = Path("benchmarks") / "results" / "h200.json"
+SHARE = "% of "
+
+
+class MarkError(ValueError):
+    """A mark that names nothing that was measured; the message says what there is."""
+
+
+def with_figures(text: str, root: Path) -> str:
+    """The text with each mark replaced by its number; `root` is the folder of the clone."""
+    return MARK.sub(lambda mark: _figure(mark[1], _results(root / FIGURES)), text)
+
+
+@cache
+def _results(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The results by their names."""
+    if not path.is_file():
+        raise MarkError(f"{FIGURES} is missing: the figures of the lessons are kept there")
+    kept = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return {result["name"]: result for result in kept}
+
+
+def _figure(mark: str, results: Mapping[str, Mapping[str, Any]]) -> str:
+    parts = [part.strip() for part in mark.split("|")]
+    if len(parts) != 3:
+        raise MarkError(f"{{h200:{mark}}} has not three parts, `name | timing | unit`")
+    name, timing, unit = parts
+    result = _named(results, name)
+    ms = _named(result["timings"], timing)["median_ms"]
+    if unit.startswith(SHARE):
+        return f"{100 * _named(result['timings'], unit.removeprefix(SHARE))['median_ms'] / ms:.0f}"
+    in_units = {
+        "ms": f"{ms:.2f}",
+        "µs": f"{1000 * ms:,.0f}",
+        "TFLOP/s": f"{result['flops'] / ms * 1e-9:,.0f}",
+        "GB/s": f"{result['bytes'] / ms * 1e-6:,.0f}",
+    }
+    return str(_named(in_units, unit))
+
+
+def _named(things: Mapping[str, Any], name: str) -> Any:
+    if name not in things:
+        raise MarkError(f"a mark names {name!r}; known are {', '.join(sorted(things))}")
+    return things[name]

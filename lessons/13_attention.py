@@ -1,0 +1,486 @@
+# %% [markdown]
+# # Attention: softmax between two products
+#
+# A language model spends much of its time in one formula: a product, a softmax, and another product. At the end of this
+# lesson you have written all three as *one* kernel, in which the large matrix in the middle never reaches memory. You
+# can say which tiles a causal mask lets you leave out, and how to test such a kernel so that a wrong mask cannot hide.
+#
+# It takes about 45 minutes. Lessons 07 (reductions) and 08 (matmul) come first.
+
+# %% setup
+from triton_util import explore, figures, speed
+from triton_util.environment import interpreting
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
+DEVICE = "cuda" if ON_GPU else "cpu"
+
+# %% [markdown]
+# ## What it computes
+#
+# There are m **queries**, n **keys** and n **values**, each a row of d numbers. A query is multiplied with every key,
+# which gives n **scores**. Their softmax gives n **weights** that add up to 1, and the result is the average of the
+# values with those weights:
+#
+# $$\text{attention}(q, k, v) = \text{softmax}\left(\frac{q\,k^T}{\sqrt{d}}\right) v$$
+#
+# (A score is a sum of d products, so it grows with d; the factor $1/\sqrt{d}$ takes that back.) Here are three queries and
+# four keys, with one number for each value. Which key gets most of query 0's weight, and why?
+
+# %%
+few_queries = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+few_keys = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, -1.0]])
+few_values = torch.tensor([[10.0], [20.0], [30.0], [40.0]])
+few_weights = torch.softmax(few_queries @ few_keys.T / 2**0.5, dim=1)
+print("weights: a row for each query, a column for each key")
+print(few_weights.round(decimals=3))
+print("averages of the values:", (few_weights @ few_values).flatten())
+
+# %% [markdown]
+# In a model this happens for many **heads** at a time, each with queries, keys and values of its own, and for many
+# texts at a time, the **batch**. Heads and batches do not need each other: they are more of the same work.
+#
+# ## The matrix in the middle
+#
+# Written as three kernels, the scores go to memory, come back for the softmax, go to memory as weights, and come back
+# for the second product.
+#
+# **Predict.** A batch of 4, 32 heads, 4,096 queries and as many keys, d = 128, in fp16, two bytes a number. How many
+# gigabytes (10⁹ bytes) are the scores? And how many are q, k, v and the output, all four together?
+
+# %%
+gigabytes_of_scores, gigabytes_of_the_rest = None, None
+
+# %%
+score_bytes = 4 * 32 * 4096 * 4096 * 2
+other_bytes = 4 * (4 * 32 * 4096 * 128 * 2)
+explore.reveal(gigabytes_of_scores, score_bytes * 1e-9, "GB")
+explore.reveal(gigabytes_of_the_rest, other_bytes * 1e-9, "GB")
+
+# %% [markdown]
+# The matrix in the middle is eight times as large as everything else together, and it travels four times. Nobody asked
+# for it: it is neither input nor output.
+#
+# **Predict.** How many milliseconds do these four trips take alone, at the 4,800 GB/s that an H200's memory has on
+# paper?
+
+# %%
+milliseconds_of_trips = None
+
+# %%
+bytes_per_ms = explore.GPUS["H200"].gbytes_per_second * 1e6
+explore.reveal(milliseconds_of_trips, 4 * score_bytes / bytes_per_ms, "ms")
+
+# %% [markdown]
+# Measured on an NVIDIA H200: one kernel that keeps the scores to itself needs
+# {h200: attention B4 H32 S4096 D128 full | torch cuDNN | ms} ms for *everything* (cuDNN's), and the model solution of
+# this lesson {h200: attention B4 H32 S4096 D128 full | plain | ms} ms. Both are done before the scores could have been
+# carried about. So the aim is clear: a tile of scores is made, used and forgotten, inside one program.
+#
+# ## Carrying the softmax on
+#
+# The trouble is the softmax. It needs the maximum and the sum of a *whole* row of scores, and a program sees that row
+# block by block. In lesson 07 you met the way out: keep the maximum so far and the sum so far, and when a block raises
+# the maximum, rescale the old sum by exp(old maximum - new maximum).
+#
+# Now one thing more is kept: the **accumulator**, the sum of weight · value so far. Its weights refer to the same old
+# maximum as the sum does. So it is too large by the same factor, and is rescaled in the same way. Only at the very end
+# the accumulator is divided by the sum.
+#
+# **Predict**, with pencil and paper. The first key has the score 0 and the value 10. After it the maximum is 0, the sum 1,
+# the accumulator 10. The second key has the score ln 4 = 1.386… and the value 20. (So the factor is exp(0 - ln 4),
+# a quarter.) What is the accumulator now? And what is the result, accumulator / sum?
+
+# %%
+accumulator_then, result_then = None, None
+
+# %%
+old_max, row_sum, accumulator = 0.0, 1.0, 10.0
+new_max = torch.tensor(4.0).log().item()
+rescale = 2.718281828459045 ** (old_max - new_max)
+row_sum = row_sum * rescale + 1.0
+accumulator = accumulator * rescale + 1.0 * 20.0
+explore.reveal(accumulator_then, accumulator)
+explore.reveal(result_then, accumulator / row_sum)
+
+# %% [markdown]
+# The weights of the two keys are to each other as 1 to 4, so the result is (10 + 4 · 20) / 5. The rescaling found it
+# without ever going back to the first key.
+#
+# **Try it.** Walk through six keys in blocks of 1. In which steps is the factor 1, so that nothing changes? Why is it 0 in
+# the first step? Does the block size change the end?
+
+# %%
+explore.attention_walk(blocks=1, BLOCK_N=2)
+
+# %%
+# The same without controls:
+print(explore.attention_walk_text(blocks=3, BLOCK_N=2))
+
+# %% [markdown]
+# ## One program, one block of queries
+#
+# A program of your kernel takes a *block* of queries, `BLOCK_M` of them, of one head. It loads them once, and walks
+# through that head's keys and values in blocks of `BLOCK_N`. All queries of the block walk together: the scores are a
+# tile of `BLOCK_M` × `BLOCK_N`, made by one `tl.dot`; maximum and sum are vectors, one number for each query; a second
+# `tl.dot` adds weights @ values to the accumulator.
+
+# %%
+figures.attention_walk(blocks=5, step=2)
+
+# %% [markdown]
+# In numbers, for one step:
+#
+# | | shape | how |
+# |---|---|---|
+# | `scores` | (BLOCK_M, BLOCK_N) | `tl.dot(q, k.T)`, times the scale |
+# | `new_max` | (BLOCK_M,) | `tl.maximum(row_max, tl.max(scores, axis=1))` |
+# | `weights` | (BLOCK_M, BLOCK_N) | exp(scores - new_max), a column vector subtracted: `new_max[:, None]` |
+# | `rescale` | (BLOCK_M,) | exp(row_max - new_max) |
+#
+# **Predict.** Keys are not kept for other programs: each block of queries walks through all of them anew. With 4,096
+# queries in blocks of 64, how many times is each key of a head loaded? And with blocks of 128?
+
+# %%
+loads_of_a_key_64, loads_of_a_key_128 = None, None
+
+# %%
+explore.reveal(loads_of_a_key_64, triton.cdiv(4096, 64), "times")
+explore.reveal(loads_of_a_key_128, triton.cdiv(4096, 128), "times")
+
+# %% [markdown]
+# That is the reuse of lesson 08 again: a larger block of queries gets more out of each key. And the keys of one head
+# are only 1 MiB here, so they mostly come from the L2 cache. It is still work, and you will measure yours.
+#
+# ## The edge: keys that do not exist
+#
+# 129 queries and 127 keys, in blocks of 64 and 32: the last block of queries holds *one* query, and the last block of
+# keys misses one. A missing query does no harm; its row is computed and not stored. A missing *key* is another matter.
+# Loaded with `other=0.0`, its score is 0 · query = 0. Is that harmless?
+#
+# **Predict.** A query has three real keys, all with the score -2, in a block of 4. Which share of the weight goes to the
+# key that does not exist, in percent?
+
+# %%
+percent_for_nobody = None
+
+# %%
+scores_with_padding = torch.tensor([-2.0, -2.0, -2.0, 0.0])
+explore.reveal(percent_for_nobody, 100 * torch.softmax(scores_with_padding, dim=0)[3].item(), "percent")
+
+# %% [markdown]
+# Most of it. A score of 0 is not "nothing", it is a score like any other. The mask at the load keeps you from reading
+# foreign memory; a second one, `tl.where(exists, scores, -inf)`, keeps the missing keys out of the softmax. You need
+# both. And where real scores are above 0, or keys are many, the mistake costs little, so a sloppy test does not see it.
+#
+# ## Causal: no query sees the future
+#
+# A model that predicts the next word must not look at it. With a **causal** mask query i sees the keys 0 to i only; the
+# scores of the others become -inf, as for missing keys. What counts are positions in the whole text, not lanes in a
+# block: query `start_m + lane` against key `start_n + lane`.
+#
+# Most tiles need no such comparison. Either all of their keys lie in the past of all of their queries, or none does.
+#
+# **Predict.** 256 queries and keys, `BLOCK_M` 64, `BLOCK_N` 32: 4 programs and 8 blocks of keys, 32 tiles. How many tiles
+# must be computed at all? And in how many of these does the mask have anything to hide?
+
+# %%
+tiles_computed, tiles_with_a_mask = None, None
+
+# %%
+kinds = [kind for row in explore.tile_kinds(256, 256, 64, 32, causal=True) for kind in row]
+explore.reveal(tiles_computed, kinds.count("full") + kinds.count("diagonal"), "tiles")
+explore.reveal(tiles_with_a_mask, kinds.count("diagonal"), "tiles")
+if tiles_computed is None or tiles_with_a_mask is None:
+    shown = "The picture comes after your predictions."
+else:
+    shown = figures.causal_tiles(256, 64, 32)
+shown
+
+# %% [markdown]
+# Tiles are *left out* by ending the loop early: the last query of block `pid` is number (pid + 1) · BLOCK_M - 1, so the
+# walk ends at key min(n, (pid + 1) · BLOCK_M). It is an economy only. It does not replace the mask: on the diagonal both
+# kinds of keys share a tile.
+#
+# **Try it.** Make n larger with tiles of 32 × 32: which share of the tiles is computed in the end? Why is it never as low
+# as 50 %? And what do 129 queries add that 128 did not?
+
+# %%
+explore.causal_tiles(n=129, BLOCK_M=32, BLOCK_N=32)
+
+# %%
+# The same without controls:
+print(explore.causal_tiles_text(n=129, BLOCK_M=64, BLOCK_N=32))
+
+# %% [markdown]
+# One trap waits here, and you know it from lesson 07. If a query may see *no* key of the blocks so far, its maximum is
+# still -inf, and exp(-inf - (-inf)) is NaN, for good. Walk from key 0 on and it cannot happen: key 0 is in everybody's
+# past, so after the first block every maximum is a number. Walk in another order and you must take care of it.
+#
+# ## Strides, by the tuple
+#
+# The tensors have up to four dimensions, (batches, heads, rows, d), and each has strides of its own. In a model, heads
+# are often made by a view: a projection gives (batch, row, head, d), and `.transpose(1, 2)` puts the heads in front
+# without moving a byte.
+#
+# **Predict.** `x` has the shape (2, 10, 3, 16): 2 texts, 10 rows, 3 heads, d = 16. In the view `x.transpose(1, 2)`, how
+# many elements lie between one row of a head and the next row of that head?
+
+# %%
+stride_between_rows = None
+
+# %%
+heads_in_front = torch.empty(2, 10, 3, 16).transpose(1, 2)
+explore.reveal(stride_between_rows, heads_in_front.stride(2), "elements")
+if stride_between_rows is not None:
+    print("shape", tuple(heads_in_front.shape), "strides", heads_in_front.stride())
+
+# %% [markdown]
+# Four tensors with four strides each would be sixteen parameters. A kernel also takes **tuples**: the launcher passes
+# `q.stride()` as it is, and the kernel uses `q_strides[0]` to `q_strides[3]`. The index must be a constant. Triton treats
+# each number of a tuple as it treats a parameter (a stride of 1, or a multiple of 16, is compiled in), so nothing is lost.
+#
+# ## Exercise: `attention`
+#
+# **The contract.** `attention(q, k, v, causal)` returns softmax(q @ k.T / √d) @ v.
+#
+# - `q` is (…, m, d), `k` and `v` are (…, n, d), with the same leading dimensions: none, or heads, or batches and heads, or
+#   more. Any strides. One dtype for all: float32, float16 or bfloat16.
+# - d is a power of two, 16 or more. m and n are any sizes; 129 queries with 127 keys are as legal as one of each, or none.
+# - With `causal` (only where m = n) query i sees the keys 0 to i.
+# - Scores may be large, or all far below zero: subtract the maximum. Maximum, sum and accumulator are float32; no TF32
+#   for float32 inputs (`input_precision="ieee"`).
+# - The result is new and contiguous, with the shape and dtype of `q`.
+#
+# The launcher and two helpers that make pointers are given. For fp16 and bf16 the weights must have the dtype of the
+# values before the second product: `weights.to(v.dtype)`. They lie between 0 and 1, so they lose a little precision and
+# no range.
+#
+# Write it for `causal=False` first and check: then only the causal cases fail. `hint("attention")` helps.
+
+# %% exercise="attention"
+
+# %% [markdown]
+# ## What your kernel reads
+#
+# 256 queries and 256 keys in fp32, d = 16. The launcher takes blocks of 64 queries and 32 keys.
+#
+# **Predict.** How many times is `k` read in all, without and with `causal`? (Count its bytes once as 1. The picture of
+# the tiles helps.)
+
+# %%
+k_read_full, k_read_causal = None, None
+
+# %%
+q, k, v = (torch.ones(256, 16) for _ in range(3))
+full = explore.measure(attention, q, k, v, False)
+causal = explore.measure(attention, q, k, v, True)
+if full.total and causal.total:
+    explore.reveal(k_read_full, full.loaded["k_ptr"] / k.nbytes, "times")
+    explore.reveal(k_read_causal, causal.loaded["k_ptr"] / k.nbytes, "times")
+
+# %% [markdown]
+# If your causal kernel reads as much as the full one, it is right and does the work twice: let the loop end earlier.
+#
+# ## Tests that a wrong mask cannot pass
+#
+# A reference is one way to test. Another needs none: **properties** that every right attention has. Four of them:
+#
+# 1. Values that are all 1 give a result that is all 1, because the weights add up to 1.
+# 2. With `causal`, query 0 sees key 0 alone: its result is the first value.
+# 3. With `causal`, changing the keys and values *after* position i changes nothing for the queries up to i.
+# 4. Without `causal`, shuffling keys together with their values changes nothing.
+#
+# **Predict.** A mask is off by one: query i sees the keys 0 to i + 1. How many of the four notice?
+
+# %%
+properties_that_notice = None
+
+# %%
+def reference(q, k, v, causal, reach=0):
+    """Attention by torch; a causal query sees `reach` keys more than it should."""
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if causal:
+        future = torch.ones_like(scores, dtype=torch.bool).triu(1 + reach)
+        scores = scores.masked_fill(future, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
+
+
+def properties(attend, n=70, d=16):
+    """Which of four properties hold, by their names."""
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(n, d, generator=generator).to(DEVICE) for _ in range(3))
+    shuffled, middle = torch.randperm(n, generator=generator).to(DEVICE), n // 2
+    later_k, later_v = k.clone(), v.clone()
+    later_k[middle + 1 :], later_v[middle + 1 :] = 50.0, 50.0
+    causal, ones = attend(q, k, v, True), torch.ones_like(v)
+    pairs = {
+        "values of 1 give 1": (attend(q, k, ones, True), ones),
+        "query 0 sees key 0 alone": (causal[0], v[0]),
+        "later keys change nothing": (
+            attend(q, later_k, later_v, True)[: middle + 1],
+            causal[: middle + 1],
+        ),
+        "the order of the keys does not matter": (
+            attend(q, k[shuffled], v[shuffled], False),
+            attend(q, k, v, False),
+        ),
+    }
+    return {name: torch.allclose(a, b, atol=1e-4) for name, (a, b) in pairs.items()}
+
+
+off_by_one = properties(lambda q, k, v, causal: reference(q, k, v, causal, reach=1))
+explore.reveal(properties_that_notice, list(off_by_one.values()).count(False), "of 4")
+if properties_that_notice is not None:
+    for name, holds in off_by_one.items():
+        print("holds  " if holds else "NOTICED", name)
+
+# %% [markdown]
+# Properties 1 and 4 hold for many a wrong kernel: a weight too many is still a weight. So take several, and take them at
+# sizes at which tiles are ragged. In property 3 the later values are large and *finite*. With NaN there, even a right
+# kernel may fail: on the diagonal a hidden key has the weight 0, and 0 · NaN is NaN.
+#
+# Now yours:
+
+# %%
+for n in (1, 2, 63, 65, 70, 129):
+    held = properties(attention, n)
+    broken = ", ".join(name for name in held if not held[name])
+    print(f"n = {n:3d}:", f"broken: {broken}" if broken else "all four hold")
+
+# %% [markdown]
+# ## Right, and not yet fast
+#
+# Two numbers say what a tile may cost. **Registers**: `scores` and `accumulator` are both fp32 and both live in
+# registers, dealt out to 32 · num_warps threads, of which each can have 255. **Exponentials**: one for each score, and an
+# SM of an H200 makes 16 of them per clock.
+#
+# **Predict.** `BLOCK_M` = `BLOCK_N` = d = 128 and 4 warps: how many registers do scores and accumulator take in each
+# thread? And for the large problem from the beginning (4 · 32 · 4,096² scores): how many milliseconds do the exponentials
+# take alone, on 132 SMs at 1.98 GHz?
+
+# %%
+registers_of_a_thread, milliseconds_of_exp = None, None
+
+# %%
+explore.reveal(registers_of_a_thread, (128 * 128 + 128 * 128) / (32 * 4), "registers")
+explore.reveal(milliseconds_of_exp, 4 * 32 * 4096**2 / (132 * 16 * 1.98e9) * 1e3, "ms")
+
+# %% [markdown]
+# The first does not fit; with 8 warps, half of it does. The second is nearly half of the 1.1 ms that the two products
+# take at the full 989 TFLOP/s of the tensor cores. In a kernel like yours a warp first waits for a product, then makes
+# its exponentials, then waits for the next product, and the tensor cores stand still meanwhile. The fastest kernels let
+# one group of warps make exponentials *while* another one multiplies. That, and not a better formula, is the difference.
+#
+# ## Quiz
+
+# %%
+quiz("attention")
+
+# %% [markdown] case_study="slower-than-cudnn" points=8
+# ## Case study: correct, then 40 % slower than cuDNN
+#
+# A team has written a fused attention. Its tests compare it with PyTorch at 128×128, 256×256 and 1024×1024, full and
+# causal, in fp16 with `atol=1e-2`, and all pass. `BLOCK_M` and `BLOCK_N` are 128, with 4 warps and 2 stages, on every GPU.
+#
+# Then two reports come in. In a search service, where 129 queries look at the 127 keys of a document, answers are
+# slightly off. And on an H100 the kernel, at 4,096 tokens and d = 128, reaches 60 % of cuDNN's TFLOP/s.
+#
+# 1. Name three mistakes in masks that the tests *cannot* show, and say why not.
+# 2. Plan the tests that would have found them, on a laptop without a GPU: sizes, values, properties, tolerance. What does
+#    `TRITON_INTERPRET=1` alone not tell you about a load beyond the end, and what do you do about it?
+# 3. Which meta-parameters do you search on the H100, with which values, and which limits do you check first? A colleague
+#    wants `BLOCK_K` in the list as well. What do you say?
+# 4. Before anybody tunes for a week: how do you make sure that the 60 % are true? And what remains when tuning gains only
+#    a few percent?
+#
+# Answer in about 200 words.
+
+# %% [markdown] model_answer="slower-than-cudnn"
+# 1. All sizes are multiples of the blocks, and m = n. So no lane is ever idle: (a) missing keys that stay in the softmax
+#    with the score 0, (b) a load or store without a mask, (c) a loop over `n // BLOCK_N` blocks, which drops the last one,
+#    or a mask that takes m for n. Besides, at 1,024 keys a result is an average of many random values, about 0.05 in
+#    size: `atol=1e-2` forgives an error of a fifth.
+# 2. Sizes next to the blocks, and m ≠ n: 129×127, 127×129, 1×65, 65×1, 1×1; causal at 1, 63, 65, 129. Signed values; scores
+#    that are all far below zero, so that a forgotten key with the score 0 takes nearly everything; large scores.
+#    Properties: values of 1 give 1; query 0 gives the first value; later keys, made large, change nothing. Output filled
+#    with NaN before the launch; a tolerance that follows from the dtype, relative to the values. The stock interpreter
+#    does not stop at a load beyond the end: it returns whatever lies there. Put inputs into a larger tensor full of NaN,
+#    or use an interpreter that checks bounds, as this course's does.
+# 3. `BLOCK_M` 64, 128; `BLOCK_N` 32, 64, 128; `num_warps` 4, 8; `num_stages` 2, 3, 4; keyed by d, the dtype, causal and a
+#    coarse length. Limits: scores and accumulator in registers (128×128 with d = 128 wants 256 registers a thread with 4
+#    warps: it spills; take 8 warps or a smaller `BLOCK_N`), stages of k and v in 227 KiB of shared memory, 64 rows for each
+#    four warps. Look at spills as compiled. `BLOCK_K` does not exist here: d is short and is taken whole, because a query's
+#    score needs all of it.
+# 4. Same dtype, layout, causal flag, scale and count of operations (causal: half) for both; warm-up, fresh inputs, cold L2,
+#    medians, in turns. What remains are differences in kind: masks only on the diagonal, longest causal programs first,
+#    powers of two in place of exp, loads by TMA, and warps that multiply while others make exponentials.
+#
+# **Rubric (8 points)**
+#
+# - 1 point: multiples of the block, m = n: nothing is ragged.
+# - 1 point: three mistakes that this hides (score 0 for missing keys; missing mask; lost block or m for n).
+# - 1 point: telling sizes, with m ≠ n and 1, for full and for causal.
+# - 1 point: telling values or properties (scores below zero, the future changed, values of 1), and a tolerance from the dtype.
+# - 1 point: the stock interpreter does not report a read beyond the end; poison around the inputs or a checking one.
+# - 1 point: the four meta-parameters with sensible values, and no BLOCK_K, with the reason.
+# - 1 point: registers (spills) and shared memory as limits.
+# - 1 point: a fair comparison first; then what tuning cannot give (overlap, masks on the diagonal only, TMA).
+
+# %% [markdown]
+# ## For the GPU
+#
+# **Predict.** Which share of cuDNN's speed will your kernel reach? And how many times as fast is it with `causal`, which
+# computes about half of the tiles?
+#
+# Measured on an NVIDIA H200 in fp16, batch 4, 32 heads, 4,096 queries and keys, d = 128:
+#
+# | | full | causal |
+# |---|---|---|
+# | model solution of this lesson | {h200: attention B4 H32 S4096 D128 full | plain | TFLOP/s} TFLOP/s | {h200: attention B4 H32 S4096 D128 causal | plain | TFLOP/s} TFLOP/s |
+# | PyTorch, flash backend | {h200: attention B4 H32 S4096 D128 full | torch flash | TFLOP/s} TFLOP/s | {h200: attention B4 H32 S4096 D128 causal | torch flash | TFLOP/s} TFLOP/s |
+# | PyTorch, cuDNN backend | {h200: attention B4 H32 S4096 D128 full | torch cuDNN | TFLOP/s} TFLOP/s | {h200: attention B4 H32 S4096 D128 causal | torch cuDNN | TFLOP/s} TFLOP/s |
+# | the course's fast form, in Gluon | {h200: attention B4 H32 S4096 D128 full | fast | TFLOP/s} TFLOP/s | {h200: attention B4 H32 S4096 D128 causal | fast | TFLOP/s} TFLOP/s |
+#
+# (Causal counts half of the operations.) So the forty-odd lines of the model solution reach
+# {h200: attention B4 H32 S4096 D128 full | plain | % of torch cuDNN} % of cuDNN on that H200, much like the kernel of
+# the case study. The fast form does the same arithmetic: one warp only loads, and two groups of four warps take turns
+# at multiplying and at exponentials.
+
+# %% gpu
+if ON_GPU:
+    from torch.nn.functional import scaled_dot_product_attention
+
+    q, k, v = (torch.randn(4, 32, 4096, 128, device="cuda", dtype=torch.float16) for _ in range(3))
+    for causal in (False, True):
+        operations = 4 * 4 * 32 * 4096**2 * 128 / (2 if causal else 1)
+        expected = scaled_dot_product_attention(q, k, v, is_causal=causal)
+        close = torch.allclose(attention(q, k, v, causal), expected, atol=2e-3, rtol=1e-2)
+        note = "" if close else "  (not yet right: this time means nothing)"
+        for name, run in (
+            ("torch", lambda: scaled_dot_product_attention(q, k, v, is_causal=causal)),
+            ("yours", lambda: attention(q, k, v, causal)),
+        ):
+            ms = triton.testing.do_bench(run, return_mode="median")
+            print(f"causal={causal!s:5} {name}: {operations / ms * 1e-9:4,.0f} TFLOP/s{note}")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# `speed` measures a smaller problem with more care: cold caches, new inputs, every result checked, and the roofline
+# beside it. On a machine without a GPU it times nothing, and says what the bytes and the operations allow. **Predict:** is
+# attention limited by memory or by arithmetic, once the scores stay inside?
+
+# %%
+speed(attention)
+
+# %% [markdown]
+# ## What you take with you
+#
+# - What is neither input nor output need not go through memory. Here that was nearly all of the traffic.
+# - Sums that refer to a maximum can be carried on: rescale *all* of them when the maximum grows.
+# - A missing key and a hidden key need the score -inf; a mask at the load alone is not enough.
+# - Whole tiles of the future are left out; on the diagonal the mask compares positions.
+# - Test masks at ragged sizes, with m ≠ n, with scores below zero, and by properties.
+
+# %%
+progress()

@@ -1,0 +1,385 @@
+# %% [markdown]
+# # Gradients: the way back
+#
+# A kernel that a model learns with needs a second half: given how the loss depends on its *output*, say how the loss
+# depends on its *inputs*. At the end of this lesson you have written two such halves, know what to keep from the way
+# forward, and have trained a small network on your own kernels.
+#
+# It takes about 45 minutes. Lessons 07 (reductions) and 08 (matmul) come first.
+
+# %% setup
+from triton_util import explore
+from triton_util.environment import interpreting
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
+DEVICE = "cuda" if ON_GPU else "cpu"
+
+# %% [markdown]
+# ## What a backward kernel computes
+#
+# A model ends in one number, the **loss**. For every tensor t on the way PyTorch wants to know: if an element of t grew a
+# little, how much would the loss grow? These numbers form a tensor of the shape of t, its **gradient**, written dt here.
+#
+# A layer makes y of x. On the way back it is handed dy and must give dx. By the **chain rule**, an element of x counts
+# through every element of y that it touches:
+#
+# $$dx_i = \sum_j dy_j \cdot \frac{\partial y_j}{\partial x_i}$$
+#
+# For an elementwise function only j = i counts. For y = relu(x) the derivative is 1 where x is above 0, and 0 elsewhere: the
+# gradient passes where the output was positive.
+#
+# **Predict.** x is -1, 2, 3, and dy is 10, 20, 30. What is the sum of dx, for y = relu(x)?
+
+# %%
+sum_of_dx = None
+
+# %%
+x = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
+torch.relu(x).backward(torch.tensor([10.0, 20.0, 30.0]))
+explore.reveal(sum_of_dx, x.grad.sum().item())
+
+# %% [markdown]
+# ## Softmax: each input touches each output
+#
+# In a row y = softmax(x), a larger x₀ makes y₀ larger and, because the shares add up to 1, all others smaller. The
+# derivatives are y_j · (1 - y_i) for j = i, and -y_j · y_i for the others. Put into the sum above, nearly everything
+# falls together:
+#
+# $$dx_i = y_i \cdot \Bigl(dy_i - \sum_j dy_j\, y_j\Bigr)$$
+#
+# One sum per row, then elementwise work. The sum is what one forgets; without it, y · dy looks plausible.
+#
+# **Predict.** If all dy of a row are equal, say 5 (the loss is five times the sum of the row), what is dx?
+
+# %%
+dx_for_equal_dy = None
+
+# %%
+x = torch.randn(6, requires_grad=True)
+torch.softmax(x, dim=0).backward(torch.full((6,), 5.0))
+explore.reveal(dx_for_equal_dy, round(x.grad.abs().max().item(), 5))
+
+# %% [markdown]
+# Nothing, whatever x was. The row always sums to 1, so its sum cannot be changed. That is a **property** that a test can
+# ask of every softmax backward without a reference: equal dy give 0, and each row of dx sums to 0. The forgotten sum
+# fails both.
+#
+# ## What to keep from the way forward
+#
+# Look at the formula: x does not appear in it. y is enough, and y exists anyway. For ReLU, too, the output says where the
+# gradient passes: where `out > 0`. Keeping tensors costs memory for as long as the way back has not come, and in training that is
+# most of the memory. So one asks of each: must it be *saved*, or can it be *recomputed*?
+#
+# - Softmax saves y, not x. Attention saves neither scores nor weights: with one number for each row, the logarithm of its
+#   sum, they are recomputed block by block.
+# - A linear layer with ReLU, out = relu(x @ w.T + b), needs x and w for the products, and out for the mask. The value before the
+#   ReLU is not needed, and need not be stored.
+#
+# The mask must come from out. Taken from x, which has another shape and another meaning, it is wrong, and where the shapes
+# happen to agree, nothing crashes.
+#
+# ## Gradients that were never stored
+#
+# `y.sum().backward()` hands you a dy full of ones. PyTorch does not store those ones: it **expands** a single one, with strides
+# of 0. So the dy that your launcher gets may be a view in which all elements share an address.
+#
+# **Predict.** `dy = torch.ones(()).expand(1000, 1000)`: how many numbers lie in its memory? And how many bytes beyond their
+# end does a kernel read that takes it for dense fp32?
+
+# %%
+numbers_in_memory, bytes_beyond = None, None
+
+# %%
+dy = torch.ones(()).expand(1000, 1000)
+stored = dy.untyped_storage().nbytes() // 4
+explore.reveal(numbers_in_memory, stored, "numbers")
+explore.reveal(bytes_beyond, 4 * (dy.numel() - stored), "bytes")
+
+# %% [markdown]
+# Tests with random dy never show it; the first `.sum().backward()` does. Pass the strides, as ever.
+#
+# ## Exercise: `softmax_backward`
+#
+# **The contract.** `softmax_backward(y, dy)` returns y * (dy - sum(dy * y)), the sum taken along each row.
+#
+# - `y` and `dy` are (m, n), of one dtype: float32, float16 or bfloat16. Any strides; `dy` may be expanded.
+# - Rows may be longer than a block: the kernel walks twice. Empty inputs are legal. Compute in float32.
+# - The result is new and contiguous, in the dtype of `y`.
+#
+# The launcher is given. `hint("softmax_backward")` helps.
+
+# %% exercise="softmax_backward"
+
+# %% [markdown]
+# The two properties, asked of yours:
+
+# %%
+y = torch.softmax(torch.randn(4, 100), dim=1).to(DEVICE)
+equal = softmax_backward(y, torch.ones((), device=DEVICE).expand(4, 100))
+rows = softmax_backward(y, torch.randn(4, 100).to(DEVICE)).sum(dim=1)
+print(f"equal dy: largest dx {equal.abs().max().item():.1e}; largest sum of a row {rows.abs().max().item():.1e}")
+
+# %% [markdown]
+# ## A linear layer, backward
+#
+# out = relu(x @ w.T + b), with x (m, k), w (n, k), b (n,). Write g for dout where out is above 0, and 0 elsewhere. Then the chain
+# rule gives three results, and each is something that you have written before:
+#
+# | | is | shape | the sum runs over |
+# |---|---|---|---|
+# | dx | g @ w | (m, k) | n |
+# | dw | g.T @ x | (n, k) | m |
+# | db | g, summed over its rows | (n,) | m |
+#
+# **Predict.** Forward, the layer does 2 · m · n · k operations. How many times as many does its way back do, nearly?
+
+# %%
+times_as_many = None
+
+# %%
+m, n, k = 512, 512, 512
+explore.reveal(times_as_many, (2 * m * n * k + 2 * m * n * k + m * n) / (2 * m * n * k), "times")
+
+# %% [markdown]
+# Twice: that is why training costs about three times as much as using a model.
+#
+# ## db: many programs, one sum
+#
+# dx and dw are matmuls: every program owns a tile. But db is a sum over *all* rows. If the programs of different rows each add
+# their part to the same n numbers, they get into each other's way. Adding is three steps: load, add, store. Two programs may
+# both load the old number, both add, and both store; one of the two parts is lost. That is a **race**.
+#
+# **Predict.** 128 rows of ones, in 4 programs of 32 rows; the sum of a column is 128. All four load the 0 before any of them
+# stores. What is stored in the end?
+
+# %%
+stored_in_the_end = None
+
+# %%
+loaded = [0.0] * 4  # all four load first
+total = 0.0
+for part in loaded:
+    total = part + 32.0  # and each stores what it has loaded, plus its own part
+explore.reveal(stored_in_the_end, total)
+
+# %% [markdown]
+# On a GPU the number changes from run to run, and where programs run one after another, as in Triton's own interpreter, it
+# is always right: a test there proves nothing. (The course's interpreter reports such a race.) Three remedies:
+#
+# 1. **One owner.** One program walks through all rows of its columns and stores once. No race, always the same result; but
+#    only few programs work. Here there is a good place for it: the programs that compute dw walk along m anyway and have
+#    every g in their hands. Those in the first column of tiles store db on the way.
+# 2. **Atomics.** `tl.atomic_add` makes the three steps one. Every program may add, to a tensor that starts at 0. But the order
+#    differs from run to run, and sums of floats depend on it in their last digits; and in fp16 each addition rounds.
+# 3. **Two steps.** Each program stores its part in a row of its own, and a second kernel adds the rows. Deterministic, with
+#    many programs at work, for a little extra memory.
+#
+# ## Exercise: `linear_bias_relu_backward`
+#
+# **The contract.** `linear_bias_relu_backward(x, w, out, dout)` returns three tensors, (dx, dw, db), the gradients of
+# out = relu(x @ w.T + b).
+#
+# - `x` (m, k), `w` (n, k), `out` and `dout` (m, n), of one dtype: float32, float16 or bfloat16. Any strides; `dout` may be
+#   expanded. Any sizes, 0 too (a sum of nothing is 0).
+# - The gradient passes where `out` is above 0.
+# - Sums are float32, no TF32. The results are new and contiguous, in the dtype of `x` and `w`; db has that of `w`.
+#
+# The launcher is given: one kernel for dx, one for dw and db. So are three helpers that load and store tiles; the strides
+# come in pairs, as tuples. `hint("linear_bias_relu_backward")` helps.
+
+# %% exercise="linear_bias_relu_backward"
+
+# %% [markdown]
+# ## Does it fit the way forward?
+#
+# A backward kernel that agrees with *your formula* may still be the gradient of something else. The independent test goes by
+# the definition: move an input a little, both ways, and see how the loss moves. PyTorch's `torch.autograd.gradcheck`
+# does so for every element, in float64. Your kernels compute in float32, where the step must be chosen with care.
+#
+# **Predict.** The derivative of exp at 1 is 2.71828…, estimated as (exp(1 + ε) - exp(1 - ε)) / 2ε in fp32. Which of ε = 10⁻¹,
+# 10⁻², 10⁻⁶ comes closest? Give the exponent: 1, 2 or 6.
+
+# %%
+best_exponent = None
+
+# %%
+errors = {}
+for exponent in (1, 2, 6):
+    step = torch.tensor(10.0**-exponent)
+    one = torch.tensor(1.0)
+    slope = (torch.exp(one + step) - torch.exp(one - step)) / ((one + step) - (one - step))
+    errors[exponent] = abs(slope.item() - 2.718281828)
+explore.reveal(best_exponent, min(errors, key=errors.get))
+if best_exponent is not None:
+    print({f"1e-{exponent}": f"error {error:.1e}" for exponent, error in errors.items()})
+
+# %% [markdown]
+# Too large a step measures the curve's bend, too small a one the last digits of fp32. So a check of a float32 kernel takes a
+# middling step and a modest tolerance, and moves in one random *direction* rather than element by element: the loss must
+# change by the sum of gradient · direction.
+
+# %%
+def forward(x, w, b):
+    return torch.relu(x @ w.T + b)
+
+
+torch.manual_seed(0)
+x, w, b = (torch.randn(*shape).to(DEVICE) for shape in ((40, 30), (20, 30), (20,)))
+dout = torch.randn(40, 20).to(DEVICE)
+gradients = linear_bias_relu_backward(x, w, forward(x, w, b), dout)
+names, inputs = ("x", "w", "b"), [x, w, b]
+for place, (name, gradient) in enumerate(zip(names, gradients)):
+    direction = torch.randn_like(inputs[place])
+    losses = []
+    for sign in (1, -1):
+        moved = [t + sign * 1e-3 * direction if i == place else t for i, t in enumerate(inputs)]
+        losses.append((forward(*[t.double() for t in moved]) * dout).sum().item())
+    by_definition = (losses[0] - losses[1]) / 2e-3
+    print(f"d{name}: {(gradient * direction).sum().item():10.3f} by your kernel, {by_definition:10.3f} by definition")
+
+# %% [markdown]
+# (The forward pass is taken in float64 there, so the step may be small.)
+#
+# ## Into PyTorch
+#
+# An `autograd.Function` ties both halves together. `forward` computes and saves what the way back needs; `backward` gets the
+# gradient of the output and returns one for each input, `None` where there is none. From then on `loss.backward()` finds
+# your kernel.
+
+# %%
+class LinearReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, w, b):
+        out = torch.relu(x @ w.T + b)  # your kernel of lesson 08 belongs here
+        context.save_for_backward(x, w, out)
+        return out
+
+    @staticmethod
+    def backward(context, dout):
+        x, w, out = context.saved_tensors
+        return linear_bias_relu_backward(x, w, out, dout)
+
+
+# %% [markdown]
+# Now it learns. Points in a plane, inside or outside a ring; 16 hidden units by your layer, and a last layer by PyTorch.
+#
+# **Predict.** Before training, with two classes and a net that knows nothing: what is the loss, about? (It is the mean of
+# -ln of the probability given to the right class.)
+
+# %%
+loss_before = None
+
+# %%
+generator = torch.Generator().manual_seed(1)
+points = (torch.rand(256, 2, generator=generator) * 2 - 1).to(DEVICE)
+inside = (points.norm(dim=1) < 0.7).long()
+hidden_w = torch.randn(16, 2, generator=generator).to(DEVICE).requires_grad_()
+hidden_b = torch.zeros(16, device=DEVICE, requires_grad=True)
+last_w = torch.zeros(2, 16, device=DEVICE, requires_grad=True)
+last_b = torch.zeros(2, device=DEVICE, requires_grad=True)
+optimiser = torch.optim.Adam([hidden_w, hidden_b, last_w, last_b], lr=0.1)
+losses = []
+for step in range(60):
+    scores = LinearReLU.apply(points, hidden_w, hidden_b) @ last_w.T + last_b
+    loss = torch.nn.functional.cross_entropy(scores, inside)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    losses.append(loss.item())
+right = (scores.argmax(dim=1) == inside).float().mean().item()
+explore.reveal(loss_before, losses[0])
+print("loss every ten steps:", " ".join(f"{value:.3f}" for value in losses[::10]), f"and {right:.0%} right")
+
+# %% [markdown]
+# If the loss falls, every gradient on the way was good enough. But do not take that for a proof: networks learn with
+# slightly wrong gradients, too, only worse. The checks above are sharper.
+#
+# For use under `torch.compile` a kernel is registered as an operator of its own, so that the compiler can look inside and knows
+# the shape of the result:
+#
+# ```python
+# @torch.library.triton_op("course::softmax_backward", mutates_args={})
+# def softmax_backward_op(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+#     dx = torch.empty(y.shape, dtype=y.dtype, device=y.device)
+#     torch.library.wrap_triton(softmax_backward_kernel)[(y.shape[0],)](...)
+#     return dx
+# ```
+#
+# and `register_autograd` names its way back. An `autograd.Function` works there, too, but is opaque.
+#
+# ## Quiz
+
+# %%
+quiz("autograd")
+
+# %% [markdown] case_study="it-learns-but-worse" points=6
+# ## Case study: it learns, but worse
+#
+# A team replaces the backward pass of its linear layers. db is computed in fp16: every program adds its part with
+# `tl.atomic_add` to an fp16 tensor from `torch.empty`. The mask is `x > 0`; in their blocks x and out have the same shape.
+# Unit tests compare dx, dw and db with PyTorch for m = 16, x = `torch.rand(...)` and `dout = torch.randn(...)`, with
+# `atol=1e-1`. They pass, mostly. In training the loss falls, and ends a few percent higher than before; two runs with the
+# same seed differ; and `model(x).sum().backward()`, in a colleague's notebook, gives garbage.
+#
+# 1. Name the four mistakes, and for each the sentence of the description that it explains.
+# 2. Why do the tests not show them? Look at x, m, dout and the tolerance.
+# 3. Mend each mistake in a line or so. For db compare two remedies.
+# 4. Give one test for each mistake that would have failed.
+#
+# Answer in about 180 words.
+
+# %% [markdown] model_answer="it-learns-but-worse"
+# 1. The mask comes from x in place of out (the loss ends higher: gradients pass where they should not). db adds up in fp16, where
+#    each addition rounds, in an order that changes (two runs differ; worse for many rows). It starts from `torch.empty`, not
+#    from 0 ("mostly": fresh memory is often zero). dout is read as dense (`.sum().backward()` hands over an expanded one).
+# 2. `torch.rand` is never negative, so `x > 0` is true everywhere and shows only where out is 0; with m = 16 few parts are
+#    added; a `randn` is dense; and `atol=1e-1` is as large as many of the gradients.
+# 3. `out > 0`; `dout.stride()` into the kernel. db: one owner that sums in float32 and stores once (deterministic), or
+#    atomics on a float32 tensor of zeros, cast at the end (more programs at work, the order still varies), or parts in
+#    a scratch tensor and a second kernel.
+# 4. Signed x with a shape of its own (k ≠ n), so that the wrong mask cannot even be formed; m = 10,000 rows against a
+#    float64 sum, twice, compared bit for bit; outputs filled with NaN before the call; `dout = torch.ones(()).expand(m, n)`.
+#    A tolerance that follows from the dtype and the number of terms.
+#
+# **Rubric (6 points)**
+#
+# - 1 point: the mask from x, and the higher loss.
+# - 1 point: fp16 atomics: rounding and order, and the runs that differ.
+# - 1 point: memory that is not cleared; a dense reading of an expanded dout.
+# - 1 point: why the tests pass (positive x, few rows, dense dout, tolerance): at least three.
+# - 1 point: the mends, with two remedies for db compared.
+# - 1 point: telling tests.
+
+# %% [markdown]
+# ## For the GPU
+#
+# **Predict.** Softmax backward loads y and dy and stores dx. How many bytes is that for each fp16 element at least, if a row fits into a
+# block and is read once? And how many does your kernel ask for, which walks twice? (The second walk may find its data in the
+# cache.)
+
+# %% gpu
+if ON_GPU:
+    y = torch.softmax(torch.randn(16384, 4096, device="cuda"), dim=1).half()
+    dy = torch.randn_like(y)
+    expected = torch.ops.aten._softmax_backward_data(dy, y, 1, torch.float16)
+    close = torch.allclose(softmax_backward(y, dy), expected, atol=1e-5, rtol=1e-2)
+    note = "" if close else "  (not yet right: this time means nothing)"
+    for name, run in (
+        ("torch", lambda: torch.ops.aten._softmax_backward_data(dy, y, 1, torch.float16)),
+        ("yours", lambda: softmax_backward(y, dy)),
+    ):
+        ms = triton.testing.do_bench(run, return_mode="median")
+        print(f"{name}: {3 * y.nbytes / ms * 1e-6:,.0f} GB/s by the least bytes{note}")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - Backward, an input counts through every output that it touches; for softmax that is one sum per row.
+# - Save what cannot be recomputed cheaply. Often the output is enough.
+# - A sum over programs needs an owner, atomics on a cleared float32 tensor, or a second step.
+# - A gradient may be an expanded view. Test with `.sum().backward()`, and by the definition.
+
+# %%
+progress()

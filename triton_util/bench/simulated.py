@@ -1,0 +1,299 @@
+"""Simulated GPUs with a virtual clock, each with a trap for a stopwatch.
+
+    from triton_util.bench import simulated
+
+    print(simulated.table(my_stopwatch))   # measured against true, on each of them
+
+Nothing is executed and nothing waits: a call moves two virtual times on, that of the host and
+that of the GPU's queue. So a result is the same on every machine and at every load.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+CALLS_AT_MOST = 100_000
+TOLERANCE = 0.03
+HOT_WITHIN_MS = 1000.0  # how far back the heat of busy times counts
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is special about one GPU. Times in ms of the virtual clocks.
+
+    kernel_ms: the truth, a cold call with fresh inputs at the usual clock. launch_ms: what the
+    host needs to launch. compile_ms: what the first launch adds on the host. warm_factor: by how
+    much a call is faster with its inputs in the L2 cache. ramp_ms and ramp_factor: until it has
+    been busy for so long, the GPU is slower by that factor. hot_after_ms and hot_factor: busy for
+    longer than that within a second, it is slower by that factor. zeros_factor: the time with
+    inputs of zeros, as a share; with in_place a call leaves zeros behind. outlier_every: one call
+    in so many is slow, another one in so many lucky. host_tick_ms: the step of the host's clock.
+    """
+
+    name: str
+    trap: str
+    kernel_ms: float
+    launch_ms: float = 0.008
+    compile_ms: float = 0.0
+    warm_factor: float = 1.0
+    ramp_ms: float = 0.0
+    ramp_factor: float = 1.0
+    hot_after_ms: float = math.inf
+    hot_factor: float = 1.0
+    zeros_factor: float = 1.0
+    in_place: bool = False
+    outlier_every: int = 0
+    outlier_factor: float = 12.0
+    lucky_factor: float = 0.8
+    host_tick_ms: float = 0.0001
+
+
+MODELS = (
+    Model(
+        "asynchronous",
+        "A launch returns at once. The host's clock sees the launch, not the kernel.",
+        kernel_ms=0.24,
+    ),
+    Model(
+        "compiling",
+        "The first call compiles for a long time, and is no measure of the kernel.",
+        kernel_ms=0.5,
+        compile_ms=900.0,
+    ),
+    Model(
+        "remembering",
+        "What was touched last lies in the L2 cache, also inputs that were just made.",
+        kernel_ms=0.18,
+        warm_factor=0.45,
+    ),
+    Model(
+        "sleepy",
+        "Its clocks are low until it has been busy for some tens of milliseconds.",
+        kernel_ms=0.4,
+        ramp_ms=30.0,
+        ramp_factor=1.7,
+    ),
+    Model(
+        "hot-headed",
+        "Busy for too long without a pause, it lowers its clocks.",
+        kernel_ms=1.0,
+        hot_after_ms=400.0,
+        hot_factor=1.12,
+    ),
+    Model(
+        "fond of zeros",
+        "Zeros cost less power, so it runs faster; and the kernel turns its inputs into zeros.",
+        kernel_ms=0.6,
+        zeros_factor=0.85,
+        in_place=True,
+    ),
+    Model(
+        "disturbed",
+        "One call in twenty is disturbed and slow; another one is lucky and fast.",
+        kernel_ms=0.3,
+        outlier_every=20,
+    ),
+    Model(
+        "coarse",
+        "The host's clock moves in steps of ten milliseconds.",
+        kernel_ms=0.7,
+        host_tick_ms=10.0,
+    ),
+    Model(
+        "short",
+        "The kernel is shorter than its launch: the GPU waits for the host.",
+        kernel_ms=0.003,
+        launch_ms=0.009,
+    ),
+)
+
+
+def models(seed: int = 0) -> tuple[Model, ...]:
+    """The nine GPUs; with another seed than 0 their kernels take other times, up to a third."""
+    draw = random.Random(seed)
+    factors = [draw.uniform(0.75, 1.33) if seed else 1.0 for _ in MODELS]
+    return tuple(
+        replace(model, kernel_ms=model.kernel_ms * factor)
+        for model, factor in zip(MODELS, factors, strict=True)
+    )
+
+
+class StopwatchError(RuntimeError):
+    """A stopwatch does what no GPU allows; the message says what and why."""
+
+
+@dataclass
+class Inputs:
+    """The tensors of one call, as far as their time goes."""
+
+    zeros: bool = False
+
+
+class Event:
+    """A mark in the GPU's queue. `ms` is the time at which the GPU passed it."""
+
+    def __init__(self, gpu: SimulatedGpu, ms: float) -> None:
+        self._gpu, self._ms = gpu, ms
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds on the GPU's clock; only differences mean something."""
+        if self._ms > self._gpu._waited_until:
+            raise StopwatchError(
+                "An event was read before the host waited for it: call gpu.synchronize() first."
+            )
+        return self._ms
+
+
+class SimulatedGpu:
+    """One GPU and the one kernel that runs on it.
+
+    `run(*inputs)` launches and returns at once, `fresh_inputs()` makes inputs; the host's side
+    is `clock()`, `synchronize()`, `record()` and `flush_l2()`.
+    """
+
+    FRESH_MS = 0.05  # on the GPU: making the inputs
+    FLUSH_MS = 0.06  # on the GPU: writing as many bytes as the cache holds
+    CALL_MS = 0.002  # on the host: any call but a launch
+
+    def __init__(self, model: Model, seed: int = 1) -> None:
+        self._model = model
+        self._random = random.Random(f"{model.name} {seed}")
+        self._first_turn = self._random.randrange(20)
+        self._now = self._free = self._waited_until = 0.0
+        self._lately: deque[tuple[float, float]] = deque()  # (end, ms) of each piece of work
+        self._busy_ms = self._lately_ms = 0.0
+        self._launches = self._calls = 0
+        self._cached: Inputs | None = None
+
+    def clock(self) -> float:
+        """Milliseconds on the host's clock."""
+        self._host(self.CALL_MS / 10)
+        tick = self._model.host_tick_ms
+        return math.floor(self._now / tick) * tick
+
+    def synchronize(self) -> None:
+        """Wait on the host until the GPU has done all that was launched."""
+        self._host(self.CALL_MS)
+        self._now = max(self._now, self._free)
+        self._waited_until = self._now
+
+    def record(self) -> Event:
+        """Put a mark behind what was launched so far."""
+        self._host(self.CALL_MS)
+        return Event(self, max(self._now, self._free))
+
+    def flush_l2(self) -> None:
+        """Let the GPU write other memory, so that the cache holds nothing of the inputs."""
+        self._host(self.CALL_MS)
+        self._work(self.FLUSH_MS)
+        self._cached = None
+
+    def fresh_inputs(self) -> tuple[Inputs, ...]:
+        """New inputs, filled with noise on the GPU."""
+        self._host(self.CALL_MS)
+        self._work(self.FRESH_MS)
+        self._cached = Inputs()
+        return (self._cached,)
+
+    def run(self, inputs: Inputs) -> None:
+        """Launch the kernel on the inputs."""
+        self._launches += 1
+        self._host(self._model.launch_ms + (self._model.compile_ms if self._launches == 1 else 0.0))
+        self._work(self._kernel_ms(inputs))
+        self._cached = inputs
+        inputs.zeros = inputs.zeros or self._model.in_place
+
+    def _host(self, ms: float) -> None:
+        """Let the host be occupied; it stops a stopwatch that never ends."""
+        self._calls += 1
+        if self._calls > CALLS_AT_MOST:
+            raise StopwatchError(
+                f"More than {CALLS_AT_MOST:,} calls, and no end: a few dozen launches are enough."
+            )
+        self._now += ms
+
+    def _work(self, ms: float) -> None:
+        """Put work into the GPU's queue: it begins when the GPU is free and has been told."""
+        self._free = max(self._free, self._now) + ms
+        self._lately.append((self._free, ms))
+        self._busy_ms += ms
+        self._lately_ms += ms
+
+    def _kernel_ms(self, inputs: Inputs) -> float:
+        """How long this call of the kernel takes."""
+        model, draw = self._model, self._random
+        ms = model.kernel_ms * (1 + draw.gauss(0.0, 0.004))
+        if inputs is self._cached:
+            ms *= model.warm_factor
+        if self._busy_ms < model.ramp_ms:
+            ms *= model.ramp_factor
+        if self._lately_busy() > model.hot_after_ms:
+            ms *= model.hot_factor
+        if inputs.zeros:
+            ms *= model.zeros_factor
+        if model.outlier_every:
+            turn = (self._launches + self._first_turn) % model.outlier_every
+            ms *= {0: model.outlier_factor, 7: model.lucky_factor}.get(turn, 1.0)
+        return ms
+
+    def _lately_busy(self) -> float:
+        """For how long the GPU has been busy within the last second."""
+        begin = max(self._free, self._now) - HOT_WITHIN_MS
+        while self._lately and self._lately[0][0] < begin:
+            self._lately_ms -= self._lately.popleft()[1]
+        return self._lately_ms
+
+
+Stopwatch = Callable[[Callable[..., None], Callable[[], tuple[Inputs, ...]], SimulatedGpu], float]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a stopwatch said of one GPU; `error` where it came to no number."""
+
+    model: Model
+    measured_ms: float = math.nan
+    error: str = ""
+
+    @property
+    def factor(self) -> float:
+        """Measured by true: 1 is right."""
+        return self.measured_ms / self.model.kernel_ms
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within 3 percent of the truth."""
+        return not self.error and abs(self.factor - 1) <= TOLERANCE
+
+
+def attempt(stopwatch: Stopwatch, model: Model, seed: int = 1) -> Attempt:
+    """Let a stopwatch measure the kernel of one GPU."""
+    gpu = SimulatedGpu(model, seed)
+    try:
+        measured = stopwatch(gpu.run, gpu.fresh_inputs, gpu)
+    except Exception as error:  # whatever it says belongs into the table
+        return Attempt(model, error=f"{type(error).__name__}: {error}")
+    if not isinstance(measured, int | float):
+        return Attempt(model, error=f"returned {type(measured).__name__}, not a number")
+    return Attempt(model, float(measured))
+
+
+def table(stopwatch: Stopwatch, seed: int = 0) -> str:
+    """A line for each GPU: measured, true, and the trap where the stopwatch fell into it."""
+    attempts = [attempt(stopwatch, model) for model in models(seed)]
+    lines = [f"{'GPU':14} {'measured':>12} {'true':>12}  {'measured / true':>15}"]
+    for tried in attempts:
+        model, verdict = tried.model, "right" if tried.holds else f"WRONG  {tried.model.trap}"
+        said = f"{tried.measured_ms:9.4f} ms"
+        if tried.error:
+            said, verdict = f"{'none':>12}", tried.error
+        factor = "" if tried.error else f"{tried.factor:15.2f}"
+        lines.append(f"{model.name:14} {said} {model.kernel_ms:9.4f} ms  {factor:>15}  {verdict}")
+    held = sum(tried.holds for tried in attempts)
+    lines.append(f"within {TOLERANCE:.0%} of the truth on {held} of {len(attempts)} GPUs")
+    return "\n".join(lines)
