@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,7 +26,7 @@ from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
-from graders.grading.store import Finished, MarksStore, exercise_version, judge_version
+from graders.grading.store import Finished, MarksStore
 from graders.grading.submissions import TIMESTAMP
 from graders.judge.records import GraderError
 from graders.judge.submission.files import without_outputs
@@ -152,20 +152,19 @@ class Autograder:
             submission.error = f"the notebook cannot be read: {error}"
             return submission
         submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
-        submission.digest = self._digest(path)
+        submission.digest = self._digest(path, submission.keys)
         return submission
 
     def _exercises(self) -> list[str]:
         names = [master.name for master in self._masters if master.grade]
         return [name.removesuffix("-public") for name in names if name.endswith("-public")]
 
-    def _digest(self, path: Path) -> str:
-        """What a finished grading depends on: the submission, the exercises, the judge."""
+    def _digest(self, path: Path, keys: Mapping[str, str]) -> str:
+        """What a finished grading depends on: the submission, and what its marks depend on."""
         digest = hashlib.sha256(path.read_bytes())
         when = path.with_name(TIMESTAMP)
         digest.update(when.read_bytes() if when.is_file() else b"")
-        versions = (judge_version(), *map(exercise_version, self._exercises()))
-        for part in (*versions, self.database, judging.mode()):
+        for part in (*keys.values(), self.database):
             digest.update(part.encode())
         for master in self._masters:
             digest.update(repr(master).encode())
