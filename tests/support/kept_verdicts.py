@@ -193,14 +193,15 @@ class Kept:
 
     @classmethod
     def read(cls, file: Path = FILE) -> Self:
-        if not file.is_file():
-            return cls({}, {})
-        data = json.loads(file.read_text(encoding="utf-8"))
-        rows = {
-            exercise: {name: (row[0], Told.from_row(row[1:])) for name, row in kept.items()}
-            for exercise, kept in data["verdicts"].items()
-        }
-        return cls(data["keys"], rows, data["libraries"])
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+            rows = {
+                exercise: {name: (row[0], Told.from_row(row[1:])) for name, row in kept.items()}
+                for exercise, kept in data["verdicts"].items()
+            }
+            return cls(data["keys"], rows, data["libraries"])
+        except (OSError, ValueError, KeyError):
+            return cls({}, {})  # a half merged file, say: everything is judged
 
     def told(self, kernel: Kernel) -> Told | None:
         """The kept verdict; None where the kernel or what judges it has changed since."""
@@ -231,7 +232,8 @@ def write(rows: Iterable[tuple[Kernel, Told]], file: Path = FILE) -> None:
     verdicts = ",\n".join(
         f'  "{name}": {{\n' + ",\n".join(lines) + "\n  }" for name, lines in by_exercise.items()
     )
-    text = f'{{\n "libraries": "{libraries()}",\n "keys": {{\n{keys}\n }},\n "verdicts": {{\n{verdicts}\n }}\n}}\n'
+    text = f'{{\n "libraries": "{libraries()}",\n "keys": {{\n{keys}\n }},\n'
+    text += f' "verdicts": {{\n{verdicts}\n }}\n}}\n'
     file.write_text(text, encoding="utf-8")
 
 
