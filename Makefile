@@ -13,12 +13,16 @@ TORCH_cuda := torch==2.15.0
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
 COLAB := .venv-colab
+COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
+SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
+# what depends on the version of triton, and a sample of the kernels
+OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing tests/judge tests/solutions tests/test_course.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest colab lint build demo bench doctor clean browser
+.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench doctor changelog release clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,12 +31,22 @@ lab: $(READY) build ## open JupyterLab on the first lesson
 	@mkdir -p $(WORK) && for lesson in lessons/*.ipynb; do [ -e $(WORK)/$$(basename $$lesson) ] || cp $$lesson $(WORK)/; done
 	$(BIN)/jupyter lab $(ROOT_FLAG) --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir=$(WORK) --LabApp.default_url=/lab/tree/01_vector_add.ipynb $(LAB_FLAGS)
 
-test: $(READY) browser ## run every test
+test: $(READY) browser ## run the tests; kernels are judged where something changed, and a sample
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
-test-oldest: $(OLDEST)/.ready browser ## run every test on the oldest supported triton
-	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+test-oldest: $(OLDEST)/.ready ## run what depends on triton with the oldest supported one
+	TILEWISE_KERNELS=sample $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS) $(OLDEST_TESTS)
+
+nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every kernel, on both versions of triton
+	TILEWISE_KERNELS=all $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
+	TILEWISE_KERNELS=all $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
+
+verdicts: $(READY) ## judge what changed and keep the verdicts for `make test`
+	$(BIN)/python -m tests.support.kept_verdicts $(VERDICTS_FLAGS)
+
+colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has
+	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest $(PYTEST_FLAGS) tests/colab
 
 lint: $(READY) ## format, lint and check types
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/mypy
@@ -49,11 +63,23 @@ bench: $(READY) ## print what the interpreter and the feedback cost
 doctor: $(READY) ## say what works on this machine
 	$(BIN)/tilewise doctor
 
+changelog: $(READY) ## show what the next release will say
+	$(BIN)/towncrier build --draft --version next
+
+release: $(READY) ## build sdist and wheel into dist/ and look inside (docs/release.md)
+	rm -rf dist && $(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+	TILEWISE_DIST=dist $(BIN)/python -m pytest tests/test_distribution.py
+
 clean: ## remove what was built, keep my_lessons
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(COLAB)
 
-browser: ## install Chromium for the browser test where apt can
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || echo "no Chromium here: the browser test will be skipped"
+# As root by apt, but only if asked for: as `make browser`, or by CI=true.
+browser: ## install Chromium for the browser tests, where apt can
+ifneq ($(filter true,$(CI))$(filter browser,$(MAKECMDGOALS)),)
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || echo "Chromium could not be installed: the browser tests will be skipped"
+else
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo "no Chromium here: the browser tests will be skipped (\`make browser\` installs it)"
+endif
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

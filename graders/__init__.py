@@ -1,1 +1,31 @@
-"""What counts as solved: exercise records, the judge, the classroom and the command line."""
+"""What counts as solved: exercise records, the judge, the classroom and the command line.
+
+Whose fault something is, decides what it becomes: a learner's mistake is a Finding in a Report,
+raised only to leave a deep place; a fault of ours leaves a submission ungraded and never at zero.
+All exceptions of the house, here and in `triton_util`:
+
+    Exception
+    ├── GraderError              ours, or the environment's: the submission stays ungraded
+    │   └── LessonError          an author's: names the file and the fix
+    ├── SubmissionError          a learner's: cannot be judged as handed in; becomes a finding
+    ├── _UnreadableFileError     one file among many that were handed in
+    ├── NoRoomError              the judge's own tensors do not fit on the device
+    ├── KernelFault              a learner's kernel did what no GPU kernel may do
+    ├── Divergence               inside the engine: programs of a batch take different ways
+    ├── NeedsSerial              inside the engine: run the programs one after the other
+    ├── OverBudget               inside the engine: a launch does more than it is granted
+    ├── Unsupported              a statement that no kernel may contain
+    ├── NotImplementedError
+    │   └── NotInterpreted       a GPU computes it, the engine does not: ours
+    ├── RuntimeError
+    │   ├── EngineUnavailable    triton was imported without its interpreter
+    │   └── NoGpuError           timing was asked for without a GPU
+    ├── ValueError
+    │   └── ConditionError       a learner's: no condition of print_if and breakpoint_if
+    ├── GatherError              a learner's: what `check` cannot read from the session
+    ├── JudgeUnavailable         the judge's process could not answer: ours
+    ├── MalformedReport          the judge's answer lacks something: ours
+    ├── ExplainError             a learner's: why a kernel cannot be explained
+    ├── AssemblerError           ptxas refused a kernel
+    └── MissingAssemblerError    there is no ptxas here
+"""

@@ -14,31 +14,27 @@ from graders.authoring.lint import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import GateStatus, Report, Verdict
+from graders.judge.records import Verdict
+from tests.support import kept_verdicts
+from tests.support.kept_verdicts import Kernel, verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()
-EXERCISES = sorted(
-    (exercise.lesson, exercise.name)
-    for exercise in discovery.exercises().values()
-    if (ROOMS.solutions / f"{exercise.lesson}.py").is_file()
-)
-IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 
 
-def kernels(room: Path) -> list[tuple[str, Path]]:
-    return [
-        (name, path) for _, name in EXERCISES for path in sorted((room / name).glob("*.py"))
-    ]  # fmt: skip
-
-
-def named(parameters: list[tuple[str, Path]]) -> dict[str, object]:
-    return {
-        "argvalues": parameters,
-        "ids": [
-            f"{discovery.exercise(name).lesson}-{name}-{path.stem}" for name, path in parameters
+def of_kind(kind: str) -> pytest.MarkDecorator:
+    """A test for each stub, solution, right or wrong kernel; those of an exercise stay together."""
+    return pytest.mark.parametrize(
+        "kernel",
+        [
+            pytest.param(
+                kernel,
+                id=f"{discovery.exercise(kernel.exercise).lesson}-{kernel.exercise}-{kernel.path.stem}",
+                marks=pytest.mark.xdist_group(f"kernels of {kernel.exercise}"),
+            )
+            for kernel in kept_verdicts.chosen(kind)
         ],
-    }
+    )
 
 
 @pytest.fixture(scope="session")
@@ -53,10 +49,6 @@ def public_judge() -> Iterator[Judge]:
     """The judge as a learner has it: a mistake must be named without the hidden cases."""
     with Judge() as running:
         yield running
-
-
-def findings(report: Report) -> str:
-    return "; ".join(f"[{f.gate}: {f.code}] {f.title}: {f.message}" for f in report.findings)
 
 
 def test_no_file_stands_alone_in_its_room() -> None:
@@ -78,15 +70,13 @@ def test_the_lesson_keeps_the_conventions(path: Path) -> None:
     assert messages == [], "\n".join(messages)
 
 
-@pytest.mark.parametrize(("slug", "name"), EXERCISES)
-def test_the_stub_fails(slug: str, name: str, judge: Judge) -> None:
-    source = IMPORTS + stub(read_solutions(ROOMS.solutions / f"{slug}.py")[name])
-    report = judge.judge_text(source, discovery.exercise(name), "<stub>")
-    assert report.verdict is Verdict.FAILED, (
-        f"solutions/{slug}.py: the stub of {name} is {report.verdict}: {findings(report)}; "
-        "put more of the solution between ### BEGIN SOLUTION and ### END SOLUTION"
+@of_kind("stub")
+def test_the_stub_fails(kernel: Kernel, judge: Judge) -> None:
+    told = verdict(kernel, judge)
+    assert not kernel.wanting(told), (
+        f"{ROOMS.name(kernel.path)}: the stub of {kernel.exercise} {kernel.wanting(told)}: "
+        f"{told.said}; put more of the solution between ### BEGIN SOLUTION and ### END SOLUTION"
     )
-    assert report.points == 0
 
 
 @pytest.mark.parametrize("name", ["softmax", "layernorm"])
@@ -95,51 +85,43 @@ def test_one_of_two_kernels_is_checked_before_the_other_is_written(
 ) -> None:
     """The kernel for short rows has its cases; those of long rows say that a kernel is missing."""
     before, long_rows = read_solutions(ROOMS.solutions / "reductions.py")[name].rsplit("@triton", 1)
-    source = f"{IMPORTS}{before}@triton{stub(long_rows)}"
+    source = f"{kept_verdicts.IMPORTS}{before}@triton{stub(long_rows)}"
     report = public_judge.judge_text(source, discovery.exercise(name), "<half>")
     assert report.cases_passed >= report.cases_total - 2
-    assert [finding.code for finding in report.findings] == ["nothing-stored"], findings(report)
+    assert [finding.code for finding in report.findings] == ["nothing-stored"]
 
 
-@pytest.mark.parametrize(("slug", "name"), EXERCISES)
-def test_the_solution_passes_every_gate(slug: str, name: str, judge: Judge) -> None:
-    source = IMPORTS + read_solutions(ROOMS.solutions / f"{slug}.py")[name]
-    report = judge.judge_text(source, discovery.exercise(name), "<solution>")
-    assert report.verdict is Verdict.PASSED, (
-        f"solutions/{slug}.py: {name} is {report.verdict}: {findings(report)}; mend the "
-        f"solution, or the record in graders/exercises/{slug}.py"
+@of_kind("solution")
+def test_the_solution_passes_every_gate(kernel: Kernel, judge: Judge) -> None:
+    told = verdict(kernel, judge)
+    assert not kernel.wanting(told), (
+        f"{ROOMS.name(kernel.path)}: {kernel.exercise} {kernel.wanting(told)}: {told.said}; mend "
+        f"the solution, or the record in {record_of(kernel)}"
     )
-    assert report.points == report.max_points
-    for gate in ("read", "compile", "interpret"):
-        assert report.gates[gate] is GateStatus.PASSED
 
 
-@pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.right_kernels)))
-def test_the_right_kernel_is_accepted(name: str, path: Path, judge: Judge) -> None:
-    report = judge.judge(path, discovery.exercise(name))
-    assert report.verdict is Verdict.PASSED, (
-        f"{ROOMS.name(path)}: is {report.verdict}: {findings(report)}; a right kernel is "
-        "refused: mend the judge or the record, or the kernel if it is wrong"
+@of_kind("right")
+def test_the_right_kernel_is_accepted(kernel: Kernel, judge: Judge) -> None:
+    told = verdict(kernel, judge)
+    assert not kernel.wanting(told), (
+        f"{ROOMS.name(kernel.path)}: {kernel.wanting(told)}: {told.said}; a right kernel is "
+        "refused or remarked upon: mend the judge or the record, or the kernel if it is wrong"
     )
-    told = [remark.code for remark in report.remarks]
-    assert not told, f"{ROOMS.name(path)}: {told}, and it does what its exercise is about"
 
 
-@pytest.mark.parametrize(("name", "path"), **named(kernels(ROOMS.wrong_kernels)))
-def test_the_wrong_kernel_is_refused_by_name(name: str, path: Path, public_judge: Judge) -> None:
-    code = path.stem.partition("__")[0].replace("_", "-")
-    report = public_judge.judge(path, discovery.exercise(name))
-    assert report.verdict is Verdict.FAILED, (
-        f"{ROOMS.name(path)}: is {report.verdict}, and it is wrong: add a case that shows it to "
-        f"graders/exercises/{discovery.exercise(name).lesson}.py; {findings(report)}"
+@of_kind("wrong")
+def test_the_wrong_kernel_is_refused_by_name(kernel: Kernel, public_judge: Judge) -> None:
+    """Without the hidden cases: a learner must hear of it, too."""
+    told = verdict(kernel, public_judge)
+    assert not kernel.wanting(told), (
+        f"{ROOMS.name(kernel.path)}: {kernel.wanting(told)}, and it must be refused as "
+        f"{kernel.code!r}: add a case that shows it to {record_of(kernel)}, mend the "
+        f"misconception, or rename the file; {told.said}"
     )
-    assert report.points is not None
-    assert report.points < report.max_points, f"{ROOMS.name(path)}: is refused with all points"
-    codes = [finding.code for finding in report.findings]
-    assert code in codes, (
-        f"{ROOMS.name(path)}: refused as {codes} and not as {code!r}: mend the misconception in "
-        f"graders/exercises/{discovery.exercise(name).lesson}.py, or rename the file"
-    )
+
+
+def record_of(kernel: Kernel) -> str:
+    return f"graders/exercises/{discovery.exercise(kernel.exercise).lesson}.py"
 
 
 def test_what_the_interpreter_cannot_follow_is_no_zero(public_judge: Judge, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def _declare(palette: dict[str, str]) -> str:
 
 def plot_style() -> dict[str, Any]:
     """Settings for `matplotlib.rc_context`: the palette, readable sizes, quiet axes."""
-    from cycler import cycler
+    from matplotlib.rcsetup import cycler
 
     return {
         "figure.facecolor": LIGHT["paper"],

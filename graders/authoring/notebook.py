@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, public_points
 from graders.authoring.lesson import Lesson, LessonCell, LessonError, stub
 from graders.authoring.rooms import Rooms
 from graders.authoring.setup_cell import FOLDED, badge, imports_source, setup_source
@@ -16,31 +17,10 @@ from graders.judge import discovery
 from graders.judge.records import Exercise
 
 ANSWER_STUB = "YOUR ANSWER HERE"
-PUBLIC_SHARE = 0.4  # of an exercise's points; the hidden cases carry the rest
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-
-
-def public_points(exercise: Exercise) -> int:
-    """The points of the cell with the public cases, at least 1."""
-    return max(1, round(exercise.max_points * PUBLIC_SHARE))
-
-
-def hidden_points(exercise: Exercise) -> int:
-    """The points of the cell with the hidden cases."""
-    return exercise.max_points - public_points(exercise)
-
-
-def public_id(exercise: str) -> str:
-    """The nbgrader id of the cell that the public cases decide."""
-    return f"{exercise}-public"
-
-
-def hidden_id(exercise: str) -> str:
-    """The nbgrader id of the cell that the hidden cases decide."""
-    return f"{exercise}-hidden"
 
 
 class NotebookBuilder:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,7 +27,7 @@ from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
-from graders.grading.store import Finished, MarksStore, exercise_version, judge_version
+from graders.grading.store import Finished, MarksStore
 from graders.grading.submissions import TIMESTAMP
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
@@ -159,7 +159,7 @@ class Autograder:
             self._put_in_order(_handed_in(folder, self.assignment), path)
             code = _code(path, self._masters)
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
-            submission.digest = self._digest(path)
+            submission.digest = self._digest(path, submission.keys)
         except SubmissionError as error:
             said = f"{error.refusal.title}: {error.refusal.message} {error.refusal.next_step}"
             submission.error = f"the notebook cannot be read: {said.strip()}"
@@ -184,13 +184,12 @@ class Autograder:
         names = [master.name for master in self._masters if master.grade]
         return [name.removesuffix("-public") for name in names if name.endswith("-public")]
 
-    def _digest(self, path: Path) -> str:
-        """What a finished grading depends on: the submission, the exercises, the judge."""
+    def _digest(self, path: Path, keys: Mapping[str, str]) -> str:
+        """What a finished grading depends on: the submission, and what its marks depend on."""
         digest = hashlib.sha256(path.read_bytes())
         when = path.with_name(TIMESTAMP)
         digest.update(when.read_bytes() if when.is_file() else b"")
-        versions = (judge_version(), *map(exercise_version, self._exercises()))
-        for part in (*versions, self.database, judging.mode()):
+        for part in (*keys.values(), self.database):
             digest.update(part.encode())
         for master in self._masters:
             digest.update(repr(master).encode())

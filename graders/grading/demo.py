@@ -14,8 +14,8 @@ from pathlib import Path
 import nbformat
 
 from graders.authoring.course import built_lesson, config_file
+from graders.authoring.grade_cells import hidden_id, public_id
 from graders.authoring.lesson import read_lesson
-from graders.authoring.notebook import hidden_id, public_id
 from graders.authoring.rooms import COURSE_ID, Rooms
 from graders.grading.marks import UNSANDBOXED
 from graders.grading.plugins.commands import Nbgrader

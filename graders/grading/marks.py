@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from graders.authoring.notebook import hidden_id, hidden_points, public_id, public_points
+from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, public_points
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import (

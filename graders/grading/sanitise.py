@@ -2,6 +2,9 @@
 
 Student text is shown as text. Live HTML, scripts, network images, tags that change how a
 notebook runs, outputs, widgets and attachments other than pictures go.
+
+nbconvert's SanitizeHTML is no substitute: it escapes `>` in quotations and code, and leaves links
+that run code, pictures from the network and TeX commands, which are markdown and no tags.
 """
 
 from __future__ import annotations

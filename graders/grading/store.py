@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graders.grading.closure import ROOT, closure, digest_of, remember
 from graders.grading.marks import Marks
+from graders.grading.whole_files import write_whole
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
-ROOT = Path(__file__).resolve().parents[2]
-# what can change a verdict, beside the exercise's own records
-JUDGE_CODE = (
-    "graders/judge",
-    "graders/misconceptions",
-    "graders/exercises/traffic.json",
-    "graders/exercises/lesson_cells.json",
-    "triton_util/notebook/given.py",
-    "graders/workloads.py",
-    "graders/grading/marks.py",
-    "triton_util/interpreter",
+# What runs when a submission is judged: the judge, the programs that it starts as processes, and
+# what makes a mark of its report. All else follows from what these import.
+JUDGING = (
+    "graders.judge.pipeline",
+    "graders.judge.sandbox.zygote",
+    "graders.judge.compiling.worker",
+    "graders.judge.speed.measuring",
+    "graders.grading.marks",
 )
+WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
+# What a learner's notebook shows of results; a verdict does not depend on it.
+SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
+UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
 
 
 @cache
@@ -52,26 +53,36 @@ def judge_version() -> str:
 
 
 @cache
-def sources_version() -> str:
-    """A digest of the judge's own code: the same on machines with different libraries."""
-    digest = hashlib.sha256()
-    for place in JUDGE_CODE:
-        path = ROOT / place
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        for file in (file for file in files if file.is_file()):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+def sources_version(root: Path = ROOT) -> str:
+    """A digest of the code that judges: the same on machines with different libraries."""
+    found = closure(JUDGING, root, without=(WORKLOADS, *SHOWING)).digest()
+    remember()
+    return found
 
 
 @cache
-def exercise_version(exercise: str) -> str:
-    """A digest of the exercise's record and its hidden cases."""
+def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> str:
+    """A digest of what judges this exercise and no other lesson's.
+
+    Its record, its hidden cases and the misconceptions that they import; what the model solution
+    moves, which the traffic gate compares with; the cells that its lesson gives; and where speed is measured (`timed`) the model
+    solution itself and the sizes.
+    """
     slug = discovery.exercise(exercise).lesson
-    digest = hashlib.sha256()
-    for room in ("exercises", "hidden"):
-        path = ROOT / "graders" / room / f"{slug}.py"
-        digest.update(path.read_bytes() if path.is_file() else b"none")
-    return digest.hexdigest()[:16]
+    names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]
+    figures = [_kept("traffic.json", exercise, root), _kept("lesson_cells.json", slug, root)]
+    parts = [closure(names, root).digest(), *figures]
+    model = root / "solutions" / f"{slug}.py"
+    if timed and model.is_file():
+        parts.append(digest_of(model.read_bytes()))
+    remember()
+    return digest_of(json.dumps(parts).encode())
+
+
+def _kept(name: str, entry: str, root: Path) -> Any:
+    """An entry of a file that `tilewise build` keeps beside the exercises; None without one."""
+    path = root / "graders" / "exercises" / name
+    return json.loads(path.read_text(encoding="utf-8")).get(entry) if path.is_file() else None
 
 
 def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None) -> str:
@@ -79,7 +90,8 @@ def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None)
 
     `judge` is its version, with the libraries of this machine where it is not given.
     """
-    parts = [judge or judge_version(), exercise_version(exercise), exercise, mode, *code]
+    version = exercise_version(exercise, timed=not mode.startswith(UNTIMED))
+    parts = [judge or judge_version(), version, exercise, mode, *code]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -131,16 +143,3 @@ class Finished:
 
     def _path(self, student: str) -> Path:
         return self.folder / f"{student}.json"
-
-
-def write_whole(path: Path, data: Mapping[str, Any]) -> None:
-    """Write JSON beside the file and rename it: there is the old one or the new one, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fresh-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(data, file)
-        os.replace(temporary, path)
-    except BaseException:  # a full disk, say: nothing is left behind
-        os.unlink(temporary)
-        raise

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from graders.authoring.course import build as build_each
 from graders.authoring.course import built_course, stale
+from graders.authoring.grade_cells import hidden_points, public_points
 from graders.authoring.lesson import read_lesson, read_solutions, solution_lines, stub
-from graders.authoring.notebook import hidden_points, public_points
 from graders.authoring.rooms import Rooms, find_root
 from graders.cli.build import build as build_command
 from graders.judge import discovery

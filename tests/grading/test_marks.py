@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graders.authoring.notebook import hidden_points, public_points
+from graders.authoring.grade_cells import hidden_points, public_points
 from graders.grading.marks import CellMark, Marker, Marks, marks
 from graders.grading.store import MarksStore, key
 from graders.judge import discovery

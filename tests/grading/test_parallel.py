@@ -152,7 +152,8 @@ def test_a_cluster_with_a_killed_worker_gives_the_same_gradebook(course: SmallCo
         assert graded(course, run) == alone
 
 
-def test_no_scheduler_is_one_clear_line() -> None:
+def test_no_scheduler_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "CONNECT_SECONDS", 0.5)
     with pytest.raises(GraderError, match="no Dask scheduler answers at"):
         list(DaskCluster("tcp://127.0.0.1:9", ask)(tasks("right")))
 

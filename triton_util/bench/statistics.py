@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, quantiles
 
 CONFIDENCE = 0.95
 
@@ -75,14 +75,8 @@ def ratio_interval(samples: Sequence[float], baseline: Sequence[float]) -> Inter
 
 
 def middle_half(samples: Sequence[float]) -> float:
-    """The spread: how far the first and the third quartile lie apart."""
-    ordered = sorted(samples)
-    return _quantile(ordered, 0.75) - _quantile(ordered, 0.25)
-
-
-def _quantile(ordered: Sequence[float], fraction: float) -> float:
-    """The value at a fraction of the way through ordered samples, interpolated."""
-    position = fraction * (len(ordered) - 1)
-    lower = math.floor(position)
-    upper = math.ceil(position)
-    return ordered[lower] + (ordered[upper] - ordered[lower]) * (position - lower)
+    """The spread: how far the first and the third quartile lie apart; 0 for a single sample."""
+    if len(samples) == 1:
+        return 0.0
+    first, _, third = quantiles(samples, n=4, method="inclusive")
+    return third - first

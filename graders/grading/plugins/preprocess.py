@@ -17,7 +17,7 @@ from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
-from graders.authoring.notebook import hidden_id
+from graders.authoring.grade_cells import hidden_id
 from graders.grading.judging import (
     STORE,
     code_of,

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from graders.authoring.grade_cells import hidden_points, public_points
 from graders.authoring.lesson import read_solutions
-from graders.authoring.notebook import hidden_points, public_points
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins import cell
 from graders.judge.records import GraderError

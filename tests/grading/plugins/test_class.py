@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from graders.authoring.notebook import hidden_points, public_points
+from graders.authoring.grade_cells import hidden_points, public_points
 from graders.authoring.rooms import Rooms, find_root
 from graders.cli.demo import as_expected, gradebook_table
 from graders.grading.demo import Demo, Row

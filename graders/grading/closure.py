@@ -1,0 +1,235 @@
+"""What code something depends on: the modules of ours that it imports, and a digest of them.
+
+Read from the sources, so that nothing has to be listed and nothing can be forgotten. A comment
+and a docstring change no digest; the text of a kernel does, down to its comments, because Triton
+reads it as text. What was read of a file is kept for the next process, by the file's content.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from graders.grading.whole_files import write_whole
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("graders", "solutions", "triton_util")
+FORMAT = 1  # of what is kept between processes; a new one forgets it
+
+_STRING = r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''|"
+_STRING += r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+# the end of a line with its comment, and every line behind it that holds nothing else
+_TOKENS = re.compile(rf"({_STRING})|((?:[ \t]*(?:#[^\n]*)?(?:\n|\Z))+)", re.DOTALL)
+_MODULE = re.compile(rf"""["']((?:{"|".join(OURS)})(?:\.\w+)+)["']""")
+_FILE = re.compile(r"""["']([\w-]+(?:\.[\w-]+)+)["']""")
+_KERNEL = re.compile(r"^\s*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one file says: a digest of it, the modules that it may import, the files it names.
+
+    `imports` are (level, module, names) of each import statement; `modules` are names of
+    modules of ours in string literals, for importlib; `files` are other literals that look
+    like the name of a file.
+    """
+
+    digest: str
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
+    modules: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """The modules that some modules need, themselves included, and the files that those read."""
+
+    modules: dict[str, Path]
+    files: tuple[Path, ...]
+
+    def digest(self) -> str:
+        """Equal where nothing changed that runs."""
+        parts = [(name, source_of(path).digest) for name, path in sorted(self.modules.items())]
+        parts += [(path.name, digest_of(path.read_bytes())) for path in self.files]
+        return digest_of(json.dumps(parts).encode())
+
+
+def closure(names: Iterable[str], root: Path = ROOT, without: Sequence[str] = ()) -> Closure:
+    """What the modules `names` import, at their top or inside functions, and so on.
+
+    root: the folder in which the rooms of the house stand. without: modules and packages that
+    are not followed.
+    """
+    modules: dict[str, Path] = {}
+    files: set[Path] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        path = path_of(name, root)
+        if path is None or name in modules or _within(name, without):
+            continue
+        modules[name] = path
+        source = source_of(path)
+        waiting += _parents(name)
+        waiting += _imported(name, path.name == "__init__.py", source)
+        beside = (path.parent / file for file in source.files)
+        files |= {file for file in beside if file != path and file.is_file()}
+    return Closure(modules, tuple(sorted(files)))
+
+
+def _within(name: str, packages: Sequence[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def path_of(name: str, root: Path = ROOT) -> Path | None:
+    """The file of a module of ours; None for any other name."""
+    if name.partition(".")[0] not in OURS:
+        return None
+    place = root.joinpath(*name.split("."))
+    found = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+    return next((path for path in found if path.is_file()), None)
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The packages of a module: importing it runs them."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _imported(name: str, is_package: bool, source: Source) -> Iterator[str]:
+    """All that the statements of a module may mean: `from a import b` is a, and a.b too."""
+    yield from source.modules
+    for level, module, names in source.imports:
+        if level:
+            package = name.split(".") if is_package else name.split(".")[:-1]
+            base = package[: len(package) - level + 1]
+            module = ".".join([*base, module] if module else base)
+        yield module
+        yield from (f"{module}.{imported}" for imported in names)
+
+
+def digest_of(data: bytes) -> str:
+    """A digest that is short enough to print."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def source_of(path: Path) -> Source:
+    """What a file says; a SyntaxError where it is no Python."""
+    return _memory().source(path.read_bytes())
+
+
+def read_source(text: str) -> Source:
+    """The digest and the imports of a module's text."""
+    tree = ast.parse(text)
+    bare = without_remarks(text, tree)
+    imports: list[tuple[int, str, tuple[str, ...]]] = []
+    for node in _statements(tree):
+        if isinstance(node, ast.Import):
+            imports += [(0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            imports.append((node.level, node.module or "", names))
+    return Source(
+        digest_of((text if _KERNEL.search(text) else bare).encode()),
+        tuple(imports),
+        tuple(sorted(set(_MODULE.findall(bare)))),
+        tuple(sorted(set(_FILE.findall(bare)))),
+    )
+
+
+def without_remarks(text: str, tree: ast.Module) -> str:
+    """The text without comments, docstrings and empty lines; strings stay as they are."""
+    lines = text.splitlines(keepends=True)
+    for node in _statements(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            _blank_docstring(lines, body)
+    return _TOKENS.sub(lambda found: found[1] or "\n", "".join(lines))
+
+
+def _blank_docstring(lines: list[str], body: Any) -> None:
+    first = body[0] if body else None
+    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
+        return
+    start, end = first.lineno - 1, first.end_lineno or first.lineno
+    alone = not lines[start][: first.col_offset].strip()
+    # what stands behind it on its last line is left, and the docstring with it
+    behind = lines[end - 1].encode()[first.end_col_offset or 0 :].strip()
+    if isinstance(first.value.value, str) and alone and (not behind or behind.startswith(b"#")):
+        lines[start:end] = ["\n"] * (end - start)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """A tree's statements at any depth, without a look into expressions, which are most of it.
+
+    What stands beneath `if TYPE_CHECKING:` never runs.
+    """
+    yield tree
+    if isinstance(tree, ast.If) and ast.unparse(tree.test).endswith("TYPE_CHECKING"):
+        return
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(tree, field, ())
+        for child in inner if isinstance(inner, list) else ():
+            yield from _statements(child)
+
+
+# ---------------------------------------------------------------- kept between processes
+
+
+class Memory:
+    """What was read of files, by their content; `path` keeps it for the next process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, Source] = {}
+        self._used: dict[str, Source] = {}
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            for content, said in data["sources"].items() if data["format"] == FORMAT else ():
+                self._known[content] = _from_json(said)
+        except (OSError, ValueError, KeyError, TypeError):
+            self._known = {}  # damaged, or not there yet: it is read again
+
+    def source(self, data: bytes) -> Source:
+        """What a file of this content says."""
+        content = digest_of(data)
+        if content not in self._used:
+            known = self._known.get(content)
+            self._used[content] = known or read_source(data.decode("utf-8"))
+        return self._used[content]
+
+    def keep(self) -> None:
+        """Write what this process used, if there is news; nothing where that is not possible."""
+        if self._used.keys() <= self._known.keys():
+            return
+        sources = {content: asdict(source) for content, source in self._used.items()}
+        try:
+            write_whole(self._path, {"format": FORMAT, "sources": sources})
+        except OSError:
+            return
+        self._known = dict(self._used)
+
+
+def _from_json(said: dict[str, Any]) -> Source:
+    imports = tuple((level, module, tuple(names)) for level, module, names in said["imports"])
+    return Source(said["digest"], imports, tuple(said["modules"]), tuple(said["files"]))
+
+
+@cache
+def _memory() -> Memory:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Memory(Path(home) / "tilewise" / "sources.json")
+
+
+def remember() -> None:
+    """Spare the next process the reading."""
+    _memory().keep()

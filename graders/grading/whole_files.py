@@ -1,0 +1,23 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(path: Path, data: Mapping[str, Any]) -> None:
+    """Write JSON beside the file and rename it: there is the old one or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fresh-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(data, file)
+        os.replace(temporary, path)
+    except BaseException:  # a full disk, say: nothing is left behind
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,197 @@
+"""What regrades: a change of what judges an exercise, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import shutil
+import tokenize
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import triton_util
+from graders.grading import closure, store
+from graders.grading.closure import ROOT, read_source, without_remarks
+from graders.judge import discovery
+from graders.judge.static import names
+
+ROOMS = ("graders", "solutions", "triton_util")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the rooms that count."""
+    root = tmp_path_factory.mktemp("house")
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+def versions(root: Path, timed: bool = False) -> dict[str, str]:
+    """Of the judge and of each exercise, read afresh."""
+    exercise, sources = store.exercise_version.__wrapped__, store.sources_version.__wrapped__
+    known = {name: exercise(name, timed, root) for name in discovery.exercises()}
+    return {"judge": sources(root), **known}
+
+
+def changed(root: Path, file: str, change: Callable[[str], str], timed: bool = False) -> set[str]:
+    """The names of the versions that a change of one file changes."""
+    path = root / file
+    text, before = path.read_text(), versions(root, timed)
+    try:
+        path.write_text(change(text))
+        assert path.read_text() != text, f"{file}: the change changed nothing"
+        after = versions(root, timed)
+    finally:
+        path.write_text(text)
+    return {name for name in before if before[name] != after[name]}
+
+
+def one_more_name(text: str) -> str:
+    return f"{text}\nA_NEW_NAME = 1\n"
+
+
+def of_lesson(*lessons: str) -> set[str]:
+    return {name for name, record in discovery.exercises().items() if record.lesson in lessons}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "triton_util/explain/ptx.py",
+        "triton_util/explain/launches.py",
+        "triton_util/bench/statistics.py",
+        "triton_util/indexing.py",
+        "triton_util/launching.py",
+        "triton_util/debugging.py",
+        "triton_util/conditions.py",
+        "triton_util/interpreter/operations/libdevice.py",
+        "graders/judge/sandbox/serve.py",
+        "graders/judge/compiling/child.py",
+        "graders/judge/speed/timed_source.py",
+        "graders/grading/marks.py",
+    ],
+)
+def test_what_judges_regrades_everything(house: Path, file: str) -> None:
+    """The version of the judge is a part of every key."""
+    assert "judge" in changed(house, file, one_more_name)
+
+
+def test_every_key_holds_the_version_of_the_judge() -> None:
+    keys = {
+        store.key(["x = 1"], name, "interpret", judge)
+        for name in discovery.exercises()
+        for judge in ("one", "another")
+    }
+    assert len(keys) == 2 * len(discovery.exercises())
+
+
+def test_a_misconception_regrades_the_lessons_that_name_it(house: Path) -> None:
+    regraded = changed(house, "graders/misconceptions/softmax/records.py", one_more_name)
+    assert "softmax" in regraded
+    assert not {"vector_add", "judge"} & regraded
+
+
+def test_hidden_cases_and_records_regrade_their_lesson(house: Path) -> None:
+    for room in ("hidden", "exercises"):
+        regraded = changed(house, f"graders/{room}/fusion.py", one_more_name)
+        assert regraded == of_lesson("fusion"), room
+
+
+def test_figures_of_a_solution_regrade_its_exercise(house: Path) -> None:
+    def twice(text: str) -> str:
+        figures = json.loads(text)
+        figures["gelu"] = {case: 2 * moved for case, moved in figures["gelu"].items()}
+        return json.dumps(figures)
+
+    assert changed(house, "graders/exercises/traffic.json", twice) == {"gelu"}
+
+
+@pytest.mark.parametrize("file", ["solutions/fusion.py", "graders/workloads.py"])
+def test_what_only_speed_depends_on_regrades_where_speed_counts(house: Path, file: str) -> None:
+    assert changed(house, file, one_more_name) == set()
+    assert of_lesson("fusion") <= changed(house, file, one_more_name, timed=True)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "graders/misconceptions/shared.py",
+        "graders/judge/pipeline.py",
+        "graders/exercises/reductions.py",
+        "graders/hidden/reductions.py",
+        "triton_util/interpreter/launch.py",
+    ],
+)
+def test_a_remark_regrades_nothing(house: Path, file: str) -> None:
+    def remarked(text: str) -> str:
+        _, said, code = text.split('"""', 2)
+        code = code.replace("\n\n\n", "  # here\n    # and here\n\n\n\n")
+        return f'"""{said} And more.\n"""\n# a comment\n{code}# the end'
+
+    assert changed(house, file, remarked) == set()
+
+
+def test_what_only_shows_results_regrades_nothing(house: Path) -> None:
+    assert changed(house, "triton_util/client/card.py", one_more_name) == set()
+    assert changed(house, "graders/grading/class_report.py", one_more_name) == set()
+
+
+def test_a_comment_in_a_kernel_counts_because_triton_reads_it() -> None:
+    text = "@triton.jit\ndef kernel():\n    pass  # {}\n"
+    assert read_source(text.format("a")).digest != read_source(text.format("b")).digest
+
+
+def test_the_whole_room_of_the_judge_is_known() -> None:
+    """A module that no program imports judges nothing; one of these is new or forgotten."""
+    judging = closure.closure(store.JUDGING, without=store.SHOWING)
+    records = closure.closure(["graders.exercises.vector_add"])
+    known = {*judging.modules.values(), *judging.files, *records.modules.values()}
+    missing = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "graders" / "judge").rglob("*.py")
+        if path not in known
+    }
+    assert missing <= {"graders/judge/serve.py"}, (
+        "name the program that imports it in graders.grading.store.JUDGING"
+    )
+
+
+def test_what_a_submission_may_import_of_ours_is_known() -> None:
+    homes = {f"triton_util.{triton_util._HOME[name]}" for name in names.TRITON_UTIL}
+    assert homes <= set(closure.closure(store.JUDGING, without=store.SHOWING).modules)
+
+
+def test_comments_are_told_from_strings_as_python_does() -> None:
+    """On every module of ours: what is left parses to the same program, and holds no comment."""
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            bare = without_remarks(text, ast.Module([], []))
+            assert ast.dump(ast.parse(bare)) == ast.dump(ast.parse(text)), path
+            said = tokenize.generate_tokens(io.StringIO(bare).readline)
+            assert not [token for token in said if token.type == tokenize.COMMENT], path
+
+
+def test_what_was_read_is_kept_by_content(tmp_path: Path) -> None:
+    file, text = tmp_path / "sources.json", b"from graders.judge import records  # why\n"
+    kept = closure.Memory(file)
+    first = kept.source(text)
+    kept.keep()
+    written = file.read_text()
+    again = closure.Memory(file)
+    assert again.source(text) == first
+    again.keep()
+    assert file.read_text() == written
+    file.write_text(written[:-20])
+    assert closure.Memory(file).source(text) == first
+
+
+def test_a_docstring_goes_and_a_string_stays() -> None:
+    text = "\n".join(['"""Doc."""', "x = {", '    "a":', '    "b  # no comment",', "}", ""])
+    bare = without_remarks(text, ast.parse(text))
+    assert "Doc" not in bare
+    assert "b  # no comment" in bare
