@@ -14,7 +14,7 @@ from graders.authoring.lint import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import GateStatus, Report, Verdict
+from graders.judge.report import GateStatus, Report, Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()

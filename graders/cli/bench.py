@@ -14,7 +14,8 @@ from graders.cli import reports
 from graders.cli.grade import exercises_in, known_exercise
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Exercise, GraderError, Verdict, Workload
+from graders.judge.records import Exercise, GraderError, Workload
+from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import words

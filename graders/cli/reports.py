@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
 
 MARKS = {
     GateStatus.PASSED: ("✓", "green"),

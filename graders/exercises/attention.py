@@ -127,6 +127,13 @@ ATTENTION = Exercise(
             each_its_own(False, MIXED), "m n d", [(25, 38, 32)], part="views", label="each its own"
         ),
         *cases(
+            each_its_own(False, ("contiguous", "transposed", "contiguous")),
+            "m n d",
+            [(21, 29, 16)],
+            part="views",
+            label="only k transposed",
+        ),
+        *cases(
             each_its_own(True, ("transposed", "stepped_rows", "sliced")),
             "h m n d",
             [(2, 34, 34, 16)],

@@ -13,11 +13,13 @@ from graders.judge.records import (
     TensorSpec,
 )
 from graders.misconceptions import linear_layer
+from graders.misconceptions.expected import computes, computes_from_memory
 from graders.misconceptions.matmul import (
-    misread_factor,
+    k_step_wrong,
+    left_oblong_factor,
     product_mistakes,
-    rows_of_k,
-    strides_exchanged,
+    with_factor_transposed,
+    with_rows_of_k,
 )
 
 AXES = "m k n"
@@ -99,7 +101,8 @@ FACTOR_TRANSPOSED = Misconception(
         "a is indexed by (m, k): `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak`. b "
         "is indexed by (k, n): `offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn`."
     ),
-    footprint=misread_factor(lambda a, b: strides_exchanged(a), lambda a, b: strides_exchanged(b)),
+    expected_wrong=computes_from_memory(with_factor_transposed),
+    detector=left_oblong_factor,
 )
 B_STRIDE_IS_K = Misconception(
     code="b-stride-is-k",
@@ -109,15 +112,16 @@ B_STRIDE_IS_K = Misconception(
         "them: K is the number of its rows. Square matrices hide it."
     ),
     next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
-    footprint=misread_factor(lambda a, b: (), rows_of_k),
+    expected_wrong=computes_from_memory(with_rows_of_k),
+    detector=left_oblong_factor,
 )
 ORDER_SWAPPED = Misconception(
     code="factors-swapped",
     title="The product is b @ a",
     message="Matrix multiplication is not commutative, and the two factors changed places.",
     next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
-    imitate=_swapped,
-    footprint=misread_factor(lambda a, b: (), lambda a, b: ()),
+    expected_wrong=computes(_swapped),
+    detector=left_oblong_factor,
 )
 
 MATMUL_MISCONCEPTIONS = product_mistakes(
@@ -125,7 +129,7 @@ MATMUL_MISCONCEPTIONS = product_mistakes(
     magnitude=magnitude,
     operands=lambda a, b: (a, b),
     finish=lambda product, a, b: product,
-    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K),
+    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, k_step_wrong()),
 )
 
 MATMUL = Exercise(

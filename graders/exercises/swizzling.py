@@ -109,7 +109,7 @@ TILES_LOST = Misconception(
         "Use `size = min(n_tiles_m - first, GROUP)` for both the row and the column within the "
         "group, and check the mapping with `swizzle_ids` on 5 × 4 tiles."
     ),
-    footprint=_tiles_lost,
+    detector=_tiles_lost,
 )
 
 # Rows of tiles that one group may reasonably have: more of them in a column are no group.

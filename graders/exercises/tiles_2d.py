@@ -17,6 +17,7 @@ from graders.judge.records import (
     View,
 )
 from graders.misconceptions import detectors, elementwise, rounding, shared, strides
+from graders.misconceptions.expected import computes, computes_with_block
 from graders.misconceptions.greyscale import GREY_MISTAKES, grey
 
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
@@ -79,10 +80,10 @@ RGB2GREY = Exercise(
     ),
     misconceptions=(
         *GREY_MISTAKES,
-        strides.stored_transposed(),
+        strides.stored_transposed(grey),
         strides.strides_swapped(grey),
         strides.column_stride_ignored(grey),
-        strides.output_strides_of_input(),
+        strides.output_strides_of_input(grey),
         strides.row_stride_is_height("height", "width"),
         elementwise.through_integers(),
         shared.contiguous_assumed(grey),
@@ -187,14 +188,14 @@ BIAS_RELU = Exercise(
             title="The bias is missing",
             message="The output is relu(x): the bias never enters the sum.",
             next_step="Add `bias[None, :]` to the tile before the ReLU.",
-            imitate=lambda x, bias: torch.relu(x),
+            expected_wrong=computes(lambda x, bias: torch.relu(x)),
         ),
         Misconception(
             code="relu-missing",
             title="Negative numbers pass through",
             message="The output is x + bias: the ReLU is missing.",
             next_step="Store `tl.maximum(result, 0.0)`.",
-            imitate=lambda x, bias: x + bias,
+            expected_wrong=computes(lambda x, bias: x + bias),
         ),
         Misconception(
             code="relu-before-bias",
@@ -205,8 +206,8 @@ BIAS_RELU = Exercise(
                 "its bias pulls below zero stays."
             ),
             next_step="Add first, cut off last.",
-            imitate=lambda x, bias: torch.relu(x) + bias,
-            footprint=detectors.computes(
+            expected_wrong=computes(
+                lambda x, bias: torch.relu(x) + bias,
                 lambda x, bias: torch.relu(x) + torch.relu(bias),
                 lambda x, bias: x + torch.relu(bias),
                 lambda x, bias: torch.where(x > 0, x + bias, 0.0),
@@ -220,7 +221,7 @@ BIAS_RELU = Exercise(
                 "compared or added twice."
             ),
             next_step="Store `tl.maximum(x + bias[None, :], 0.0)`.",
-            footprint=detectors.computes(
+            expected_wrong=computes(
                 lambda x, bias: torch.relu(x - bias),
                 lambda x, bias: torch.relu(bias - x),
                 lambda x, bias: torch.relu(x * bias),
@@ -237,7 +238,7 @@ BIAS_RELU = Exercise(
                 "it 0."
             ),
             next_step="The bias hangs on the column: load it with `offsets % n_cols`.",
-            footprint=detectors.computes(_of_first_row),
+            expected_wrong=computes(_of_first_row),
         ),
         Misconception(
             code="bias-by-row",
@@ -247,7 +248,8 @@ BIAS_RELU = Exercise(
                 "the same for all rows."
             ),
             next_step="Load it with the column offsets and use `bias[None, :]`.",
-            footprint=detectors.either(detectors.computes(_bias_by_row), _bias_left_for_rows),
+            expected_wrong=computes(_bias_by_row),
+            detector=_bias_left_for_rows,
         ),
         Misconception(
             code="bias-of-first-tile",
@@ -257,15 +259,15 @@ BIAS_RELU = Exercise(
                 "its beginning: `tl.arange(0, BLOCK_N)` without the program's own start."
             ),
             next_step="Load the bias with the same `cols` that address the columns of x.",
-            footprint=detectors.computes_with_block(_first_biases),
+            expected_wrong=computes_with_block(_first_biases),
         ),
         elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
-        strides.stored_transposed(),
+        strides.stored_transposed(_biased),
         strides.divided_by_wrong_size(combine=_read_elsewhere),
         strides.strides_swapped(_biased),
         strides.column_stride_ignored(_biased),
-        strides.output_strides_of_input(),
-        strides.allocated_like_view(),
+        strides.output_strides_of_input(_biased),
+        strides.allocated_like_view(_biased),
         strides.row_stride_is_height("m", "n"),
         elementwise.through_integers(),
         shared.contiguous_assumed(_biased),

@@ -13,7 +13,8 @@ from typing import Any
 
 import jinja2
 
-from graders.judge.records import GATES, GraderError
+from graders.judge.records import GraderError
+from graders.judge.report import GATES
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard

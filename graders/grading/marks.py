@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from graders.authoring.notebook import hidden_id, hidden_points, public_id, public_points
 from graders.judge import discovery
-from graders.judge.records import (
-    Exercise,
-    Finding,
-    GateStatus,
-    GraderError,
-    Report,
-    Verdict,
-    awaits_gpu,
-)
+from graders.judge.records import Exercise, GraderError
+from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode

@@ -15,12 +15,11 @@ import torch
 from graders.judge import discovery
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate, uncompiled
 from graders.judge.diagnosis.explain import explain
-from graders.judge.records import (
+from graders.judge.records import Exercise, GraderError
+from graders.judge.report import (
     GATES,
-    Exercise,
     Finding,
     GateStatus,
-    GraderError,
     KernelResources,
     Report,
     Speed,

@@ -19,7 +19,8 @@ from typing import Any, TextIO
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Finding, GraderError, Report
+from graders.judge.records import GraderError
+from graders.judge.report import Finding, Report
 from graders.judge.speed import limits
 from graders.judge.submission.loading import SubmissionError, from_text
 

@@ -12,7 +12,8 @@ import pytest
 from graders.judge import discovery
 from graders.judge.compiling.gate import CompileWorker
 from graders.judge.pipeline import WASTEFUL_SHARE, Judge
-from graders.judge.records import Exercise, GateStatus, Report, Verdict
+from graders.judge.records import Exercise
+from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running import interpret
 from graders.judge.sandbox.pool import Workers
 from tests.attacks.attack import honest

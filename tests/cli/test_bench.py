@@ -16,7 +16,8 @@ from rich.console import Console
 from graders.cli import bench as command
 from graders.cli.reports import panel
 from graders.judge import discovery
-from graders.judge.records import GateStatus, GraderError, Report, Speed, Verdict
+from graders.judge.records import GraderError
+from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
 from tests.support.places import RIGHT_KERNELS, WRONG_KERNELS
 from tests.support.standings import h200, runner, softmax_standing

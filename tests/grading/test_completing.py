@@ -20,7 +20,7 @@ from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_
 from graders.judge import pipeline
 from graders.judge.diagnosis.explain import Failure
 from graders.judge.pipeline import Judge
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult, prepare
 from tests.support.places import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make

@@ -9,16 +9,8 @@ from graders.authoring.notebook import hidden_points, public_points
 from graders.grading.marks import CellMark, Marker, Marks, marks
 from graders.grading.store import MarksStore, key
 from graders.judge import discovery
-from graders.judge.records import (
-    GATES,
-    Exercise,
-    Finding,
-    GateStatus,
-    GraderError,
-    Report,
-    Speed,
-    Verdict,
-)
+from graders.judge.records import Exercise, GraderError
+from graders.judge.report import GATES, Finding, GateStatus, Report, Speed, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 FULL = EXERCISE.max_points

@@ -24,14 +24,8 @@ from graders.judge.compiling.findings import (
     uncompiled_finding,
 )
 from graders.judge.compiling.process import Answer, CompileWorker
-from graders.judge.records import (
-    Case,
-    Exercise,
-    Finding,
-    GraderError,
-    KernelResources,
-    TensorSpec,
-)
+from graders.judge.records import Case, Exercise, GraderError, TensorSpec
+from graders.judge.report import Finding, KernelResources
 from graders.judge.sandbox.confine import confined
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text

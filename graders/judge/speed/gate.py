@@ -19,13 +19,8 @@ import torch
 from graders.judge import discovery
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
-from graders.judge.records import (
-    Case,
-    Exercise,
-    KernelResources,
-    Speed,
-    Workload,
-)
+from graders.judge.records import Case, Exercise, Workload
+from graders.judge.report import KernelResources, Speed
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol

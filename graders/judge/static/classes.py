@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.static import names as names
 from graders.judge.static.findings import not_triton, shown
 from graders.judge.static.scope import Scope

@@ -6,7 +6,7 @@ import ast
 
 import torch
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.submission.refusals import did_you_mean
 
 TITLES = {

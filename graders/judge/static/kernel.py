@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.static.findings import finding, not_triton, shown
 from graders.judge.static.names import (
     ASSEMBLY,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.static import names as names
 from graders.judge.static.findings import not_triton
 from graders.judge.static.kernel import local_names

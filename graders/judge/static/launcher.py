@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from graders.judge.records import Exercise, Finding, TensorSpec
+from graders.judge.records import Exercise, TensorSpec
+from graders.judge.report import Finding
 from graders.judge.static import names as names
 from graders.judge.static.classes import read_record
 from graders.judge.static.expressions import Expressions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.static import names as names
 from graders.judge.static.findings import not_triton, shown, torch_computes
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graders.judge.records import Exercise, Finding
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
 from graders.judge.submission.files import (
     Broken,
     Cell,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 
 
 class SubmissionError(Exception):

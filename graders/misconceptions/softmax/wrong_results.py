@@ -6,15 +6,16 @@ import math
 
 import torch
 
+from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence
-from graders.misconceptions.detectors import close, has_holes
+from graders.misconceptions.detectors import has_holes
 
-SMALLEST_BLOCK, LONGEST_ROW = 16, 1100  # of a walk in blocks that is imitated
+LONGEST_ROW = 1100  # elements; a walk through a longer one takes too many steps here
 
 
-def too_many_steps(block: int, x: torch.Tensor) -> bool:
-    """Whether to leave out the imitation of a walk: rare block sizes, or long rows."""
-    return not SMALLEST_BLOCK <= block < x.shape[-1] <= LONGEST_ROW
+def not_walked(block: int, x: torch.Tensor) -> bool:
+    """Whether a row fits into one block, so that nothing shows, or is too long to walk through."""
+    return not block < x.shape[-1] <= LONGEST_ROW
 
 
 def blocks(x: torch.Tensor, size: int) -> list[torch.Tensor]:
@@ -77,7 +78,7 @@ def one_too_many(x: torch.Tensor) -> torch.Tensor:
 
 def with_stale_maximum(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return exp(x - maximum up to the block) / sum, stored while the maximum was growing."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest, stored = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype), []
     for part in blocks(x, block):
@@ -122,7 +123,7 @@ def lanes_wrapped(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax in lanes, whose sums are added without a common maximum."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     padded = torch.nn.functional.pad(x, (0, -x.shape[1] % block), value=-float("inf"))
     lanes = padded.view(x.shape[0], -1, block)
@@ -132,7 +133,7 @@ def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax that multiplies the old sum by exp(new - old maximum)."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest = blocks(x, block)[0].amax(dim=1, keepdim=True)
     total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
@@ -145,7 +146,7 @@ def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def last_block_summed(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return a softmax whose sum is that of the last block alone."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     weights = torch.exp(x - _largest(x))
     return weights / blocks(weights, block)[-1].sum(dim=1, keepdim=True)
@@ -162,14 +163,14 @@ def padding_counted(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def each_block_alone(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return the softmax of each block of a row for itself."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     return torch.cat([softmax(part) for part in blocks(x, block)], dim=1)
 
 
 def sum_not_rescaled(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax whose sum keeps the terms of older maxima as they were."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype)
     total = torch.zeros((x.shape[0], 1), dtype=x.dtype)

@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from graders.judge import discovery
-from graders.judge.records import KernelResources, Speed, TensorSpec, Workload
+from graders.judge.records import TensorSpec, Workload
+from graders.judge.report import KernelResources, Speed
 from graders.judge.running import gpu_lock
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox.pool import Job, Outcome
