@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from graders.grading import fork_server
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
-    from graders.grading.autograde import Autograder, Result
+    from graders.grading.autograde import Autograder, GradedStudent
     from graders.grading.parallel import Judging
 
 
@@ -133,7 +133,9 @@ def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
     return processes
 
 
-def _grade(grader: Autograder, students: list[str], judging: Judging, force: bool) -> list[Result]:
+def _grade(
+    grader: Autograder, students: list[str], judging: Judging, force: bool
+) -> list[GradedStudent]:
     results = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
@@ -146,7 +148,7 @@ def _grade(grader: Autograder, students: list[str], judging: Judging, force: boo
     return results
 
 
-def _summary(results: list[Result]) -> int:
+def _summary(results: list[GradedStudent]) -> int:
     counts = Counter(result.status for result in results)
     parts = [f"{counts[status]} {status}" for status in ("graded", "unchanged", "ungraded")]
     click.echo(f"{len(results)} submissions: {', '.join(parts)}")

@@ -76,8 +76,9 @@ def _measure(console: Console) -> None:
     except GraderError as error:
         raise click.ClickException(str(error)) from error
     console.print(
-        f"{device}: {gpu.gb_per_s:,.0f} GB/s copied, {gpu.half_tflops:,.0f} TFLOP/s in fp16 and "
-        f"{gpu.fp32_tflops:,.1f} in fp32 by torch.matmul. Kept for later runs in {folder()}."
+        f"{device}: {gpu.gbytes_per_second:,.0f} GB/s copied, "
+        f"{gpu.fp16_tflops:,.0f} TFLOP/s in fp16 and {gpu.fp32_tflops:,.1f} in fp32 by "
+        f"torch.matmul. Kept for later runs in {folder()}."
     )
 
 

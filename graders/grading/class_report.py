@@ -35,7 +35,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Misconception:
+class SeenMisconception:
     """A finding that several students share."""
 
     exercise: str
@@ -77,7 +77,7 @@ class ClassReport:
     assignment: str
     students: tuple[Student, ...]
     exercises: tuple[ExerciseLine, ...]
-    misconceptions: tuple[Misconception, ...]
+    misconceptions: tuple[SeenMisconception, ...]
 
     @property
     def ungraded(self) -> list[Student]:
@@ -170,7 +170,7 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
     )
 
 
-def _misconceptions(students: Iterable[Student]) -> list[Misconception]:
+def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
     """Findings by how many students have them, each with one line of somebody's code."""
     seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for student in students:
@@ -181,7 +181,7 @@ def _misconceptions(students: Iterable[Student]) -> list[Misconception]:
                 first = next(f for f in report["findings"] if f["code"] == code)
                 seen.setdefault((exercise, code), []).append(first)
     lines = [
-        Misconception(
+        SeenMisconception(
             exercise,
             code,
             findings[0]["title"],

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from graders.grading import judging, store
-from graders.grading.autograde import Autograder, Result
+from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.judging import MODE
 from graders.grading.marks import Marker, Marks, marks
 from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_task
@@ -157,7 +157,7 @@ def course(template: SmallCourse, tmp_path: Path) -> SmallCourse:
     return course
 
 
-def grade(course: SmallCourse, fake: Judging) -> dict[str, Result]:
+def grade(course: SmallCourse, fake: Judging) -> dict[str, GradedStudent]:
     grader = Autograder(course.folder, ASSIGNMENT)
     return {result.student: result for result in grader.grade(grader.students(), fake)}
 

@@ -26,12 +26,12 @@ from triton.runtime.jit import JITFunction
 from triton_util.explain.launches import (
     MODULE,
     TARGETS,
-    Launch,
     Recorder,
     build,
     def_line,
     load_module,
 )
+from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx
 from triton_util.interpreter.messages.translation import translate
 

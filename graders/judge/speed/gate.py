@@ -51,7 +51,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Run:
+class TimedRun:
     """One solution as it was timed; milliseconds. `outside_ms` is by the judge's own clock."""
 
     ms: float
@@ -68,7 +68,7 @@ class Stopwatch:
     def __init__(self, workers: WatchedWorkers) -> None:
         self._workers = workers
         self._inputs: tuple[str, Inputs] | None = None
-        self._model: dict[str, Run] = {}
+        self._model: dict[str, TimedRun] = {}
 
     def speed(
         self,
@@ -111,7 +111,7 @@ class Stopwatch:
 
     def _both(
         self, submission: Submission, model: Submission, inputs: Inputs, work: Workload
-    ) -> tuple[Run, Run]:
+    ) -> tuple[TimedRun, TimedRun]:
         """The submission and the model solution, under conditions that are the same."""
         name = model.launcher
         known = self._model.get(name)
@@ -131,7 +131,7 @@ class Stopwatch:
             self._inputs = exercise.name, prepare(exercise, work)
         return self._inputs[1]
 
-    def _time(self, submission: Submission, inputs: Inputs, work: Workload) -> Run:
+    def _time(self, submission: Submission, inputs: Inputs, work: Workload) -> TimedRun:
         jobs = jobs_of(submission, inputs, work)
         outcomes, windows = self._workers.clocked(jobs, stop_on=_ENDS, seconds=2 * JOB_SECONDS)
         run = read(outcomes, inputs, windows, [job.args[-1] for job in jobs])
@@ -210,11 +210,11 @@ def read(
     inputs: Inputs,
     windows: Mapping[int, float],
     numbers: Sequence[Any],
-) -> Run:
+) -> TimedRun:
     """What the worker reports, checked. numbers: the last argument of each job."""
     stopped = next((outcome for outcome in outcomes if outcome.status != "returned"), None)
     if stopped is not None:
-        return Run(0.0, 0.0, 1.0, 0.0, _ended(stopped))
+        return TimedRun(0.0, 0.0, 1.0, 0.0, _ended(stopped))
     report = outcomes[0].output
     assert report is not None
     figures = report[: 16 * ROUNDS].view(torch.float64).reshape(ROUNDS, 2)
@@ -227,9 +227,9 @@ def read(
     outside = (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[2] - numbers[1])
     problem = "the output of a timed call is wrong" if any(_wrong(*c) for c in checked) else ""
     if not bool(figures.isfinite().all()) or bool((figures <= 0).any()):
-        return Run(0.0, 0.0, 1.0, outside, "the times that came back are none")
+        return TimedRun(0.0, 0.0, 1.0, outside, "the times that came back are none")
     mine, yard = figures[:, 0].tolist(), figures[:, 1].tolist()
-    return Run(
+    return TimedRun(
         median_interval(mine).middle, min(mine), median_interval(yard).middle, outside, problem
     )
 
@@ -250,7 +250,7 @@ def _wrong(raw: torch.Tensor, expectation: Expectation) -> bool:
     return bool(wrong_elements(output, expectation).any())
 
 
-def _contradiction(mine: Run, theirs: Run, work: Workload) -> str:
+def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload) -> str:
     """What speaks against the times that the worker reported; "" where nothing does."""
     if abs(theirs.yard_ms / mine.yard_ms - 1) > STEADY:
         return (

@@ -74,14 +74,14 @@ class Submission:
 
 def load(path: Path, exercise: Exercise) -> Submission:
     """The submission in a `.py` file or a notebook; raises SubmissionError."""
-    return _Program(str(path), read_cells(path)).submission(exercise)
+    return _SubmittedProgram(str(path), read_cells(path)).submission(exercise)
 
 
 def from_text(text: str, exercise: Exercise, name: str = "<text>") -> Submission:
     """The submission in a Python text (or, under a name that ends so, in a notebook's JSON)."""
     if name.endswith(".ipynb") and text.lstrip().startswith("{"):
-        return _Program(name, notebook_cells(text.encode())).submission(exercise)
-    return _Program(name, [Cell(0, normalised(text))]).submission(exercise)
+        return _SubmittedProgram(name, notebook_cells(text.encode())).submission(exercise)
+    return _SubmittedProgram(name, [Cell(0, normalised(text))]).submission(exercise)
 
 
 def defined_functions(path: Path) -> set[str] | None:
@@ -97,7 +97,7 @@ def defined_functions(path: Path) -> set[str] | None:
     return {match[1] or match[2] for match in found}
 
 
-class _Program:
+class _SubmittedProgram:
     """All cells that are Python, as one list of statements."""
 
     def __init__(self, name: str, cells: Sequence[Cell]) -> None:
