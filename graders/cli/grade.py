@@ -120,5 +120,5 @@ def _nothing_found(path: Path) -> Report:
 
 
 def _print_json(report: Report) -> None:
-    line: dict[str, Any] = report.to_json()
+    line: dict[str, Any] = report.to_line()
     print(json.dumps(line), flush=True)

@@ -32,6 +32,7 @@ from graders.judge.running.interpret import Prepared, RunResult, prepare, run_ca
 from graders.judge.running.traffic import Moved, compared, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.scoring import points
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
-WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
 UNREADABLE = frozenset({"file-missing", "not-a-notebook", "broken-json", "binary", "not-utf8"})
 
@@ -365,23 +365,6 @@ def _placed(finding: Finding, submission: Submission) -> Finding:
     if where in ("", "line"):
         return finding
     return replace(finding, where=where, line=line)
-
-
-def points(
-    exercise: Exercise, verdict: Verdict, gates: dict[str, GateStatus], failed_parts: set[str]
-) -> float | None:
-    """None when ungraded; the points of the parts that hold, if the core holds.
-
-    A submission that does not read or does not compile has no parts that hold. Right values
-    that were computed wastefully are worth a share only.
-    """
-    if verdict is Verdict.UNGRADED:
-        return None
-    unusable = GateStatus.FAILED in (gates["read"], gates["compile"])
-    if verdict is Verdict.FAILED and (unusable or "core" in failed_parts):
-        return 0
-    held = sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
-    return held * WASTEFUL_SHARE if gates["traffic"] is GateStatus.FAILED else held
 
 
 def ungraded_finding(error: GraderError) -> Finding:

@@ -6,7 +6,7 @@ Everything here is plain frozen data, and goes to JSON and back without loss.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -52,28 +52,35 @@ class Finding:
     original: str = ""  # the untranslated error, where there was one
     where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
 
-    def to_json(self) -> dict[str, Any]:
-        """The six fields of the command line's contract; the next step ends the message."""
+    @property
+    def told(self) -> str:
+        """Place, message and next step as one paragraph."""
         place = f"{self.where}, line {self.line}: " if self.where else ""
         said = self.message.rstrip()
         stop = "" if not self.next_step or said.endswith((".", "!", "?", ":", "`", "…")) else "."
-        message = " ".join(f"{place}{said}{stop} {self.next_step}".split())
+        return " ".join(f"{place}{said}{stop} {self.next_step}".split())
+
+    def to_line(self) -> dict[str, Any]:
+        """The six fields of the command line's contract."""
         return {
             "gate": self.gate,
             "code": self.code,
             "title": self.title,
-            "message": message,
+            "message": self.told,
             "line": self.line,
             "case": self.case,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Every field, as plain JSON."""
+        return dict(_plain(asdict(self)))
+
     @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Finding:
-        """The finding in a line of JSON; `where` is there in marks."""
-        where = line.get("where", "")
-        place = f"{where}, line {line['line']}: " if where else ""
-        fields = {name: line[name] for name in ("gate", "code", "title", "line", "case")}
-        return cls(**fields, message=line["message"].removeprefix(place), where=where)
+    def from_json(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding again; a field that an older one lacks takes its default."""
+        picture = data.get("picture")
+        drawn = None if picture is None else Picture(tuple(picture["rows"]), picture["caption"])
+        return cls(**{**_known(cls, data), "picture": drawn})
 
 
 @dataclass(frozen=True)
@@ -140,11 +147,11 @@ class Report:
     speed: Speed | None = None  # None: not measured
     remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
 
-    def to_json(self) -> dict[str, Any]:
+    def to_line(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
         measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
         if self.remarks:
-            measured["remarks"] = [remark.to_json() for remark in self.remarks]
+            measured["remarks"] = [remark.to_line() for remark in self.remarks]
         return {
             "submission": self.submission,
             "exercise": self.exercise,
@@ -152,25 +159,46 @@ class Report:
             "points": self.points,
             "max_points": self.max_points,
             "gates": {gate: str(self.gates[gate]) for gate in GATES},
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": [finding.to_line() for finding in self.findings],
             "sandbox": self.sandbox,
             "seconds": round(self.seconds, 3),
             **measured,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Every field, as plain JSON: what the client, the marks and the grades are read from."""
+        return dict(_plain(asdict(self)))
+
     @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Report:
-        """The report in a line of JSON, as far as a line holds it."""
+    def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """The report again; a field that an older one lacks takes its default."""
+        speed = data.get("speed")
         return cls(
-            submission=line["submission"],
-            exercise=line["exercise"],
-            verdict=Verdict(line["verdict"]),
-            points=line["points"],
-            max_points=line["max_points"],
-            gates={gate: GateStatus(line["gates"][gate]) for gate in GATES},
-            findings=tuple(Finding.from_json(finding) for finding in line["findings"]),
-            sandbox=line["sandbox"],
-            seconds=line["seconds"],
-            speed=Speed(**line["speed"]) if "speed" in line else None,
-            remarks=tuple(Finding.from_json(remark) for remark in line.get("remarks", ())),
+            **{
+                **_known(cls, data),
+                "verdict": Verdict(data["verdict"]),
+                "gates": {gate: GateStatus(status) for gate, status in data["gates"].items()},
+                "findings": tuple(Finding.from_json(finding) for finding in data["findings"]),
+                "remarks": tuple(Finding.from_json(remark) for remark in data.get("remarks", ())),
+                "resources": tuple(
+                    KernelResources(**_known(KernelResources, made))
+                    for made in data.get("resources", ())
+                ),
+                "speed": None if speed is None else Speed(**_known(Speed, speed)),
+            }
         )
+
+
+def _plain(value: Any) -> Any:
+    """The same with lists for tuples and strings for the words of an enumeration."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+def _known(kind: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the data that are fields of a dataclass."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in data.items() if name in names}

@@ -210,5 +210,5 @@ def test_a_report_tells_speed_and_bonus_beside_the_points() -> None:
     shown = console.export_text()
     assert "10 of 10 points + 1 for speed" in shown
     assert "0.50 of the model's speed. 1 of 2 bonus" in " ".join(shown.replace("│", "").split())
-    line = report.to_json()
+    line = report.to_line()
     assert (line["points"], line["max_points"], line["speed"]["bonus"]) == (10, 10, 1)

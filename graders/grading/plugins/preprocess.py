@@ -22,6 +22,7 @@ from graders.grading.judging import STORE, code_of, graded_exercises, mode, stor
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.sanitise import clean_markdown, number_output, text_output
+from graders.judge.report import Report
 
 Pair = tuple[NotebookNode, dict[str, Any]]
 
@@ -116,15 +117,16 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
-    """The judge's report, and for each finding the learner's line that it is about."""
+    """The line of the report, and for each finding its cell and the learner's line."""
+    whole = Report.from_json(report)
     findings = []
-    for finding in report["findings"]:
-        cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
+    for finding in whole.findings:
+        cell = re.fullmatch(r"cell (\d+)", finding.where)
         lines = code[int(cell[1]) - 1].split("\n") if cell and int(cell[1]) <= len(code) else []
-        number = finding["line"] or 0
+        number = finding.line or 0
         example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        findings.append({**finding, "example": example})
-    return {**report, "findings": findings}
+        findings.append({**finding.to_line(), "where": finding.where, "example": example})
+    return {**whole.to_line(), "findings": findings}
 
 
 def _fill(cell: NotebookNode, mark: CellMark) -> str:
