@@ -32,7 +32,10 @@ ARROWS = {
     "solutions": {"solutions", "triton_util"},
     "graders/judge/sandbox": {"graders.judge.sandbox", "graders.judge.records", "triton_util"},
     "graders/judge": {"graders.judge", "triton_util"},
-    "graders/misconceptions": {"graders.misconceptions", "graders.judge"},
+    "graders/exercises/references": {"graders.exercises.references"},
+    "graders/misconceptions": {
+        *("graders.misconceptions", "graders.judge", "graders.exercises.references"),
+    },
     "graders/exercises": {"graders.judge", "graders.misconceptions", "graders.exercises"},
     "graders/hidden": {"graders.judge", "graders.exercises", "graders.hidden"},
     "graders/authoring": {"graders", "triton_util"},
@@ -181,3 +184,23 @@ def test_the_judge_imports_no_course_content() -> None:
         if path.is_relative_to(ROOT / "graders/judge"):
             wrong = {name for name in imported(path) if name.startswith((*content, "solutions"))}
             assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}"
+
+
+def test_the_judge_names_no_lesson() -> None:
+    """No launcher of an exercise stands in the judge as a word of its own."""
+    slugs = {path.stem for path in (ROOT / "solutions").glob("*.py")} - {"__init__"}
+    launchers = {
+        node.name
+        for slug in slugs
+        for node in ast.parse((ROOT / f"solutions/{slug}.py").read_text()).body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    }
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "graders/judge"):
+            constants = {
+                node.value
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }
+            named = constants & launchers
+            assert not named, f"{path.relative_to(ROOT)} names {sorted(named)}"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import torch
 
+from graders.exercises.references.attention import attention, magnitude
 from graders.judge.cases.builders import HALVES, Maker, cases
 from graders.judge.records import (
     Arg,
@@ -18,7 +19,6 @@ from graders.judge.records import (
     View,
 )
 from graders.misconceptions.attention.records import MISTAKES
-from graders.misconceptions.attention.wrong_results import attention, magnitude
 
 
 def heads(causal: bool) -> Maker:

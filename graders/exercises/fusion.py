@@ -6,12 +6,12 @@ import math
 
 import torch
 
+from graders.exercises.references.fusion import ROOT, gelu
 from graders.judge.cases.builders import HALVES, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
 from graders.misconceptions import elementwise, rounding, shared, strides
 from graders.misconceptions.expected import computes
 
-ROOT = math.sqrt(2 / math.pi)
 VIEWS_3D: tuple[View, ...] = (
     "sliced",
     "transposed",
@@ -20,11 +20,6 @@ VIEWS_3D: tuple[View, ...] = (
     "expanded_rows",
     "expanded_columns",
 )
-
-
-def gelu(x: torch.Tensor) -> torch.Tensor:
-    """Return the tanh form of GELU."""
-    return 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**3)))
 
 
 def _other_constants(evidence: Evidence) -> bool:

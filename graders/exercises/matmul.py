@@ -2,6 +2,7 @@
 
 import torch
 
+from graders.exercises.references import matmul as references
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
@@ -81,11 +82,6 @@ def matmul_cases() -> tuple[Case, ...]:
     )
 
 
-def magnitude(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return the sum of the absolute values of the products."""
-    return a.abs() @ b.abs()
-
-
 def _swapped(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
     return b @ a if a.shape == b.shape == a.t().shape else None
 
@@ -125,8 +121,8 @@ ORDER_SWAPPED = Misconception(
 )
 
 MATMUL_MISCONCEPTIONS = product_mistakes(
-    reference=lambda a, b: a @ b,
-    magnitude=magnitude,
+    reference=references.product,
+    magnitude=references.product_magnitude,
     operands=lambda a, b: (a, b),
     finish=lambda product, a, b: product,
     special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, k_step_wrong()),
@@ -137,8 +133,8 @@ MATMUL = Exercise(
     lesson="matmul",
     title="Multiply two matrices",
     parameters=("a", "b"),
-    reference=lambda a, b: a @ b,
-    magnitude=magnitude,
+    reference=references.product,
+    magnitude=references.product_magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=matmul_cases(),
     large=cases(factors, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
@@ -179,8 +175,8 @@ LINEAR_BIAS_RELU = Exercise(
     lesson="matmul",
     title="A whole layer in one kernel",
     parameters=("x", "w", "b"),
-    reference=linear_layer.layer,
-    magnitude=linear_layer.magnitude,
+    reference=references.layer,
+    magnitude=references.layer_magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=(
         *cases(layer, AXES, [(128, 128, 128), (64, 64, 64)]),

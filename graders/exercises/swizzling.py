@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
+from graders.exercises.references.swizzling import launch_order
 from graders.judge.cases.builders import case
 from graders.judge.records import (
     Case,
@@ -18,7 +19,6 @@ from graders.judge.records import (
     Remark,
 )
 from graders.misconceptions import detectors, swizzle
-from graders.misconceptions.swizzle import launch_order
 
 MOST_LAUNCHES = 16  # of one call: one for each group of rows is a kernel's work still
 

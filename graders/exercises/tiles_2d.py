@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.tiles_2d import bias_relu, grey
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
@@ -18,7 +19,7 @@ from graders.judge.records import (
 )
 from graders.misconceptions import detectors, elementwise, rounding, shared, strides
 from graders.misconceptions.expected import computes, computes_with_block
-from graders.misconceptions.greyscale import GREY_MISTAKES, grey
+from graders.misconceptions.greyscale import GREY_MISTAKES
 
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"
@@ -111,10 +112,6 @@ def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     return TensorSpec(shape, **dense), TensorSpec(shape[1:], **spec)  # type: ignore[arg-type]
 
 
-def _biased(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x + bias)
-
-
 def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
     """A bias for each row, as long as there are some; the rows below them are left open."""
     if bias.numel() < 2:
@@ -151,7 +148,7 @@ BIAS_RELU = Exercise(
     lesson="tiles_2d",
     title="Bias and ReLU in one pass",
     parameters=("x", "bias"),
-    reference=_biased,
+    reference=bias_relu,
     magnitude=lambda x, bias: x.abs() + bias.abs(),
     cases=(
         *cases(bias_arguments, BIAS_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
@@ -262,17 +259,17 @@ BIAS_RELU = Exercise(
             expected_wrong=computes_with_block(_first_biases),
         ),
         elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
-        strides.stored_transposed(_biased),
+        strides.stored_transposed(bias_relu),
         strides.divided_by_wrong_size(combine=_read_elsewhere),
-        strides.strides_swapped(_biased),
-        strides.column_stride_ignored(_biased),
-        strides.output_strides_of_input(_biased),
-        strides.allocated_like_view(_biased),
+        strides.strides_swapped(bias_relu),
+        strides.column_stride_ignored(bias_relu),
+        strides.output_strides_of_input(bias_relu),
+        strides.allocated_like_view(bias_relu),
         strides.row_stride_is_height("m", "n"),
         elementwise.through_integers(),
-        shared.contiguous_assumed(_biased),
+        shared.contiguous_assumed(bias_relu),
         strides.flat_mask("m", "n"),
-        rounding.lossy_dtype(_biased),
+        rounding.lossy_dtype(bias_relu),
         shared.missing_mask("a matrix", "m and n"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),

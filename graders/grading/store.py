@@ -24,10 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 JUDGE_CODE = (
     "graders/judge",
     "graders/misconceptions",
+    "graders/exercises/references",
     "graders/exercises/traffic.json",
     "graders/workloads.py",
     "graders/grading/marks.py",
     "triton_util/interpreter",
+    "triton_util/hardware.py",
 )
 
 

@@ -1,21 +1,14 @@
-"""A colour picture in grey, right and wrong: the reference and imitations of mistakes."""
+"""A colour picture in grey, as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.tiles_2d import WEIGHTS, grey
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import detectors
 from graders.misconceptions.expected import computes, computes_from_memory, each, read_as
-
-WEIGHTS = torch.tensor((0.2989, 0.5870, 0.1140), dtype=torch.float64)
-
-
-def grey(img: torch.Tensor) -> torch.Tensor:
-    """Return the picture in grey, in float64 whatever the dtype of img."""
-    red, green, blue = img.double().unbind(0)
-    return 0.2989 * red + 0.5870 * green + 0.1140 * blue
 
 
 def _interleaved(img: torch.Tensor) -> torch.Tensor:

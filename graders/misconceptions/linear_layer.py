@@ -1,9 +1,10 @@
-"""A layer relu(x @ w.T + b), right and wrong: reference, magnitude, what mistakes would compute."""
+"""A layer relu(x @ w.T + b), as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.matmul import layer, layer_magnitude
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import READS_OUTSIDE, all_contiguous, has_fault
 from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
@@ -15,14 +16,6 @@ from graders.misconceptions.expected import (
     walks_through_blocks,
 )
 from graders.misconceptions.matmul import product_mistakes
-
-
-def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x @ w.t() + b)
-
-
-def magnitude(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return x.abs() @ w.abs().t() + b.abs()
 
 
 def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
@@ -204,7 +197,7 @@ SPECIAL = (
 
 MISTAKES = product_mistakes(
     reference=layer,
-    magnitude=magnitude,
+    magnitude=layer_magnitude,
     operands=lambda x, w, b: (x, w.t()),
     finish=lambda product, x, w, b: torch.relu(product + b),
     special=SPECIAL,

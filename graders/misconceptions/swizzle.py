@@ -1,26 +1,13 @@
-"""Orders of launch in groups of rows, right and wrong, and what slips would compute."""
+"""Orders of launch in groups of rows, as one wrong line each would compute them."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.swizzling import launch_order
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import shared
 from graders.misconceptions.expected import Results, computes
-
-
-def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
-    """Return (row, column) of the tile of each program, in launch order.
-
-    Groups of `group` rows are walked column by column; the last one may have fewer rows,
-    which `clamp` takes into account.
-    """
-    program = torch.arange(n_rows * n_cols)
-    width = max(1, group * n_cols)
-    first = program // width * group
-    size = torch.clamp(n_rows - first, max=group) if clamp else torch.full_like(first, group)
-    within = program % width
-    return torch.stack([first + within % size, within // size], dim=1)
 
 
 def _row_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graders.exercises.references.attention import attend, attention, hide, magnitude
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
 from graders.misconceptions.attention.wrong_loops import (
@@ -19,17 +20,13 @@ from graders.misconceptions.attention.wrong_loops import (
 )
 from graders.misconceptions.attention.wrong_results import (
     always_causal,
-    attend,
-    attention,
     base_two,
     divided_by_count,
     first_head_only,
     future_in_the_sum,
     future_only,
     hidden_too_little,
-    hide,
     local_indices,
-    magnitude,
     not_divided,
     nothing_visible,
     numbered_through_heads,

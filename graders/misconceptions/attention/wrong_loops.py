@@ -6,13 +6,8 @@ import math
 
 import torch
 
-from graders.misconceptions.attention.wrong_results import (
-    attend,
-    hide,
-    keys_or_values,
-    scaled,
-    scores,
-)
+from graders.exercises.references.attention import attend, hide, scores
+from graders.misconceptions.attention.wrong_results import keys_or_values, scaled
 from graders.misconceptions.expected import WIDE_BLOCKS
 from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from graders.exercises.references.reductions import (
+    layernorm,
+    layernorm_magnitude,
+    row_variance,
+)
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
 from graders.misconceptions.detectors import RACES, nan_from_padding
@@ -13,8 +18,6 @@ from graders.misconceptions.layernorm.wrong_results import (
     divided_by_rows,
     eps_elsewhere,
     last_block_alone,
-    layernorm,
-    layernorm_magnitude,
     normalised,
     of_whole_tile,
     ones_in_the_mean,
@@ -23,7 +26,6 @@ from graders.misconceptions.layernorm.wrong_results import (
     padding_in_variance,
     parameters_misapplied,
     parameters_of_first_block,
-    row_variance,
     squares_not_centred,
     within_blocks_only,
 )

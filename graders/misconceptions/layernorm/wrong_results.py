@@ -1,35 +1,14 @@
-"""Layer normalisation, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""Layer normalisation, as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.reductions import layernorm, row_variance
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_holes
 from graders.misconceptions.softmax.wrong_results import blocks, not_walked
-
-
-def row_variance(x: torch.Tensor) -> torch.Tensor:
-    """Return the biased variance of each row, as a column."""
-    return ((x - x.mean(dim=1, keepdim=True)) ** 2).mean(dim=1, keepdim=True)
-
-
-def layernorm(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """Return each row with mean 0 and variance 1, times weight, plus bias."""
-    variance = row_variance(x)
-    return (x - x.mean(dim=1, keepdim=True)) / torch.sqrt(variance + eps) * weight + bias
-
-
-def layernorm_magnitude(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """The mean's rounding error, as large as x's own, is divided by the deviation."""
-    deviation = torch.sqrt(row_variance(x) + eps)
-    size = x.abs() + x.abs().mean(dim=1, keepdim=True)
-    return size / deviation * weight.abs() + bias.abs()
 
 
 def normalised(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.reductions import (
+    softmax,
+    softmax_magnitude,
+)
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
 from graders.misconceptions.detectors import RACES, nan_from_padding
@@ -23,8 +27,6 @@ from graders.misconceptions.softmax.wrong_results import (
     overflowed,
     padding_counted,
     rescaled_the_wrong_way,
-    softmax,
-    softmax_magnitude,
     sum_not_rescaled,
     with_base_two,
     with_stale_maximum,
