@@ -18,9 +18,10 @@ LARGEST_BLOCK = 256  # of keys, where the wrong result takes its time
 def padding_counted(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
-    """Keys beyond the last are zeros, the last key again, or the first ones again.
+    """Lanes beyond the last key count in the softmax.
 
-    Of keys that come again the values may come again, too, or be zeros.
+    Their keys are zeros, copies of the last key, or the first keys again. Where keys are
+    repeated, their values are either repeated too, or zeros.
     """
     n = k.shape[-2]
     extra = -n % block
@@ -48,9 +49,10 @@ def first_keys(
 def fewer_keys(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
-    """The last keys are left out: those of a block that is not full, or beyond m.
+    """Some keys are left out of the softmax.
 
-    Or those between blocks, where the loop takes longer steps than a block is long.
+    Those of the last block, where it is not full; those from number m on, where the loop runs
+    over the queries; or the end of each step, where the loop steps by more than a block.
     """
     n = k.shape[-2]
     s = hide(scaled(q, k), causal)
