@@ -31,7 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graders.authoring.rooms import Rooms, find_root
-from graders.grading.autograde import Autograder, Result
+from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.parallel import DaskCluster, Judged, Judging, LocalProcesses, Task
 from graders.grading.pupils import first_line
 
@@ -89,13 +89,13 @@ def swell(course: Path, assignment: str, students: Iterable[str]) -> None:
 class Watched:
     """What was seen while a class was graded, one entry per result."""
 
-    results: list[Result] = field(default_factory=list)
+    results: list[GradedStudent] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)  # bytes
     largest: list[int] = field(default_factory=list)  # bytes of the largest other process
     started: float = field(default_factory=time.perf_counter)
 
-    def watch(self, results: Iterable[Result]) -> Watched:
+    def watch(self, results: Iterable[GradedStudent]) -> Watched:
         me = psutil.Process()
         for result in results:
             self.results.append(result)

@@ -38,9 +38,9 @@ Before each call the GPU idles for about a millisecond, so that the host gets ah
 are times of single calls on a GPU that is not hot. Under sustained load its power cap lowers the
 clocks of matrix products by a tenth and more, for all contenders alike.
 
-What this GPU itself reached in the same run: {gb_per_s} GB/s copying, {half_tflops} TFLOP/s in
+What this GPU itself reached in the same run: {gbytes_per_second} GB/s copying, {fp16_tflops} TFLOP/s in
 a half-precision matrix product of size 8192 and {fp32_tflops} TFLOP/s in a float32 one of 4096.
-"""
+"""  # noqa: E501
 
 
 def page_of(report: dict[str, Any]) -> str:

@@ -30,8 +30,8 @@ from benchmarks.workloads import Bar, Workload, all_workloads, equal_to
 from triton_util.bench import (
     Check,
     CudaClock,
-    Plan,
     Timing,
+    TimingPlan,
     compare,
     find_gpu,
     floor_of,
@@ -48,7 +48,7 @@ def contenders_of(work: Workload) -> dict[str, Callable[..., torch.Tensor]]:
     return {**work.solutions(), **eager, **others, **work.baselines}
 
 
-def time_workload(work: Workload, clock: CudaClock, plan: Plan) -> dict[str, Any]:
+def time_workload(work: Workload, clock: CudaClock, plan: TimingPlan) -> dict[str, Any]:
     """Time one workload and return what is kept of it."""
     gpu = find_gpu(torch.cuda.get_device_name())
     read, written = work.bytes_read, work.bytes_written
@@ -162,11 +162,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=6.0, help="patience per workload")
     options = parser.parse_args()
     clock = CudaClock()
-    plan = Plan(min_rounds=15, max_rounds=200, max_seconds=options.seconds, precision=0.002)
+    plan = TimingPlan(min_rounds=15, max_rounds=200, max_seconds=options.seconds, precision=0.002)
     report = {**surroundings(), "results": []}
     mine = measure_mine(clock, plan)
     report["measured"] = {
-        name: round(getattr(mine, name), 1) for name in ("gb_per_s", "half_tflops", "fp32_tflops")
+        name: round(getattr(mine, name), 1)
+        for name in ("gbytes_per_second", "fp16_tflops", "fp32_tflops")
     }
     print(report["gpu"], report["measured"], flush=True)
     for work in all_workloads():

@@ -24,10 +24,10 @@ if __name__ == "__main__":
 from benchmarks.workloads import equal_to, inputs, normal, whole
 from solutions.reductions import softmax
 from solutions.vector_add import vector_add
-from triton_util.bench import CudaClock, Plan, compare
+from triton_util.bench import CudaClock, TimingPlan, compare
 
 REPETITIONS = 20
-SHORT = Plan(min_rounds=15, max_rounds=60, max_seconds=2.0, precision=0.005)
+SHORT = TimingPlan(min_rounds=15, max_rounds=60, max_seconds=2.0, precision=0.005)
 EXERCISE = "relu2d"
 SLOWED = """
 
@@ -39,7 +39,7 @@ def slowed(x):
 
 
 def question_the_stopwatch(
-    clock: CudaClock, plan: Plan, repetitions: int = REPETITIONS
+    clock: CudaClock, plan: TimingPlan, repetitions: int = REPETITIONS
 ) -> dict[str, Any]:
     """Time one solution twice, and find a planted slow-down, again and again."""
     work = inputs((8192, 4096))
@@ -65,7 +65,7 @@ def question_the_stopwatch(
     }
 
 
-def slow_down_seen(clock: CudaClock, plan: Plan, seed: int) -> tuple[float, float]:
+def slow_down_seen(clock: CudaClock, plan: TimingPlan, seed: int) -> tuple[float, float]:
     """The lower end and the middle of the interval in which a slow-down of 20 % is seen."""
     n = 2**26
 

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import GateStatus, Report
+from graders.judge.report import GateStatus, Report
 
 TESTS = Path(__file__).parent.parent / "tests"
 

@@ -14,7 +14,7 @@ from graders.authoring.lint import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Verdict
+from graders.judge.report import Verdict
 from tests.support import kept_verdicts
 from tests.support.kept_verdicts import Kernel, verdict
 

@@ -128,8 +128,11 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
         if not (told.title and told.message and told.next_step):
             yield f"{where}: {name}: {told.code} needs title, message and next_step"
     for found in exercise.misconceptions:
-        if found.imitate is None and found.footprint is None and not found.faults:
-            yield f"{where}: {name}: {found.code} can never be seen; add imitate, faults, footprint"
+        if not found.expected_wrong and found.detector is None and not found.faults:
+            yield (
+                f"{where}: {name}: {found.code} can never be seen; add expected_wrong, faults or "
+                "detector"
+            )
 
 
 def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:

@@ -19,7 +19,7 @@ from graders.grading import fork_server
 from graders.judge.plain_text import one_line
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
-    from graders.grading.autograde import Autograder, Result
+    from graders.grading.autograde import Autograder, GradedStudent
     from graders.grading.parallel import Judging
 
 
@@ -164,7 +164,9 @@ def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
     return processes
 
 
-def _grade(grader: Autograder, students: list[str], judging: Judging, force: bool) -> list[Result]:
+def _grade(
+    grader: Autograder, students: list[str], judging: Judging, force: bool
+) -> list[GradedStudent]:
     results = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
@@ -178,7 +180,7 @@ def _grade(grader: Autograder, students: list[str], judging: Judging, force: boo
     return results
 
 
-def _summary(results: list[Result]) -> int:
+def _summary(results: list[GradedStudent]) -> int:
     counts = Counter(result.status for result in results)
     parts = [f"{counts[status]} {status}" for status in ("graded", "unchanged", "ungraded")]
     click.echo(f"{len(results)} submissions: {', '.join(parts)}")

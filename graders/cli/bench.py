@@ -14,7 +14,8 @@ from graders.cli import reports
 from graders.cli.grade import exercises_in, known_exercise
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Exercise, GraderError, Verdict, Workload
+from graders.judge.records import Exercise, GraderError, Workload
+from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import words
@@ -75,8 +76,9 @@ def _measure(console: Console) -> None:
     except GraderError as error:
         raise click.ClickException(str(error)) from error
     console.print(
-        f"{device}: {gpu.gb_per_s:,.0f} GB/s copied, {gpu.half_tflops:,.0f} TFLOP/s in fp16 and "
-        f"{gpu.fp32_tflops:,.1f} in fp32 by torch.matmul. Kept for later runs in {folder()}."
+        f"{device}: {gpu.gbytes_per_second:,.0f} GB/s copied, "
+        f"{gpu.fp16_tflops:,.0f} TFLOP/s in fp16 and {gpu.fp32_tflops:,.1f} in fp32 by "
+        f"torch.matmul. Kept for later runs in {folder()}."
     )
 
 

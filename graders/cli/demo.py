@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graders.authoring.rooms import Rooms, find_root
-from graders.grading.demo import Demo, Row
+from graders.grading.demo import Demo, DemoRow
 from graders.judge.records import GraderError
 
 
@@ -40,14 +40,14 @@ def demo(lesson: str, quiet: bool) -> None:
         sys.exit(1)
 
 
-def as_expected(row: Row) -> bool:
+def as_expected(row: DemoRow) -> bool:
     """Did the right ones get hidden points, and the wrong ones none?"""
     if row.hidden is None:
         return False
     return (row.hidden > 0) == row.pupil.passes
 
 
-def gradebook_table(title: str, rows: list[Row]) -> Table:
+def gradebook_table(title: str, rows: list[DemoRow]) -> Table:
     """The gradebook as one table for the terminal."""
     table = Table(title=f"Gradebook of {title}")
     for heading in ("student", "handed in", "public", "hidden", "finding", "mended"):

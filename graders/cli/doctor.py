@@ -51,7 +51,7 @@ assert torch.equal(y, x + 1), y
 
 
 @dataclass(frozen=True)
-class Finding:
+class Examined:
     """One line of the doctor's table. `needed`: nothing works without it."""
 
     what: str
@@ -73,7 +73,7 @@ def doctor() -> None:
         raise SystemExit(1)
 
 
-def _table(findings: list[Finding]) -> Table:
+def _table(findings: list[Examined]) -> Table:
     table = Table(title="tilewise doctor", title_style="bold", title_justify="left")
     for heading in ("", "what", "seen", "mend"):
         table.add_column(heading, overflow="fold")
@@ -84,69 +84,69 @@ def _table(findings: list[Finding]) -> Table:
     return table
 
 
-def _python() -> Finding:
+def _python() -> Examined:
     good = sys.version_info >= (3, 11)
-    return Finding("Python", good, platform.python_version(), "install Python 3.11 or newer")
+    return Examined("Python", good, platform.python_version(), "install Python 3.11 or newer")
 
 
-def _triton() -> Finding:
+def _triton() -> Examined:
     try:
-        return Finding("triton", True, importlib.metadata.version("triton"))
+        return Examined("triton", True, importlib.metadata.version("triton"))
     except importlib.metadata.PackageNotFoundError:
-        return Finding("triton", False, "not installed", "pip install 'triton>=3.6' (Linux only)")
+        return Examined("triton", False, "not installed", "pip install 'triton>=3.6' (Linux only)")
 
 
-def _interpreter() -> Finding:
+def _interpreter() -> Examined:
     error = _run(ADD_ONE + INTERPRET, {"TRITON_INTERPRET": "1"})
     mend = "pip install --upgrade triton numpy torch"
-    return Finding("interpreter (no GPU needed)", not error, error or "ran a kernel", mend)
+    return Examined("interpreter (no GPU needed)", not error, error or "ran a kernel", mend)
 
 
-def _compilation() -> Finding:
+def _compilation() -> Examined:
     error = _run(ADD_ONE + COMPILE, {})
     mend = "pip install --force-reinstall triton: its wheel carries ptxas"
-    return Finding("compiling without a GPU", not error, error or "compiled for sm_90", mend)
+    return Examined("compiling without a GPU", not error, error or "compiled for sm_90", mend)
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> Examined:
     from graders.judge.sandbox.pool import Workers
 
     try:
         with Workers(device="cpu") as workers:
             tier = workers.tier
     except Exception as error:
-        return Finding("sandbox", False, str(error), "see docs/security.md")
+        return Examined("sandbox", False, str(error), "see docs/security.md")
     mend = "fine for learning; grade others' work on Linux with Landlock and seccomp"
-    return Finding("sandbox for grading", tier == "A", f"tier {tier}", mend, needed=False)
+    return Examined("sandbox for grading", tier == "A", f"tier {tier}", mend, needed=False)
 
 
-def _gpu() -> Finding:
+def _gpu() -> Examined:
     import torch
 
     if not torch.cuda.is_available():
-        return Finding("GPU", False, "none seen", "not needed to learn", needed=False)
+        return Examined("GPU", False, "none seen", "not needed to learn", needed=False)
     error = _run(ADD_ONE + ON_GPU, {})
     seen = error or torch.cuda.get_device_name()
-    return Finding("GPU", not error, seen, "update the driver", needed=False)
+    return Examined("GPU", not error, seen, "update the driver", needed=False)
 
 
-def _package(name: str, why: str) -> Callable[[], Finding]:
-    def examine() -> Finding:
+def _package(name: str, why: str) -> Callable[[], Examined]:
+    def examine() -> Examined:
         found = importlib.util.find_spec(name) is not None
         seen = importlib.metadata.version(name) if found else "not installed"
-        return Finding(f"{name} ({why})", found, seen, f"pip install {name}", needed=False)
+        return Examined(f"{name} ({why})", found, seen, f"pip install {name}", needed=False)
 
     return examine
 
 
-def _browser() -> Finding:
+def _browser() -> Examined:
     names = ("chromium", "chromium-browser", "google-chrome", "firefox")
     found = next((name for name in names if shutil.which(name)), None)
     mend = "open the printed address in any browser; tests want chromium"
-    return Finding("browser", found is not None, found or "none found", mend, needed=False)
+    return Examined("browser", found is not None, found or "none found", mend, needed=False)
 
 
-EXAMINATIONS: tuple[Callable[[], Finding], ...] = (
+EXAMINATIONS: tuple[Callable[[], Examined], ...] = (
     _python,
     _triton,
     _interpreter,

@@ -15,8 +15,9 @@ from graders.cli import reports
 from graders.judge import discovery
 from graders.judge.pipeline import Judge, Mode, ungraded_finding
 from graders.judge.plain_text import one_line
-from graders.judge.records import GATES as GATE_NAMES
-from graders.judge.records import Exercise, Finding, GateStatus, GraderError, Report, Verdict
+from graders.judge.records import Exercise, GraderError
+from graders.judge.report import GATES as GATE_NAMES
+from graders.judge.report import Finding, GateStatus, Report, Verdict
 from graders.judge.submission.loading import defined_functions
 
 EXIT_CODES = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.UNGRADED: 2}
@@ -142,5 +143,5 @@ def _nothing_found(path: Path) -> Report:
 
 
 def _print_json(report: Report) -> None:
-    line: dict[str, Any] = report.to_json()
+    line: dict[str, Any] = report.to_line()
     print(json.dumps(line), flush=True)

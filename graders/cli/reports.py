@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from graders.judge.plain_text import one_line
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
 
 MARKS = {
     GateStatus.PASSED: ("✓", "green"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import torch
 
+from graders.exercises.references.attention import attention, magnitude
 from graders.judge.cases.builders import HALVES, Maker, cases
 from graders.judge.records import (
     Arg,
@@ -18,7 +19,6 @@ from graders.judge.records import (
     View,
 )
 from graders.misconceptions.attention.records import MISTAKES
-from graders.misconceptions.attention.wrong_results import attention, magnitude
 
 
 def heads(causal: bool) -> Maker:
@@ -125,6 +125,13 @@ ATTENTION = Exercise(
         *cases(CAUSAL, "h m n d", [(3, 33, 33, 16)], part="views", views=["interleaved"]),
         *cases(
             each_its_own(False, MIXED), "m n d", [(25, 38, 32)], part="views", label="each its own"
+        ),
+        *cases(
+            each_its_own(False, ("contiguous", "transposed", "contiguous")),
+            "m n d",
+            [(21, 29, 16)],
+            part="views",
+            label="only k transposed",
         ),
         *cases(
             each_its_own(True, ("transposed", "stepped_rows", "sliced")),

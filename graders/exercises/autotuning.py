@@ -8,7 +8,15 @@ from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.exercises.swizzling import TILES_LOST
-from graders.judge.records import Choice, Evidence, LaunchFacts, Misconception, Question, Remark
+from graders.judge.diagnosis.matching import looks_like
+from graders.judge.records import (
+    Choice,
+    Evidence,
+    LaunchFacts,
+    Misconception,
+    Question,
+    Remark,
+)
 from graders.misconceptions import detectors
 
 COUNTS = range(2, 65)
@@ -23,7 +31,7 @@ def _added_up(evidence: Evidence) -> bool:
     ratio = float((actual.double() * expected).sum() / weight) if weight > 0 else 0.0
     times = round(ratio) if ratio == ratio and abs(ratio) < 1e6 else 0
     if times in COUNTS and abs(ratio - times) < 0.01:
-        return detectors.looks_like(evidence, times * expected)
+        return looks_like(evidence, times * expected)
     return detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
 
 
@@ -108,7 +116,7 @@ AUTOTUNED_MATMUL = replace(
                 "Overwrite the output instead of adding to it; where the kernel must add, tell "
                 "the tuner: `reset_to_zero=['c_ptr']` (or `restore_value`)."
             ),
-            footprint=_added_up,
+            detector=_added_up,
         ),
         Misconception(
             code="grid-ignores-config",
@@ -123,7 +131,7 @@ AUTOTUNED_MATMUL = replace(
                 "Make the grid a function of the configuration: `lambda meta: (triton.cdiv(M, "
                 "meta['BLOCK_M']), triton.cdiv(N, meta['BLOCK_N']))`."
             ),
-            footprint=_grid_is_fixed,
+            detector=_grid_is_fixed,
         ),
         Misconception(
             code="config-changes-result",
@@ -140,7 +148,7 @@ AUTOTUNED_MATMUL = replace(
                 "Run the kernel with that one configuration alone, and look at each place where "
                 "a block size enters: offsets, loop bounds, masks, the grid's two axes."
             ),
-            footprint=_kernel_depends,
+            detector=_kernel_depends,
         ),
         TILES_LOST,
         *MATMUL_MISCONCEPTIONS,

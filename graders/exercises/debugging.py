@@ -7,6 +7,7 @@ import torch
 from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
 from graders.misconceptions import elementwise, rounding, shared
+from graders.misconceptions.expected import computes
 
 COPY = Exercise(
     name="copy",
@@ -44,7 +45,7 @@ COPY = Exercise(
                 "a trial value from debugging was left in the store."
             ),
             next_step="Store the loaded block itself.",
-            imitate=lambda x: None if x.dtype == torch.bool else x + 1,
+            expected_wrong=computes(lambda x: None if x.dtype == torch.bool else x + 1),
         ),
         elementwise.load_ignores_pid(lambda x: x),
         shared.missing_mask("a vector"),

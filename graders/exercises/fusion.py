@@ -6,11 +6,12 @@ import math
 
 import torch
 
+from graders.exercises.references.fusion import ROOT, gelu
 from graders.judge.cases.builders import HALVES, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
-from graders.misconceptions import detectors, elementwise, rounding, shared, strides
+from graders.misconceptions import elementwise, rounding, shared, strides
+from graders.misconceptions.expected import computes
 
-ROOT = math.sqrt(2 / math.pi)
 VIEWS_3D: tuple[View, ...] = (
     "sliced",
     "transposed",
@@ -19,11 +20,6 @@ VIEWS_3D: tuple[View, ...] = (
     "expanded_rows",
     "expanded_columns",
 )
-
-
-def gelu(x: torch.Tensor) -> torch.Tensor:
-    """Return the tanh form of GELU."""
-    return 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**3)))
 
 
 def _other_constants(evidence: Evidence) -> bool:
@@ -107,7 +103,7 @@ GELU = Exercise(
                 "a model was trained with one of them."
             ),
             next_step="Use 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))).",
-            imitate=lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+            expected_wrong=computes(lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))),
         ),
         Misconception(
             code="sigmoid-form",
@@ -117,8 +113,9 @@ GELU = Exercise(
                 "coarser; the contract asks for the tanh form with its cubic term."
             ),
             next_step="Use x · sigmoid(2z) with z = √(2/π) (x + 0.044715 x³).",
-            imitate=lambda x: x * torch.sigmoid(1.702 * x),
-            footprint=detectors.computes(lambda x: x * torch.sigmoid(x)),
+            expected_wrong=computes(
+                lambda x: x * torch.sigmoid(1.702 * x), lambda x: x * torch.sigmoid(x)
+            ),
         ),
         Misconception(
             code="cubic-term-missing",
@@ -128,9 +125,9 @@ GELU = Exercise(
                 "by mistake). Near zero nobody sees it; from |x| = 1 on it shows."
             ),
             next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x).",
-            imitate=lambda x: 0.5 * x * (1 + torch.tanh(ROOT * x)),
-            footprint=detectors.computes(
-                lambda x: 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**2)))
+            expected_wrong=computes(
+                lambda x: 0.5 * x * (1 + torch.tanh(ROOT * x)),
+                lambda x: 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**2))),
             ),
         ),
         Misconception(
@@ -141,8 +138,8 @@ GELU = Exercise(
                 "sigmoid(2z) stands for 0.5 (1 + tanh(z)), the 0.5 included."
             ),
             next_step="0.5 x (1 + tanh(z)) equals x · sigmoid(2z): take one of the two, whole.",
-            imitate=lambda x: 2 * gelu(x),
-            footprint=detectors.computes(
+            expected_wrong=computes(
+                lambda x: 2 * gelu(x),
                 lambda x: x * torch.sigmoid(_argument(x)),
                 lambda x: 0.5 * gelu(x),
                 lambda x: 0.5 * x * torch.sigmoid(_argument(x)),
@@ -153,7 +150,9 @@ GELU = Exercise(
             title="The constant lacks its square root",
             message="The argument of tanh is scaled by 2/π ≈ 0.637 instead of √(2/π) ≈ 0.798.",
             next_step="Use 0.7978845608028654.",
-            imitate=lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3))),
+            expected_wrong=computes(
+                lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3)))
+            ),
         ),
         Misconception(
             code="constants-wrong",
@@ -164,7 +163,7 @@ GELU = Exercise(
                 "does not multiply the cubic term."
             ),
             next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x): compare digit by digit.",
-            footprint=_other_constants,
+            detector=_other_constants,
         ),
         Misconception(
             code="formula-part-missing",
@@ -174,7 +173,7 @@ GELU = Exercise(
                 "missing, or a sigmoid stands where tanh belongs."
             ),
             next_step="x · sigmoid(2z) is the whole of it: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
-            footprint=detectors.computes(
+            expected_wrong=computes(
                 lambda x: 0.5 * x * torch.tanh(_argument(x)),
                 lambda x: x * torch.tanh(_argument(x)),
                 lambda x: 0.5 * (1 + torch.tanh(_argument(x))),
@@ -193,11 +192,11 @@ GELU = Exercise(
                 "should simply be x (or 0, on the negative side)."
             ),
             next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
-            footprint=_overflowed,
+            detector=_overflowed,
         ),
         strides.column_stride_ignored(gelu),
-        strides.output_strides_of_input(),
-        strides.allocated_like_view(),
+        strides.output_strides_of_input(gelu),
+        strides.allocated_like_view(gelu),
         elementwise.load_ignores_pid(gelu),
         elementwise.through_integers(),
         shared.contiguous_assumed(gelu),

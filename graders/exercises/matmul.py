@@ -2,6 +2,7 @@
 
 import torch
 
+from graders.exercises.references import matmul as references
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
@@ -13,11 +14,13 @@ from graders.judge.records import (
     TensorSpec,
 )
 from graders.misconceptions import linear_layer
+from graders.misconceptions.expected import computes, computes_from_memory
 from graders.misconceptions.matmul import (
-    misread_factor,
+    k_step_wrong,
+    left_oblong_factor,
     product_mistakes,
-    rows_of_k,
-    strides_exchanged,
+    with_factor_transposed,
+    with_rows_of_k,
 )
 
 AXES = "m k n"
@@ -79,11 +82,6 @@ def matmul_cases() -> tuple[Case, ...]:
     )
 
 
-def magnitude(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return the sum of the absolute values of the products."""
-    return a.abs() @ b.abs()
-
-
 def _swapped(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
     return b @ a if a.shape == b.shape == a.t().shape else None
 
@@ -99,7 +97,8 @@ FACTOR_TRANSPOSED = Misconception(
         "a is indexed by (m, k): `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak`. b "
         "is indexed by (k, n): `offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn`."
     ),
-    footprint=misread_factor(lambda a, b: strides_exchanged(a), lambda a, b: strides_exchanged(b)),
+    expected_wrong=computes_from_memory(with_factor_transposed),
+    detector=left_oblong_factor,
 )
 B_STRIDE_IS_K = Misconception(
     code="b-stride-is-k",
@@ -109,23 +108,24 @@ B_STRIDE_IS_K = Misconception(
         "them: K is the number of its rows. Square matrices hide it."
     ),
     next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
-    footprint=misread_factor(lambda a, b: (), rows_of_k),
+    expected_wrong=computes_from_memory(with_rows_of_k),
+    detector=left_oblong_factor,
 )
 ORDER_SWAPPED = Misconception(
     code="factors-swapped",
     title="The product is b @ a",
     message="Matrix multiplication is not commutative, and the two factors changed places.",
     next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
-    imitate=_swapped,
-    footprint=misread_factor(lambda a, b: (), lambda a, b: ()),
+    expected_wrong=computes(_swapped),
+    detector=left_oblong_factor,
 )
 
 MATMUL_MISCONCEPTIONS = product_mistakes(
-    reference=lambda a, b: a @ b,
-    magnitude=magnitude,
+    reference=references.product,
+    magnitude=references.product_magnitude,
     operands=lambda a, b: (a, b),
     finish=lambda product, a, b: product,
-    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K),
+    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, k_step_wrong()),
 )
 
 MATMUL = Exercise(
@@ -133,8 +133,8 @@ MATMUL = Exercise(
     lesson="matmul",
     title="Multiply two matrices",
     parameters=("a", "b"),
-    reference=lambda a, b: a @ b,
-    magnitude=magnitude,
+    reference=references.product,
+    magnitude=references.product_magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=matmul_cases(),
     large=cases(factors, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
@@ -175,8 +175,8 @@ LINEAR_BIAS_RELU = Exercise(
     lesson="matmul",
     title="A whole layer in one kernel",
     parameters=("x", "w", "b"),
-    reference=linear_layer.layer,
-    magnitude=linear_layer.magnitude,
+    reference=references.layer,
+    magnitude=references.layer_magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
     cases=(
         *cases(layer, AXES, [(128, 128, 128), (64, 64, 64)]),

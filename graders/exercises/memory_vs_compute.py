@@ -7,6 +7,7 @@ import torch
 from graders.judge.cases.builders import FLOATS, HALVES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
 from graders.misconceptions import elementwise, rounding, shared, strides
+from graders.misconceptions.expected import computes
 
 AXES = "rows columns"
 
@@ -49,21 +50,21 @@ RELU2D = Exercise(
                 "the wrong way round."
             ),
             next_step="ReLU keeps what is above zero: `tl.where(x > 0, x, 0.0)`.",
-            imitate=lambda x: torch.clamp(x, max=0),
+            expected_wrong=computes(lambda x: torch.clamp(x, max=0)),
         ),
         Misconception(
             code="absolute-value",
             title="Negative numbers come out positive",
             message="The output is |x|. ReLU sets negative numbers to zero.",
             next_step="Replace the absolute value by `tl.maximum(x, 0.0)`.",
-            imitate=lambda x: x.abs(),
+            expected_wrong=computes(lambda x: x.abs()),
         ),
         Misconception(
             code="relu-missing",
             title="Negative numbers pass through",
             message="The output equals x: it was copied, and no ReLU was applied.",
             next_step="Store `tl.where(x > 0, x, 0.0)`, not the block that you loaded.",
-            imitate=lambda x: x,
+            expected_wrong=computes(lambda x: x),
         ),
         Misconception(
             code="indicator-stored",
@@ -73,7 +74,7 @@ RELU2D = Exercise(
                 "ReLU (and its derivative), not its value."
             ),
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
-            imitate=lambda x: (x > 0).double(),
+            expected_wrong=computes(lambda x: (x > 0).double()),
         ),
         elementwise.another_activation("max(x, 0)", lambda x: x),
         elementwise.block_reduced(),

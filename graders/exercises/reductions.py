@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from graders.exercises.references.reductions import (
+    layernorm,
+    layernorm_magnitude,
+    softmax,
+    softmax_magnitude,
+)
 from graders.judge.cases.builders import ALL_VIEWS, HALVES, Maker, cases, one
 from graders.judge.records import Arg, Choice, Exercise, Question, TensorSpec
 from graders.misconceptions.layernorm.records import MISTAKES as LAYERNORM_MISTAKES
-from graders.misconceptions.layernorm.wrong_results import layernorm, layernorm_magnitude
 from graders.misconceptions.softmax.records import MISTAKES as SOFTMAX_MISTAKES
-from graders.misconceptions.softmax.wrong_results import softmax, softmax_magnitude
 
 AXES = "rows columns"
 OVERFLOW = "exp must not overflow."

@@ -7,7 +7,8 @@ import torch
 from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
 from graders.misconceptions import detectors, rounding, shared, strides
-from graders.misconceptions.detectors import has_fault, looks_like
+from graders.misconceptions.detectors import has_fault
+from graders.misconceptions.expected import computes, computes_with_block
 
 AXES = "rows columns"
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
@@ -68,11 +69,11 @@ STRIDED_COPY = Exercise(
     ),
     misconceptions=(
         shared.offset_in_32_bits(),
-        strides.stored_transposed(),
+        strides.stored_transposed(lambda x: x),
         strides.divided_by_wrong_size(),
         strides.strides_swapped(lambda x: x),
         strides.column_stride_ignored(lambda x: x),
-        strides.output_strides_of_input(),
+        strides.output_strides_of_input(lambda x: x),
         shared.contiguous_assumed(lambda x: x),
         strides.flat_mask(),
         rounding.lossy_copy(),
@@ -106,15 +107,10 @@ def _tiles_in_place(block: int, x: torch.Tensor) -> torch.Tensor:
     return result
 
 
-def _half_transposed(evidence: Evidence) -> bool:
-    (x,) = evidence.args
-    tiles = (8, 16, 32, 64)
-    return any(
-        looks_like(evidence, make(block, x))
-        for block in tiles
-        for make in (_tiles_unturned, _tiles_in_place)
-        if block <= min(x.shape)
-    )
+def _half_transposed(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    if block > min(x.shape):
+        return []
+    return [_tiles_unturned(block, x), _tiles_in_place(block, x)]
 
 
 def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
@@ -160,7 +156,7 @@ TRANSPOSE = Exercise(
             next_step=(
                 "Load from `row * stride_row + col * stride_col`, store to `col * n_rows + row`."
             ),
-            imitate=lambda x: x.reshape(x.shape[1], x.shape[0]),
+            expected_wrong=computes(lambda x: x.reshape(x.shape[1], x.shape[0])),
         ),
         Misconception(
             code="output-stride-is-input-width",
@@ -171,7 +167,7 @@ TRANSPOSE = Exercise(
                 "matrices hide this; others collide or leave the output."
             ),
             next_step="Store to `col * n_rows + row`, or pass `output.stride(0)`.",
-            footprint=_output_rows_as_long_as_input,
+            detector=_output_rows_as_long_as_input,
         ),
         Misconception(
             code="tile-half-transposed",
@@ -184,7 +180,7 @@ TRANSPOSE = Exercise(
                 "Swap the offsets of rows and columns in the store's pointers and its mask "
                 "together, or use `tl.trans(tile)` with pointers of the output's own tile."
             ),
-            footprint=_half_transposed,
+            expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
         ),
         strides.divided_by_wrong_size(turned=True),
         strides.strides_swapped(lambda x: x.t()),

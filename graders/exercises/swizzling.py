@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
+from graders.exercises.references.swizzling import launch_order
 from graders.judge.cases.builders import case
 from graders.judge.records import (
     Case,
@@ -18,7 +19,6 @@ from graders.judge.records import (
     Remark,
 )
 from graders.misconceptions import detectors, swizzle
-from graders.misconceptions.swizzle import launch_order
 
 MOST_LAUNCHES = 16  # of one call: one for each group of rows is a kernel's work still
 
@@ -109,7 +109,7 @@ TILES_LOST = Misconception(
         "Use `size = min(n_tiles_m - first, GROUP)` for both the row and the column within the "
         "group, and check the mapping with `swizzle_ids` on 5 × 4 tiles."
     ),
-    footprint=_tiles_lost,
+    detector=_tiles_lost,
 )
 
 # Rows of tiles that one group may reasonably have: more of them in a column are no group.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.tiles_2d import bias_relu, grey
 from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
 from graders.judge.records import (
     Arg,
@@ -17,7 +18,8 @@ from graders.judge.records import (
     View,
 )
 from graders.misconceptions import detectors, elementwise, rounding, shared, strides
-from graders.misconceptions.greyscale import GREY_MISTAKES, grey
+from graders.misconceptions.expected import computes, computes_with_block
+from graders.misconceptions.greyscale import GREY_MISTAKES
 
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"
@@ -79,10 +81,10 @@ RGB2GREY = Exercise(
     ),
     misconceptions=(
         *GREY_MISTAKES,
-        strides.stored_transposed(),
+        strides.stored_transposed(grey),
         strides.strides_swapped(grey),
         strides.column_stride_ignored(grey),
-        strides.output_strides_of_input(),
+        strides.output_strides_of_input(grey),
         strides.row_stride_is_height("height", "width"),
         elementwise.through_integers(),
         shared.contiguous_assumed(grey),
@@ -108,10 +110,6 @@ def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     """Return a contiguous x (m, n) and a bias (n,) of that kind."""
     dense = {**spec, "view": "contiguous"}
     return TensorSpec(shape, **dense), TensorSpec(shape[1:], **spec)  # type: ignore[arg-type]
-
-
-def _biased(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x + bias)
 
 
 def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
@@ -150,7 +148,7 @@ BIAS_RELU = Exercise(
     lesson="tiles_2d",
     title="Bias and ReLU in one pass",
     parameters=("x", "bias"),
-    reference=_biased,
+    reference=bias_relu,
     magnitude=lambda x, bias: x.abs() + bias.abs(),
     cases=(
         *cases(bias_arguments, BIAS_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
@@ -187,14 +185,14 @@ BIAS_RELU = Exercise(
             title="The bias is missing",
             message="The output is relu(x): the bias never enters the sum.",
             next_step="Add `bias[None, :]` to the tile before the ReLU.",
-            imitate=lambda x, bias: torch.relu(x),
+            expected_wrong=computes(lambda x, bias: torch.relu(x)),
         ),
         Misconception(
             code="relu-missing",
             title="Negative numbers pass through",
             message="The output is x + bias: the ReLU is missing.",
             next_step="Store `tl.maximum(result, 0.0)`.",
-            imitate=lambda x, bias: x + bias,
+            expected_wrong=computes(lambda x, bias: x + bias),
         ),
         Misconception(
             code="relu-before-bias",
@@ -205,8 +203,8 @@ BIAS_RELU = Exercise(
                 "its bias pulls below zero stays."
             ),
             next_step="Add first, cut off last.",
-            imitate=lambda x, bias: torch.relu(x) + bias,
-            footprint=detectors.computes(
+            expected_wrong=computes(
+                lambda x, bias: torch.relu(x) + bias,
                 lambda x, bias: torch.relu(x) + torch.relu(bias),
                 lambda x, bias: x + torch.relu(bias),
                 lambda x, bias: torch.where(x > 0, x + bias, 0.0),
@@ -220,7 +218,7 @@ BIAS_RELU = Exercise(
                 "compared or added twice."
             ),
             next_step="Store `tl.maximum(x + bias[None, :], 0.0)`.",
-            footprint=detectors.computes(
+            expected_wrong=computes(
                 lambda x, bias: torch.relu(x - bias),
                 lambda x, bias: torch.relu(bias - x),
                 lambda x, bias: torch.relu(x * bias),
@@ -237,7 +235,7 @@ BIAS_RELU = Exercise(
                 "it 0."
             ),
             next_step="The bias hangs on the column: load it with `offsets % n_cols`.",
-            footprint=detectors.computes(_of_first_row),
+            expected_wrong=computes(_of_first_row),
         ),
         Misconception(
             code="bias-by-row",
@@ -247,7 +245,8 @@ BIAS_RELU = Exercise(
                 "the same for all rows."
             ),
             next_step="Load it with the column offsets and use `bias[None, :]`.",
-            footprint=detectors.either(detectors.computes(_bias_by_row), _bias_left_for_rows),
+            expected_wrong=computes(_bias_by_row),
+            detector=_bias_left_for_rows,
         ),
         Misconception(
             code="bias-of-first-tile",
@@ -257,20 +256,20 @@ BIAS_RELU = Exercise(
                 "its beginning: `tl.arange(0, BLOCK_N)` without the program's own start."
             ),
             next_step="Load the bias with the same `cols` that address the columns of x.",
-            footprint=detectors.computes_with_block(_first_biases),
+            expected_wrong=computes_with_block(_first_biases),
         ),
         elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
-        strides.stored_transposed(),
+        strides.stored_transposed(bias_relu),
         strides.divided_by_wrong_size(combine=_read_elsewhere),
-        strides.strides_swapped(_biased),
-        strides.column_stride_ignored(_biased),
-        strides.output_strides_of_input(),
-        strides.allocated_like_view(),
+        strides.strides_swapped(bias_relu),
+        strides.column_stride_ignored(bias_relu),
+        strides.output_strides_of_input(bias_relu),
+        strides.allocated_like_view(bias_relu),
         strides.row_stride_is_height("m", "n"),
         elementwise.through_integers(),
-        shared.contiguous_assumed(_biased),
+        shared.contiguous_assumed(bias_relu),
         strides.flat_mask("m", "n"),
-        rounding.lossy_dtype(_biased),
+        rounding.lossy_dtype(bias_relu),
         shared.missing_mask("a matrix", "m and n"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import detectors, elementwise, rounding, shared
+from graders.misconceptions import elementwise, rounding, shared
+from graders.misconceptions.expected import computes
 
 MISCONCEPTIONS = (
     shared.last_element_missed(),
@@ -17,8 +18,7 @@ MISCONCEPTIONS = (
             "with the pointer unchanged."
         ),
         next_step="Load x from `x_ptr` and y from `y_ptr`, and add those two.",
-        imitate=lambda x, y: x + x,
-        footprint=detectors.computes(lambda x, y: y + y),
+        expected_wrong=computes(lambda x, y: x + x, lambda x, y: y + y),
     ),
     Misconception(
         code="one-input-ignored",
@@ -28,8 +28,7 @@ MISCONCEPTIONS = (
             "what you store is the block that you loaded and not the sum."
         ),
         next_step="Look at the value that you hand to `tl.store`: it should be the sum.",
-        imitate=lambda x, y: x,
-        footprint=detectors.computes(lambda x, y: y),
+        expected_wrong=computes(lambda x, y: x, lambda x, y: y),
     ),
     Misconception(
         code="wrong-operation",
@@ -39,8 +38,7 @@ MISCONCEPTIONS = (
             "their product. With the signed numbers of this case that is far from the sum."
         ),
         next_step="Store `x + y`.",
-        imitate=lambda x, y: x - y,
-        footprint=detectors.computes(lambda x, y: x * y, lambda x, y: y - x),
+        expected_wrong=computes(lambda x, y: x - y, lambda x, y: x * y, lambda x, y: y - x),
     ),
     elementwise.load_ignores_pid(lambda x, y: x + y),
     elementwise.through_integers(),

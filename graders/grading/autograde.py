@@ -38,7 +38,7 @@ IN_ORDER = Path(".tilewise") / "in_order"  # in the course folder: what nbgrader
 
 
 @dataclass(frozen=True)
-class Result:
+class GradedStudent:
     """How one student's submission ended: graded, unchanged since last time, or ungraded."""
 
     student: str
@@ -93,13 +93,13 @@ class Autograder:
 
     def grade(
         self, students: Sequence[str], judging_: Judging, force: bool = False
-    ) -> Iterator[Result]:
+    ) -> Iterator[GradedStudent]:
         """Grade what is new or changed, in the order in which it is done."""
         self._completing = completes(judging_)
         with self._alone():
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
-            results: list[Result] = []
+            results: list[GradedStudent] = []
             tasks = self._tasks(students, force, waiting, ready, results)
             for task, marks in judging_(tasks):
                 judging.keep(self._store, task.code, task.exercise, marks)
@@ -116,13 +116,13 @@ class Autograder:
         force: bool,
         waiting: dict[str, list[_Submission]],
         ready: list[_Submission],
-        results: list[Result],
+        results: list[GradedStudent],
     ) -> Iterator[Task]:
         """The judging that is needed, read one submission at a time; equal code only once."""
         for student in students:
             submission = self._read(student)
             if not force and not submission.error and self._unchanged(submission):
-                results.append(Result(student, "unchanged"))
+                results.append(GradedStudent(student, "unchanged"))
                 continue
             missing = list(self._missing(submission, force, waiting))
             if submission.error or submission.complete:  # else its marks will come
@@ -144,7 +144,9 @@ class Autograder:
                 earlier = None if known is None else known.to_json()
                 yield Task(key, tuple(code), exercise, earlier)
 
-    def _drain(self, ready: list[_Submission], results: list[Result]) -> Iterator[Result]:
+    def _drain(
+        self, ready: list[_Submission], results: list[GradedStudent]
+    ) -> Iterator[GradedStudent]:
         while results:
             yield results.pop(0)
         while ready:
@@ -204,7 +206,7 @@ class Autograder:
             and self.autograded(submission.student).is_file()
         )
 
-    def _write(self, submission: _Submission) -> Result:
+    def _write(self, submission: _Submission) -> GradedStudent:
         """Let nbgrader write one submission, with the marks that were given.
 
         An environment that is broken stops the run; anything else concerns this student alone.
@@ -226,7 +228,7 @@ class Autograder:
         reasons = [marks.reason for marks in submission.marks.values() if marks.reason]
         return self._finish(submission, reason or "; ".join(reasons))
 
-    def _finish(self, submission: _Submission, reason: str) -> Result:
+    def _finish(self, submission: _Submission, reason: str) -> GradedStudent:
         awaits = any(marks.awaits_gpu for marks in submission.marks.values())
         state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
         if not submission.error:
@@ -234,7 +236,7 @@ class Autograder:
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
         told = one_line(reason, LONGEST_REASON)
-        return Result(submission.student, status, told, self._tampered(submission.student))
+        return GradedStudent(submission.student, status, told, self._tampered(submission.student))
 
     def _tampered(self, student: str) -> tuple[str, ...]:
         try:

@@ -16,7 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from graders.grading.store import Finished
 from graders.judge.plain_text import one_line
-from graders.judge.records import GATES, GraderError
+from graders.judge.records import GraderError
+from graders.judge.report import GATES
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
@@ -38,7 +39,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Misconception:
+class SeenMisconception:
     """A finding that several students share."""
 
     exercise: str
@@ -80,7 +81,7 @@ class ClassReport:
     assignment: str
     students: tuple[Student, ...]
     exercises: tuple[ExerciseLine, ...]
-    misconceptions: tuple[Misconception, ...]
+    misconceptions: tuple[SeenMisconception, ...]
 
     @property
     def ungraded(self) -> list[Student]:
@@ -192,7 +193,7 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
     )
 
 
-def _misconceptions(students: Iterable[Student]) -> list[Misconception]:
+def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
     """Findings by how many students have them, each with one line of somebody's code."""
     seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for student in students:
@@ -203,7 +204,7 @@ def _misconceptions(students: Iterable[Student]) -> list[Misconception]:
                 first = next(f for f in report["findings"] if f["code"] == code)
                 seen.setdefault((exercise, code), []).append(first)
     lines = [
-        Misconception(
+        SeenMisconception(
             exercise,
             code,
             findings[0]["title"],

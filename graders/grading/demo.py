@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Row:
+class DemoRow:
     """One line of the gradebook. Points are None where something is not graded yet."""
 
     pupil: Pupil
@@ -50,7 +50,7 @@ class Demo:
         os.environ.setdefault(UNSANDBOXED, "1")  # a demonstration grades nobody
         self._nbgrader = Nbgrader()
 
-    def run(self) -> list[Row]:
+    def run(self) -> list[DemoRow]:
         """All of nbgrader's commands in order; returns the gradebook."""
         self._prepare()
         self._instructor("generate_assignment", self.assignment)
@@ -111,7 +111,7 @@ class Demo:
             f"--Exchange.cache={self._homes / pupil.name / '.cache'}",
         )
 
-    def gradebook(self) -> list[Row]:
+    def gradebook(self) -> list[DemoRow]:
         """What the gradebook and the export hold now."""
         from nbgrader.api import Gradebook  # slow to import
 
@@ -120,7 +120,7 @@ class Demo:
         with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as gradebook:
             return [self._row(gradebook, pupil, exported[pupil.name]) for pupil in self.pupils]
 
-    def _row(self, gradebook: object, pupil: Pupil, exported: float) -> Row:
+    def _row(self, gradebook: object, pupil: Pupil, exported: float) -> DemoRow:
         def score(cell: str) -> float | None:
             find = gradebook.find_grade  # type: ignore[attr-defined]
             grade = find(cell, self.assignment, self.assignment, pupil.name)
@@ -128,7 +128,7 @@ class Demo:
 
         notebook = self._autograded(pupil)
         notes = notebook.metadata.get("tilewise", {"mended": [], "tampered": []})
-        return Row(
+        return DemoRow(
             pupil,
             score(public_id(self.exercise)),
             score(hidden_id(self.exercise)),

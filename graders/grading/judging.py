@@ -16,7 +16,8 @@ from nbformat.notebooknode import NotebookNode
 from graders.grading import store
 from graders.grading.marks import Marker, Marks, official_marker, unsandboxed_allowed
 from graders.grading.store import MarksStore
-from graders.judge.records import GateStatus, GraderError
+from graders.judge.records import GraderError
+from graders.judge.report import GateStatus
 from graders.judge.sandbox import folders
 
 if TYPE_CHECKING:

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, public_points
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
-from graders.judge.records import (
-    Exercise,
-    Finding,
-    GateStatus,
-    GraderError,
-    Report,
-    Verdict,
-    awaits_gpu,
-)
+from graders.judge.records import Exercise, GraderError
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
 
 if TYPE_CHECKING:
     from graders.judge.pipeline import Mode
@@ -62,14 +55,14 @@ class Marks:
     exercise: str
     public: CellMark
     hidden: CellMark
-    report: Mapping[str, Any]  # the judge's line of JSON
+    report: Mapping[str, Any]  # `Report.to_json`
 
     @property
     def reason(self) -> str:
         """Why it could not be graded; "" when it could."""
         if self.public.points is not None:
             return ""
-        return "; ".join(finding["message"] for finding in self.report["findings"])
+        return "; ".join(Finding.from_json(found).told for found in self.report["findings"])
 
     def cells(self) -> dict[str, CellMark]:
         """The two marks by nbgrader's id of the cell."""
@@ -165,16 +158,8 @@ def marks(exercise: Exercise, report: Report) -> Marks:
         exercise.name,
         _cell(exercise, report, "public", public_points(exercise), public),
         _cell(exercise, report, "hidden", hidden_points(exercise), report.points),
-        _told(report),
+        report.to_json(),
     )
-
-
-def _told(report: Report) -> dict[str, Any]:
-    """The judge's line of JSON, and for each finding the cell that it is in."""
-    told = report.to_json()
-    for line, finding in zip(told["findings"], report.findings, strict=True):
-        line["where"] = finding.where
-    return told
 
 
 def ungraded_marks(exercise: Exercise, reason: str, report: Report | None = None) -> Marks:
@@ -183,12 +168,12 @@ def ungraded_marks(exercise: Exercise, reason: str, report: Report | None = None
         f"{exercise.name}: not graded yet.\n{reason}\n"
         "This is not a zero: your instructor looks at it."
     )
-    found = _told(report) if report is not None else _no_report(exercise, reason)
+    found = report if report is not None else _no_report(exercise, reason)
     return Marks(
         exercise.name,
         CellMark(None, public_points(exercise), text),
         CellMark(None, hidden_points(exercise), text),
-        found,
+        found.to_json(),
     )
 
 
@@ -196,17 +181,19 @@ def _reason(findings: Sequence[Finding]) -> str:
     return "\n".join(f"{finding.title}: {finding.message}" for finding in findings)
 
 
-def _no_report(exercise: Exercise, reason: str) -> dict[str, Any]:
-    finding = Finding("judge", "could-not-grade", "This could not be graded", reason)
-    gates = {"read": "not_run"}
-    return {
-        "exercise": exercise.name,
-        "verdict": str(Verdict.UNGRADED),
-        "points": None,
-        "max_points": exercise.max_points,
-        "gates": gates,
-        "findings": [finding.to_json()],
-    }
+def _no_report(exercise: Exercise, reason: str) -> Report:
+    """A report that says no more than why there is none."""
+    return Report(
+        submission="",
+        exercise=exercise.name,
+        verdict=Verdict.UNGRADED,
+        points=None,
+        max_points=exercise.max_points,
+        gates=dict.fromkeys(GATES, GateStatus.NOT_RUN),
+        findings=(Finding("judge", "could-not-grade", "This could not be graded", reason),),
+        sandbox="none",
+        seconds=0.0,
+    )
 
 
 def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: float) -> CellMark:

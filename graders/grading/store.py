@@ -65,8 +65,8 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     """A digest of what judges this exercise and no other lesson's.
 
     Its record, its hidden cases and the misconceptions that they import; what the model solution
-    moves, which the traffic gate compares with; the cells that its lesson gives; and where speed is measured (`timed`) the model
-    solution itself and the sizes.
+    moves, which the traffic gate compares with; the cells that its lesson gives; and where speed
+    is measured (`timed`) the model solution itself and the sizes.
     """
     slug = discovery.exercise(exercise).lesson
     names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]

@@ -33,7 +33,8 @@ def lessons() -> tuple[str, ...]:
     Records without a lesson, which an author writes ahead, come last.
     """
     package = importlib.import_module("graders.exercises")
-    found = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    modules = pkgutil.iter_modules(package.__path__)
+    found = {module.name for module in modules if not module.ispkg}
     return (*(slug for slug in numbers() if slug in found), *sorted(found - set(numbers())))
 
 

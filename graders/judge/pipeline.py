@@ -17,13 +17,11 @@ from graders.judge.capture.gate import Captured, capture
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
 from graders.judge.diagnosis.explain import explain
 from graders.judge.plain_text import presentable
-from graders.judge.records import (
+from graders.judge.records import Case, Exercise, GraderError
+from graders.judge.report import (
     GATES,
-    Case,
-    Exercise,
     Finding,
     GateStatus,
-    GraderError,
     KernelResources,
     Report,
     Speed,
@@ -37,6 +35,7 @@ from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.scoring import points
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from graders.judge.submission.refusals import UNREADABLE
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
-WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
 
 
 @dataclass
@@ -400,23 +398,6 @@ def _placed(finding: Finding, submission: Submission) -> Finding:
     if where in ("", "line"):
         return finding
     return replace(finding, where=where, line=line)
-
-
-def points(
-    exercise: Exercise, verdict: Verdict, gates: dict[str, GateStatus], failed_parts: set[str]
-) -> float | None:
-    """None when ungraded; the points of the parts that hold, if the core holds.
-
-    A submission that does not read or does not compile has no parts that hold. Right values
-    that were computed wastefully are worth a share only.
-    """
-    if verdict is Verdict.UNGRADED:
-        return None
-    unusable = GateStatus.FAILED in (gates["read"], gates["compile"])
-    if verdict is Verdict.FAILED and (unusable or "core" in failed_parts):
-        return 0
-    held = sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
-    return held * WASTEFUL_SHARE if gates["traffic"] is GateStatus.FAILED else held
 
 
 def ungraded_finding(error: GraderError) -> Finding:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
-    from graders.judge.records import Finding
+    from graders.judge.report import Finding
 
 # Signs without a shape of their own that languages and emoji need: (non-)joiners.
 _JOINERS = "\u200c\u200d"

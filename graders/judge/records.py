@@ -1,14 +1,13 @@
-"""The words of the judge: exercise, case, misconception, finding, report.
+"""What an exercise is made of: cases, misconceptions, evidence, hints, quiz.
 
-Everything here is plain frozen data. An exercise record says what counts as solved;
-a `Report` says how one submission fared; no behaviour lives here but small derivations.
+Everything here is plain frozen data, and no behaviour lives here but small derivations. How a
+submission fared is a `graders.judge.report.Report`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -115,7 +114,7 @@ class LaunchFacts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of one failing case, for `Misconception.footprint`.
+    """All that is known of one failing case, for `Misconception.detector`.
 
     `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
     did not return a tensor of the right shape and dtype.
@@ -130,22 +129,41 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """A named mistake, recognised by what it computes or by the trace that it leaves.
+class ExpectedWrong:
+    """A wrong result that a mistake would compute; an output that equals it shows the mistake.
 
-    Any one of the three tells it: `imitate(*args)` returns what the mistake *would compute*
-    (None where it would compute the right thing; NaN where it would leave memory untouched), or
-    a list of such results where the mistake has several forms;
-    `faults` are engine codes, optionally `code:argument`; `footprint` looks at the evidence.
+    `function(*args)` takes the launcher's arguments, floating tensors in float64, or as they lie
+    in memory where `in_memory`. It returns the wrong result, a list of them where the mistake has
+    several forms, and None (or an empty list) where it would not show. NaN in a result stands for
+    any value: memory that is left untouched.
+
+    Where the result depends on a block size, `function(block, *args)` is asked for each of
+    `blocks`. `where_finite` compares only where the output is not NaN. `unless` names faults of
+    the engine that explain the same output better.
+    """
+
+    function: Callable[..., torch.Tensor | list[torch.Tensor] | None]
+    blocks: tuple[int, ...] = ()
+    in_memory: bool = False
+    where_finite: bool = False
+    unless: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A named mistake, recognised by what it computes or by what the engine saw.
+
+    Any one of the three tells it: the output equals one of `expected_wrong`; the engine saw one
+    of `faults` (a code, or `code:argument`); `detector` finds its marks in the evidence.
     """
 
     code: str
     title: str
     message: str  # what happened and why, in a tutor's words
     next_step: str
-    imitate: Callable[..., torch.Tensor | list[torch.Tensor] | None] | None = None
+    expected_wrong: tuple[ExpectedWrong, ...] = ()
     faults: frozenset[str] = frozenset()
-    footprint: Callable[[Evidence], bool] | None = None
+    detector: Callable[[Evidence], bool] | None = None
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
 
 
@@ -231,169 +249,6 @@ class Choice:
 class Question:
     prompt: str
     choices: tuple[Choice, ...]
-
-
-class Verdict(StrEnum):
-    PASSED = "passed"
-    FAILED = "failed"
-    UNGRADED = "ungraded"
-
-
-class GateStatus(StrEnum):
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_RUN = "not_run"
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Where output and reference differ: a small 2D map of cell states, already reduced.
-
-    `rows` holds one string per row, one character per cell:
-    `.` right, `x` wrong value, `o` never stored. `caption` describes it in words.
-    """
-
-    rows: tuple[str, ...]
-    caption: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A learner's mistake in a tutor's words: what, where, why and the next step."""
-
-    gate: str
-    code: str
-    title: str
-    message: str
-    line: int | None = None
-    case: str | None = None
-    next_step: str = ""
-    picture: Picture | None = None
-    original: str = ""  # the untranslated error, where there was one
-    where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
-
-    def to_json(self) -> dict[str, Any]:
-        """The six fields of the command line's contract; the next step ends the message."""
-        place = f"{self.where}, line {self.line}: " if self.where else ""
-        said = self.message.rstrip()
-        stop = "" if not self.next_step or said.endswith((".", "!", "?", ":", "`", "…")) else "."
-        message = " ".join(f"{place}{said}{stop} {self.next_step}".split())
-        return {
-            "gate": self.gate,
-            "code": self.code,
-            "title": self.title,
-            "message": message,
-            "line": self.line,
-            "case": self.case,
-        }
-
-    @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Finding:
-        """The finding in a line of JSON; `where` is there in marks."""
-        where = line.get("where", "")
-        place = f"{where}, line {line['line']}: " if where else ""
-        fields = {name: line[name] for name in ("gate", "code", "title", "line", "case")}
-        return cls(**fields, message=line["message"].removeprefix(place), where=where)
-
-
-@dataclass(frozen=True)
-class KernelResources:
-    """What the compiler made of one kernel for one target (sm number)."""
-
-    kernel: str
-    target: int
-    registers: int
-    shared_bytes: int
-    spill_bytes: int
-    load_bits: int = 0  # the widest load by one thread; 0: unknown, or none
-
-
-@dataclass(frozen=True)
-class Speed:
-    """How fast a submission was, as a share of the model solution's speed on the same GPU.
-
-    `bonus` of `max_bonus` points; both stand beside the points of the parts, never in them.
-    `problem` says why a time is not believed: then there is no bonus.
-    """
-
-    workload: str
-    gpu: str
-    ms: float
-    model_ms: float
-    fraction: float
-    bonus: int
-    max_bonus: int
-    words: str  # in a tutor's words
-    problem: str = ""
-
-    @property
-    def told(self) -> str:
-        """One paragraph: how fast, why, and what it is worth."""
-        if self.problem:
-            return f"It does not count: {self.problem}."
-        worth = f"{self.bonus} of {self.max_bonus} bonus points for speed."
-        return f"{self.ms:.4f} ms on {self.gpu} ({self.workload}). {self.words} {worth}"
-
-
-def awaits_gpu(gates: Mapping[str, str]) -> bool:
-    """Whether a GPU has still to judge it: right in the interpreter, and run nowhere else."""
-    return gates.get("interpret") == GateStatus.PASSED and gates.get("gpu") == GateStatus.NOT_RUN
-
-
-@dataclass(frozen=True)
-class Report:
-    """How one submission fared at one exercise."""
-
-    submission: str
-    exercise: str
-    verdict: Verdict
-    points: float | None  # None: ungraded
-    max_points: int
-    gates: Mapping[str, GateStatus]
-    findings: tuple[Finding, ...]
-    sandbox: str
-    seconds: float
-    cases_passed: int = 0
-    cases_total: int = 0
-    resources: tuple[KernelResources, ...] = ()
-    public_points: float | None = None  # what the public cases alone are worth
-    speed: Speed | None = None  # None: not measured
-    remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
-
-    def to_json(self) -> dict[str, Any]:
-        """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
-        measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
-        if self.remarks:
-            measured["remarks"] = [remark.to_json() for remark in self.remarks]
-        return {
-            "submission": self.submission,
-            "exercise": self.exercise,
-            "verdict": str(self.verdict),
-            "points": self.points,
-            "max_points": self.max_points,
-            "gates": {gate: str(self.gates[gate]) for gate in GATES},
-            "findings": [finding.to_json() for finding in self.findings],
-            "sandbox": self.sandbox,
-            "seconds": round(self.seconds, 3),
-            **measured,
-        }
-
-    @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> Report:
-        """The report in a line of JSON, as far as a line holds it."""
-        return cls(
-            submission=line["submission"],
-            exercise=line["exercise"],
-            verdict=Verdict(line["verdict"]),
-            points=line["points"],
-            max_points=line["max_points"],
-            gates={gate: GateStatus(line["gates"][gate]) for gate in GATES},
-            findings=tuple(Finding.from_json(finding) for finding in line["findings"]),
-            sandbox=line["sandbox"],
-            seconds=line["seconds"],
-            speed=Speed(**line["speed"]) if "speed" in line else None,
-            remarks=tuple(Finding.from_json(remark) for remark in line.get("remarks", ())),
-        )
 
 
 class GraderError(Exception):

@@ -19,47 +19,12 @@ from typing import Any, TextIO
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Finding, GraderError, Report
+from graders.judge.records import GraderError
 from graders.judge.speed import limits
 from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
 
 Answer = dict[str, Any]
-
-
-def rich_report(report: Report) -> Answer:
-    """The command line's report plus what a card shows: pictures, next steps, resources."""
-    answer = report.to_json()
-    answer["findings"] = [_rich_finding(finding) for finding in report.findings]
-    answer["remarks"] = [_rich_finding(remark) for remark in report.remarks]
-    answer["cases_passed"] = report.cases_passed
-    answer["cases_total"] = report.cases_total
-    answer["resources"] = [
-        {
-            "kernel": made.kernel,
-            "target": made.target,
-            "registers": made.registers,
-            "shared_bytes": made.shared_bytes,
-            "spill_bytes": made.spill_bytes,
-        }
-        for made in report.resources
-    ]
-    return answer
-
-
-def _rich_finding(finding: Finding) -> Answer:
-    answer = finding.to_json()
-    answer["message"] = finding.message  # the card shows the next step on a line of its own
-    answer["next_step"] = finding.next_step
-    answer["original"] = finding.original
-    answer["where"] = finding.where
-    answer["picture"] = None
-    if finding.picture is not None:
-        answer["picture"] = {
-            "rows": list(finding.picture.rows),
-            "caption": finding.picture.caption,
-        }
-    return answer
 
 
 class Server:
@@ -95,7 +60,7 @@ class Server:
     def _check(self, request: Answer) -> Answer:
         exercise = discovery.exercise(request["exercise"])
         name = request.get("name", "<notebook>")
-        return {"report": rich_report(self.judge.judge_text(request["source"], exercise, name))}
+        return {"report": self.judge.judge_text(request["source"], exercise, name).to_json()}
 
     def _speed(self, request: Answer) -> Answer:
         """Times where there is a GPU, else what is known without one; neither where it has none."""

@@ -1,12 +1,11 @@
-"""Footprints: what mistakes leave behind in the evidence of a failing case.
+"""Detectors: marks that a mistake leaves in the evidence of a failing case.
 
-A footprint looks at the evidence of one failing case and at nothing else, so that it holds
-however the kernel is written; where a mistake depends on a block size, every power of two is
-tried.
+A detector looks at the evidence of one failing case and at nothing else, so that it holds
+however the kernel is written.
 
 Several misconceptions may claim the same case (lanes outside a tensor have many causes); the
 judge names the one that accounts for most of the failing cases, and among equals the one that
-stands first in the record. So footprints claim what they *can* explain, and records list the
+stands first in the record. So detectors claim what they *can* explain, and records list the
 special before the general.
 """
 
@@ -14,88 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 
-from graders.judge.cases.compare import every, sparse, widened
 from graders.judge.records import Evidence, LaunchFacts
 
-Footprint = Callable[[Evidence], bool]
-Imitation = Callable[..., torch.Tensor | None]
-Imitations = Callable[..., list[torch.Tensor]]
+Detector = Callable[[Evidence], bool]
 
 OUT_OF_BOUNDS = frozenset(
     {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
 )
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
-BLOCK_SIZES = tuple(2**power for power in range(13))
-"""The block sizes that are tried where a mistake depends on one."""
-
-
-def close(actual: torch.Tensor, candidate: torch.Tensor, step: int = 1) -> torch.Tensor:
-    """Return where two results agree up to the rounding of `actual`'s dtype.
-
-    With `step`, for every step-th element only, flattened.
-    """
-    if not actual.is_floating_point():
-        ours, theirs = every(actual, step), every(candidate, step)
-        if not theirs.is_floating_point():
-            return ours == theirs
-        return (ours.double() - theirs.double()).abs() < 1  # whichever way it was rounded
-    tolerance = max(2 * torch.finfo(actual.dtype).eps, 1e-5)
-    rounded = candidate.to(actual.dtype)
-    scale = float(rounded.double().abs().nan_to_num_(0.0, 0.0).amax()) if rounded.numel() else 0.0
-    ours, theirs = every(actual, step).double(), every(rounded, step).double()
-    return torch.isclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, equal_nan=False)
-
-
-def looks_like(evidence: Evidence, candidate: torch.Tensor | None) -> bool:
-    """Tell whether the output is the candidate, and the candidate is not the right answer.
-
-    NaN in the candidate stands for "anything"; something else must be left to recognise.
-    """
-    actual, expected = evidence.actual, evidence.expected
-    if actual is None or candidate is None or candidate.shape != actual.shape:
-        return False
-    known = ~candidate.isnan() if candidate.is_floating_point() else torch.ones_like(actual).bool()
-    step = sparse(actual)  # most candidates are nothing like it, and a few elements show it
-    if step > 1 and not close(actual, candidate, step)[every(known, step)].all():
-        return False
-    if not known.any():
-        return False
-    rounded = candidate.to(actual.dtype)
-    if not rounded[known].any():
-        return False  # nothing but zeros looks like many mistakes
-    differs = ~close(expected.to(actual.dtype), rounded) & known
-    return bool(differs.any()) and bool(close(actual, candidate)[known].all())
-
-
-def computes(*candidates: Imitation | Imitations) -> Footprint:
-    """Return the footprint of an output that one of the candidates would have computed."""
-
-    def footprint(evidence: Evidence) -> bool:
-        args = widened(evidence.args)
-        return any(_one_looks_like(evidence, candidate(*args)) for candidate in candidates)
-
-    return footprint
-
-
-def _one_looks_like(evidence: Evidence, found: torch.Tensor | list[torch.Tensor] | None) -> bool:
-    results = found if isinstance(found, list) else [found]
-    return any(looks_like(evidence, result) for result in results)
-
-
-def computes_with_block(candidate: Imitation | Imitations) -> Footprint:
-    """Return the footprint of `candidate(block, *args)`, or of one of its results, for some
-    power of two."""
-
-    def footprint(evidence: Evidence) -> bool:
-        args = widened(evidence.args)
-        return any(_one_looks_like(evidence, candidate(block, *args)) for block in BLOCK_SIZES)
-
-    return footprint
 
 
 def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
@@ -128,14 +57,14 @@ def has_holes(evidence: Evidence) -> bool:
     return evidence.never_stored is not None and bool(evidence.never_stored.any())
 
 
-def nan_from_padding(length: Callable[..., int]) -> Footprint:
-    """Return the footprint of NaNs that nothing but the padding of a row explains.
+def nan_from_padding(length: Callable[..., int]) -> Detector:
+    """Return the detector of NaNs that nothing but the padding of a row explains.
 
     A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
     `length(*args)` is how long a row is; a power of two needs no padding.
     """
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         actual, count = evidence.actual, length(*evidence.args)
         if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
             return False
@@ -143,34 +72,12 @@ def nan_from_padding(length: Callable[..., int]) -> Footprint:
             return False
         return bool(evidence.expected.isfinite().all())
 
-    return footprint
+    return detector
 
 
-def where_finite(*candidates: Imitation) -> Footprint:
-    """Return the footprint of an output that is a candidate's wherever it is not NaN."""
-
-    def footprint(evidence: Evidence) -> bool:
-        if evidence.actual is None:
-            return False
-        blank = evidence.actual.isnan()
-        found = (candidate(*widened(evidence.args)) for candidate in candidates)
-        return any(
-            looks_like(evidence, other.masked_fill(blank, float("nan")))
-            for other in found
-            if other is not None and other.shape == blank.shape
-        )
-
-    return footprint
-
-
-def either(*footprints: Footprint) -> Footprint:
-    """Return the footprint that holds where one of them holds."""
-    return lambda evidence: any(footprint(evidence) for footprint in footprints)
-
-
-def without_race(footprint: Footprint) -> Footprint:
-    """Return the footprint where the engine saw no race, which would explain the same."""
-    return lambda evidence: not has_fault(evidence, RACES) and footprint(evidence)
+def either(*detectors: Detector) -> Detector:
+    """Return the detector that holds where one of them holds."""
+    return lambda evidence: any(detector(evidence) for detector in detectors)
 
 
 def stored_prefix(evidence: Evidence) -> int | None:
@@ -295,36 +202,3 @@ def reaches_far(evidence: Evidence) -> bool:
         for t in tensors(evidence)
         if t.numel()
     )
-
-
-def read_as(
-    tensor: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> torch.Tensor | None:
-    """Return what a kernel reads from `tensor` with other strides; None outside its storage."""
-    if 0 in shape:
-        return None
-    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    length = tensor.untyped_storage().nbytes() // tensor.itemsize
-    if tensor.storage_offset() + last >= length:
-        return None
-    return tensor.as_strided(shape, strides)
-
-
-def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments as a kernel reads them that takes rows to be dense.
-
-    First those of all tensors, then those of one of them. What would leave the storage, or
-    changes nothing, is left out.
-    """
-    ghosts = [_as_if_contiguous(arg) for arg in args]
-    known = [place for place, ghost in enumerate(ghosts) if ghost is not None]
-    choices = [known] if len(known) < 2 else [known, *([place] for place in known)]
-    for chosen in choices:
-        if chosen:
-            yield tuple(ghosts[i] if i in chosen else arg for i, arg in enumerate(args))
-
-
-def _as_if_contiguous(arg: Any) -> torch.Tensor | None:
-    if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
-        return None
-    return read_as(arg, tuple(arg.shape), torch.empty(arg.shape, device="meta").stride())

@@ -13,9 +13,15 @@ from torch.nn import functional
 
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import BLOCK_SIZES, Imitation, all_contiguous, looks_like
+from graders.misconceptions.expected import (
+    BLOCK_SIZES,
+    Result,
+    computes,
+    computes_with_block,
+    each,
+)
 
-SMALLEST_BLOCK = 4  # what a smaller block would show, chance shows too
+TELLING_BLOCKS = BLOCK_SIZES[2:]  # what blocks of 1 or 2 elements would show, chance shows too
 FEWEST = 32  # so many elements hold one and the same value by no chance
 
 OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
@@ -38,20 +44,14 @@ OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
 )
 
 
-def load_ignores_pid(reference: Imitation) -> Misconception:
+def load_ignores_pid(reference: Result) -> Misconception:
     """Return the misconception of an input that every program loads from its beginning."""
 
-    def footprint(evidence: Evidence) -> bool:
-        args, count = widened(evidence.args), evidence.expected.numel()
-        if evidence.actual is None or not all_contiguous(evidence):
-            return False
-        for block in BLOCK_SIZES:
-            if SMALLEST_BLOCK <= block < count:
-                choices = list(product((False, True), repeat=len(args)))[1:]
-                for stuck in choices:
-                    if looks_like(evidence, reference(*_stuck(block, args, stuck))):
-                        return True
-        return False
+    def from_first_block(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        if block >= args[0].numel() or not all(arg.is_contiguous() for arg in args):
+            return []
+        choices = list(product((False, True), repeat=len(args)))[1:]
+        return each(reference(*widened(_stuck(block, args, stuck))) for stuck in choices)
 
     return Misconception(
         code="load-ignores-pid",
@@ -65,7 +65,7 @@ def load_ignores_pid(reference: Imitation) -> Misconception:
             "Add the same `offsets`, `pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`, to every "
             "pointer: of each load and of the store."
         ),
-        footprint=footprint,
+        expected_wrong=computes_with_block(from_first_block, blocks=TELLING_BLOCKS, in_memory=True),
     )
 
 
@@ -85,7 +85,7 @@ def _first_block_again(arg: torch.Tensor, block: int) -> torch.Tensor:
 def through_integers() -> Misconception:
     """Return the misconception of floating-point values that lost their fractions."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         actual = evidence.actual
         if actual is None or not actual.is_floating_point():
             return False
@@ -110,7 +110,7 @@ def through_integers() -> Misconception:
             "output. Convert to the *output's* dtype, `output_ptr.dtype.element_ty`, and only at "
             "the store."
         ),
-        footprint=footprint,
+        detector=detector,
     )
 
 
@@ -124,15 +124,13 @@ def _parts(arg: object) -> int:
 def block_reduced() -> Misconception:
     """Return the misconception of a block that was reduced to one number and stored everywhere."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         actual = evidence.actual
         if actual is None or actual.numel() < FEWEST or not bool(actual.any()):
             return False
         flat, want = actual.reshape(-1), evidence.expected.reshape(-1)
         return any(
-            _constant(flat, block) and not _constant(want, block)
-            for block in BLOCK_SIZES
-            if block >= SMALLEST_BLOCK
+            _constant(flat, block) and not _constant(want, block) for block in TELLING_BLOCKS
         )
 
     return Misconception(
@@ -144,7 +142,7 @@ def block_reduced() -> Misconception:
             "`tl.minimum(a, b)` compare two blocks element by element."
         ),
         next_step="Use `tl.maximum(x, 0.0)` or `tl.where(x > 0, x, 0.0)`.",
-        footprint=footprint,
+        detector=detector,
     )
 
 
@@ -155,17 +153,15 @@ def _constant(flat: torch.Tensor, block: int) -> bool:
     return bool(same.all()) and not bool(flat.isnan().all())
 
 
-def another_activation(wanted: str, before: Imitation) -> Misconception:
+def another_activation(wanted: str, before: Result) -> Misconception:
     """Return the misconception of another bend than the one that is asked for.
 
     `before(*args)` is what the activation `wanted` is applied to.
     """
 
-    def footprint(evidence: Evidence) -> bool:
-        argument = before(*widened(evidence.args))
-        if argument is None:
-            return False
-        return any(looks_like(evidence, bend(argument)) for bend in OTHER_ACTIVATIONS)
+    def bent_otherwise(*args: Any) -> list[torch.Tensor]:
+        argument = before(*args)
+        return [] if argument is None else [bend(argument) for bend in OTHER_ACTIVATIONS]
 
     return Misconception(
         code="another-activation",
@@ -177,5 +173,5 @@ def another_activation(wanted: str, before: Imitation) -> Misconception:
             f"{wanted}."
         ),
         next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
-        footprint=footprint,
+        expected_wrong=computes(bent_otherwise),
     )

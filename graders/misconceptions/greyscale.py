@@ -1,19 +1,14 @@
-"""A colour picture in grey, right and wrong: the reference and imitations of mistakes."""
+"""A colour picture in grey, as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.tiles_2d import WEIGHTS, grey
+from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import detectors
-
-WEIGHTS = torch.tensor((0.2989, 0.5870, 0.1140), dtype=torch.float64)
-
-
-def grey(img: torch.Tensor) -> torch.Tensor:
-    """Return the picture in grey, in float64 whatever the dtype of img."""
-    red, green, blue = img.double().unbind(0)
-    return 0.2989 * red + 0.5870 * green + 0.1140 * blue
+from graders.misconceptions.expected import computes, computes_from_memory, each, read_as
 
 
 def _interleaved(img: torch.Tensor) -> torch.Tensor:
@@ -36,29 +31,25 @@ def _weighted_otherwise(evidence: Evidence) -> bool:
         return False
     weights = torch.linalg.lstsq(channels, actual.double().reshape(-1, 1)).solution
     far = bool(((weights.flatten() - WEIGHTS).abs() > 1e-3).any())
-    return far and detectors.looks_like(evidence, (channels @ weights).reshape(actual.shape))
+    return far and looks_like(evidence, (channels @ weights).reshape(actual.shape))
 
 
-def _channel_stride_ignored(evidence: Evidence) -> bool:
-    (img,) = evidence.args
+def _channels_side_by_side(img: torch.Tensor) -> list[torch.Tensor]:
+    """Green and blue, or blue alone, lie one element behind the channel before."""
     step, *strides = img.stride()
-    if detectors.strays_in_view(evidence):
-        return True
+    found = []
     for places in ((0, 1, 2), (0, step, step + 1)):
-        planes = [_plane(img, place, strides) for place in places]
-        if any(plane is None for plane in planes):
-            continue
-        read = torch.stack([plane for plane in planes if plane is not None])
-        if detectors.looks_like(evidence, grey(read)):
-            return True
-    return False
+        planes = each(_plane(img, place, strides) for place in places)
+        if len(planes) == 3:
+            found.append(grey(torch.stack(planes)))
+    return found
 
 
 def _plane(img: torch.Tensor, place: int, strides: list[int]) -> torch.Tensor | None:
     """What lies `place` elements behind the red channel, with the strides of the picture."""
     size = img.untyped_storage().nbytes() // img.itemsize - img.storage_offset() - place
     line = img.as_strided((max(size, 0),), (1,), img.storage_offset() + place)
-    return detectors.read_as(line, tuple(img.shape[1:]), tuple(strides))
+    return read_as(line, tuple(img.shape[1:]), tuple(strides))
 
 
 GREY_MISTAKES = (
@@ -70,8 +61,8 @@ GREY_MISTAKES = (
             "green, red. Some libraries store pictures that way; here channel 0 is red."
         ),
         next_step="0.2989 belongs to channel 0, 0.5870 to channel 1, 0.1140 to channel 2.",
-        imitate=lambda img: grey(img.flip(0)),
-        footprint=detectors.computes(
+        expected_wrong=computes(
+            lambda img: grey(img.flip(0)),
             lambda img: grey(img[[1, 0, 2]]),
             lambda img: grey(img[[0, 2, 1]]),
             lambda img: grey(img[[1, 2, 0]]),
@@ -86,8 +77,9 @@ GREY_MISTAKES = (
             "to green than to blue, hence the weights."
         ),
         next_step="Use 0.2989 red + 0.5870 green + 0.1140 blue.",
-        imitate=lambda img: img.double().mean(dim=0),
-        footprint=detectors.computes(lambda img: img.double().sum(dim=0)),
+        expected_wrong=computes(
+            lambda img: img.double().mean(dim=0), lambda img: img.double().sum(dim=0)
+        ),
     ),
     Misconception(
         code="one-channel-only",
@@ -97,8 +89,8 @@ GREY_MISTAKES = (
             "pointers never move by the channel stride."
         ),
         next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
-        imitate=lambda img: grey(img[:1].expand_as(img)),
-        footprint=detectors.computes(
+        expected_wrong=computes(
+            lambda img: grey(img[:1].expand_as(img)),
             lambda img: img.double()[0],
             lambda img: img.double()[1],
             lambda img: img.double()[2],
@@ -112,8 +104,8 @@ GREY_MISTAKES = (
             "of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
         ),
         next_step="Use the three strides of the tensor: channel, row, column.",
-        imitate=_interleaved,
-        footprint=detectors.strays_in_view,
+        expected_wrong=computes(_interleaved),
+        detector=detectors.strays_in_view,
     ),
     Misconception(
         code="rounded-too-early",
@@ -123,7 +115,9 @@ GREY_MISTAKES = (
             "up to three fractions are lost and the picture gets darker."
         ),
         next_step="Convert to float32 first, add the three, and convert once, at the store.",
-        imitate=lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None,
+        expected_wrong=computes(
+            lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None
+        ),
     ),
     Misconception(
         code="wrong-weights",
@@ -135,7 +129,7 @@ GREY_MISTAKES = (
             "another standard."
         ),
         next_step="Use 0.2989 for red, 0.5870 for green and 0.1140 for blue, and nothing else.",
-        footprint=_weighted_otherwise,
+        detector=_weighted_otherwise,
     ),
     Misconception(
         code="clamped",
@@ -145,7 +139,7 @@ GREY_MISTAKES = (
             "picture of floating-point numbers may have any values, negative ones too."
         ),
         next_step="Leave `tl.minimum`, `tl.maximum` and `tl.clamp` out.",
-        footprint=detectors.computes(
+        expected_wrong=computes(
             lambda img: grey(img).clamp(0, 255),
             lambda img: grey(img).clamp(0, 1),
             lambda img: grey(img).clamp(min=0),
@@ -160,6 +154,7 @@ GREY_MISTAKES = (
             "picture whose channels are interleaved has a 1 there."
         ),
         next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
-        footprint=_channel_stride_ignored,
+        expected_wrong=computes_from_memory(_channels_side_by_side),
+        detector=detectors.strays_in_view,
     ),
 )

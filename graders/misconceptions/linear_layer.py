@@ -1,29 +1,21 @@
-"""A layer relu(x @ w.T + b), right and wrong: reference, magnitude, what mistakes would compute."""
+"""A layer relu(x @ w.T + b), as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.matmul import layer, layer_magnitude
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import (
-    READS_OUTSIDE,
-    all_contiguous,
-    computes,
-    computes_with_block,
-    has_fault,
-    looks_like,
-    read_as,
-)
+from graders.misconceptions.detectors import READS_OUTSIDE, all_contiguous, has_fault
 from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
+from graders.misconceptions.expected import (
+    computes,
+    computes_from_memory,
+    computes_with_block,
+    read_as,
+    walks_through_blocks,
+)
 from graders.misconceptions.matmul import product_mistakes
-
-
-def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return torch.relu(x @ w.t() + b)
-
-
-def magnitude(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return x.abs() @ w.abs().t() + b.abs()
 
 
 def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
@@ -35,16 +27,19 @@ def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torc
     return [torch.relu(x @ w.t() + bias[:, None]) for bias in (masked, b[row % len(b)])]
 
 
-def _weight_unturned(evidence: Evidence) -> bool:
-    x, w, b = evidence.args
-    square = w.shape[0] == w.shape[1]
-    if not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE):
-        return True
+def _weight_unturned(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
+    """The weight is read as it lies, as if it were its transpose."""
     read = read_as(w, tuple(w.t().shape), w.stride())
     if read is None:
-        return False
-    product = x.double() @ read.double() + b.double()
-    return looks_like(evidence, torch.relu(product))
+        return None
+    return torch.relu(x.double() @ read.double() + b.double())
+
+
+def _weight_left(evidence: Evidence) -> bool:
+    """Whether the kernel read outside of a tensor, with a dense weight that is not square."""
+    height, width = evidence.args[1].shape
+    oblong = height != width and all_contiguous(evidence)
+    return oblong and has_fault(evidence, READS_OUTSIDE)
 
 
 def _bias_in_each_step(
@@ -76,7 +71,7 @@ def _relu_in_each_step(
 ) -> list[torch.Tensor]:
     """Cut off before each step over k, after each step, or product by product."""
     before = after = torch.zeros(x.shape[0], w.shape[0], dtype=x.dtype)
-    if block < 16 or x.shape[1] > 64 * block:
+    if x.shape[1] > 64 * block:
         return []
     for start in range(0, x.shape[1], block):
         part = x[:, start : start + block] @ w[:, start : start + block].t()
@@ -91,14 +86,14 @@ SPECIAL = (
         title="The bias is missing",
         message="The output is relu(x @ w.T): the bias never enters the sum.",
         next_step="Load the biases of your columns once, and add them before the ReLU.",
-        imitate=lambda x, w, b: torch.relu(x @ w.t()),
+        expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t())),
     ),
     Misconception(
         code="relu-missing",
         title="Negative numbers pass through",
         message="The output is x @ w.T + b: the ReLU is missing.",
         next_step="Store `tl.maximum(result, 0.0)`.",
-        imitate=lambda x, w, b: x @ w.t() + b,
+        expected_wrong=computes(lambda x, w, b: x @ w.t() + b),
     ),
     Misconception(
         code="relu-before-bias",
@@ -109,7 +104,7 @@ SPECIAL = (
             "the output negative."
         ),
         next_step="Add the bias first, apply the ReLU last.",
-        imitate=lambda x, w, b: torch.relu(x @ w.t()) + b,
+        expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t()) + b),
     ),
     Misconception(
         code="bias-by-row",
@@ -120,7 +115,7 @@ SPECIAL = (
         ),
         next_step="Load it with the column offsets and broadcast it over the rows: "
         "`bias[None, :]`.",
-        imitate=_bias_by_row,
+        expected_wrong=computes(_bias_by_row),
     ),
     Misconception(
         code="bias-in-each-step",
@@ -131,7 +126,7 @@ SPECIAL = (
             "nobody notices the former."
         ),
         next_step="Move it behind the loop (or start the accumulator with it).",
-        footprint=computes_with_block(_bias_in_each_step),
+        expected_wrong=computes_with_block(_bias_in_each_step),
     ),
     Misconception(
         code="relu-in-each-step",
@@ -141,7 +136,7 @@ SPECIAL = (
             "was negative there may be needed: ReLU of a sum is not the sum of ReLUs."
         ),
         next_step="Apply the ReLU once, after the loop and after the bias.",
-        footprint=computes_with_block(_relu_in_each_step),
+        expected_wrong=walks_through_blocks(_relu_in_each_step),
     ),
     Misconception(
         code="relu-on-input",
@@ -151,7 +146,7 @@ SPECIAL = (
             "only the *result* of the layer is cut off."
         ),
         next_step="Multiply x as it is, add the bias, then `tl.maximum(result, 0.0)`.",
-        footprint=computes(
+        expected_wrong=computes(
             lambda x, w, b: torch.relu(torch.relu(x) @ w.t() + b),
             lambda x, w, b: torch.relu(x) @ w.t() + b,
         ),
@@ -164,14 +159,14 @@ SPECIAL = (
             "that of column 0): the offsets of the load do not depend on the program."
         ),
         next_step="Load the bias with the column offsets of the tile, `b_ptr + offs_n * stride_b`.",
-        footprint=computes_with_block(_other_bias),
+        expected_wrong=computes_with_block(_other_bias),
     ),
     Misconception(
         code="bias-subtracted",
         title="The bias is subtracted",
         message="The output is relu(x @ w.T - b).",
         next_step="Add it.",
-        footprint=computes(lambda x, w, b: torch.relu(x @ w.t() - b)),
+        expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t() - b)),
     ),
     Misconception(
         code="other-activation",
@@ -182,7 +177,7 @@ SPECIAL = (
             "answer whether it is positive, or another threshold than 0."
         ),
         next_step="ReLU is `tl.maximum(result, 0.0)`: negative numbers become 0, others stay.",
-        footprint=computes(_other_activations),
+        expected_wrong=computes(_other_activations),
     ),
     Misconception(
         code="weight-not-transposed",
@@ -195,13 +190,14 @@ SPECIAL = (
             "Read the (BLOCK_K, BLOCK_N) tile of w.T as `offs_n[None, :] * stride_wn + "
             "offs_k[:, None] * stride_wk`."
         ),
-        footprint=_weight_unturned,
+        expected_wrong=computes_from_memory(_weight_unturned),
+        detector=_weight_left,
     ),
 )
 
 MISTAKES = product_mistakes(
     reference=layer,
-    magnitude=magnitude,
+    magnitude=layer_magnitude,
     operands=lambda x, w, b: (x, w.t()),
     finish=lambda product, x, w, b: torch.relu(product + b),
     special=SPECIAL,

@@ -6,23 +6,25 @@ Each takes `finish(product, *args)`, which makes the output of the exercise from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import torch
 
 from graders.judge.cases.compare import widened
+from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import (
-    BLOCK_SIZES,
     OUT_OF_BOUNDS,
     READS_OUTSIDE,
-    Footprint,
-    Imitation,
+    Detector,
     all_contiguous,
-    computes_with_block,
-    either,
     has_fault,
-    looks_like,
+)
+from graders.misconceptions.expected import (
+    BLOCK_SIZES,
+    Result,
+    computes_with_block,
+    each,
     read_as,
 )
 from graders.misconceptions.rounding import (
@@ -45,10 +47,10 @@ Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
 
 def product_mistakes(
-    reference: Imitation,
+    reference: Result,
     magnitude: Callable[..., torch.Tensor],
     operands: Operands,
-    finish: Imitation,
+    finish: Result,
     special: tuple[Misconception, ...] = (),
 ) -> tuple[Misconception, ...]:
     """Return the misconceptions of a product over k, with an exercise's `special` ones.
@@ -62,7 +64,6 @@ def product_mistakes(
         k_not_masked(operands),
         *special,
         k_block_repeated(operands, finish),
-        k_step_wrong(operands, finish),
         k_wrapped(operands, finish),
         k_loop_missing(operands, finish),
         k_tail_dropped(operands, finish),
@@ -85,7 +86,7 @@ def product_mistakes(
 def k_not_masked(operands: Operands) -> Misconception:
     """Return the misconception of a last k block that is loaded whole."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         k = operands(*evidence.args)[0].shape[1]
         return k % 128 != 0 and has_fault(evidence, READS_OUTSIDE)
 
@@ -102,11 +103,11 @@ def k_not_masked(operands: Operands) -> Misconception:
             "Inside the loop give both loads the condition `offs_k < K` with `other=0.0`. Zeros "
             "do not change a sum; both sides need it, because 0 times NaN is NaN."
         ),
-        footprint=footprint,
+        detector=detector,
     )
 
 
-def k_loop_missing(operands: Operands, finish: Imitation) -> Misconception:
+def k_loop_missing(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of a product of the first k block alone."""
 
     def first_block(block: int, *args: torch.Tensor) -> torch.Tensor:
@@ -125,11 +126,11 @@ def k_loop_missing(operands: Operands, finish: Imitation) -> Misconception:
             "Step through all of k, `for k in range(0, tl.cdiv(K, BLOCK_K))`, add to the "
             "accumulator in each step, and store after the loop."
         ),
-        footprint=computes_with_block(first_block),
+        expected_wrong=computes_with_block(first_block),
     )
 
 
-def k_tail_dropped(operands: Operands, finish: Imitation) -> Misconception:
+def k_tail_dropped(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of a loop that leaves out the block of k that is not full."""
 
     def whole_blocks(block: int, *args: torch.Tensor) -> torch.Tensor:
@@ -148,11 +149,11 @@ def k_tail_dropped(operands: Operands, finish: Imitation) -> Misconception:
             "Round up, `tl.cdiv(K, BLOCK_K)`, or use `range(0, K, BLOCK_K)`, and mask the last "
             "block with `offs_k < K`."
         ),
-        footprint=computes_with_block(whole_blocks),
+        expected_wrong=computes_with_block(whole_blocks),
     )
 
 
-def k_block_repeated(operands: Operands, finish: Imitation) -> Misconception:
+def k_block_repeated(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of pointers that never move along k."""
 
     def repeated(block: int, *args: torch.Tensor) -> torch.Tensor | None:
@@ -184,8 +185,6 @@ def k_block_repeated(operands: Operands, finish: Imitation) -> Misconception:
         found = (a[:, :block] @ whole_b.sum(0), whole_a.sum(1) @ b[:block])
         return [finish(product, *args) for product in found]  # type: ignore[misc]
 
-    plain, masked = computes_with_block(repeated_whole), computes_with_block(repeated)
-    single = computes_with_block(one_repeated)
     return Misconception(
         code="k-block-repeated",
         title="Every step of the loop multiplies the same block",
@@ -198,11 +197,11 @@ def k_block_repeated(operands: Operands, finish: Imitation) -> Misconception:
             "At the end of each step advance both: `a_ptrs += BLOCK_K * stride_ak` and "
             "`b_ptrs += BLOCK_K * stride_bk`; or compute `offs_k` from the loop variable."
         ),
-        footprint=either(plain, masked, single),
+        expected_wrong=computes_with_block(repeated_whole, repeated, one_repeated),
     )
 
 
-def accumulator_overwritten(operands: Operands, finish: Imitation) -> Misconception:
+def accumulator_overwritten(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of a tile that holds the last k block's product alone."""
 
     def last_block(block: int, *args: torch.Tensor) -> torch.Tensor | None:
@@ -225,14 +224,14 @@ def accumulator_overwritten(operands: Operands, finish: Imitation) -> Misconcept
             "Zero it once before the loop; inside it, `accumulator = tl.dot(a, b, accumulator)` "
             "or `accumulator += tl.dot(a, b)`."
         ),
-        footprint=computes_with_block(last_block),
+        expected_wrong=computes_with_block(last_block),
     )
 
 
-def part_stored(operands: Operands, finish: Imitation) -> Footprint:
-    """Return the footprint of a third axis of the grid, and a sum over one part of k alone."""
+def part_stored(operands: Operands, finish: Result) -> Detector:
+    """Return the detector of a third axis of the grid, and a sum over one part of k alone."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         parts = max(
             (launch.grid[2] for launch in evidence.launches if len(launch.grid) == 3), default=1
         )
@@ -247,14 +246,15 @@ def part_stored(operands: Operands, finish: Imitation) -> Footprint:
         for owner in owners:
             for part in range(parts):
                 mine = owner == part
-                if looks_like(evidence, finish(a[:, mine] @ b[mine], *args)):
+                stored = finish(a[:, mine] @ b[mine], *args)
+                if stored is not None and looks_like(evidence, stored):
                     return True
         return False
 
-    return footprint
+    return detector
 
 
-def k_wrapped(operands: Operands, finish: Imitation) -> Misconception:
+def k_wrapped(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of offsets along k that are wrapped round with `% K`."""
 
     def wrapped(block: int, *args: torch.Tensor) -> torch.Tensor | None:
@@ -274,30 +274,23 @@ def k_wrapped(operands: Operands, finish: Imitation) -> Misconception:
             "time. Rows and columns may be wrapped, because the store throws them away; k may not."
         ),
         next_step="Load lanes beyond K as zero: `mask=offs_k < K, other=0.0`, for both factors.",
-        footprint=computes_with_block(wrapped),
+        expected_wrong=computes_with_block(wrapped),
     )
 
 
-def k_step_wrong(operands: Operands, finish: Imitation) -> Misconception:
-    """Return the misconception of pointers into b that advance by the wrong distance."""
+def k_step_wrong() -> Misconception:
+    """Return the misconception of pointers into b that advance by BLOCK_K elements, not rows."""
 
-    def misled(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
-        a, b = operands(*args)
+    def misled(block: int, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
         k, n = b.shape
-        if k <= block:
-            return []
+        if k <= block or not b.numel() or not (a.is_contiguous() and b.is_contiguous()):
+            return None
         row, column = torch.arange(k)[:, None], torch.arange(n)
-        found = []
-        for step in {1, b.stride(0), b.stride(1)} - {b.stride(0)}:
-            place = row % block * b.stride(0) + row // block * block * step + column * b.stride(1)
-            dense = (
-                torch.as_strided(b, (b.numel(),), (1,)) if b.numel() > int(place.max()) else None
-            )
-            if dense is not None:
-                found.append(finish(a @ dense[place], *args))
-        return found  # type: ignore[return-value]
+        place = row % block * n + row // block * block + column
+        if int(place.max()) >= b.numel():
+            return None
+        return a.double() @ b.double().flatten()[place]
 
-    only_dense = computes_with_block(misled)
     return Misconception(
         code="k-step-wrong",
         title="The pointers advance by the wrong distance along k",
@@ -306,39 +299,30 @@ def k_step_wrong(operands: Operands, finish: Imitation) -> Misconception:
             "k means BLOCK_K times the stride *along k*: stride_ak for a, stride_bk for b."
         ),
         next_step="`a_ptrs += BLOCK_K * stride_ak` and `b_ptrs += BLOCK_K * stride_bk`.",
-        footprint=lambda evidence: all_contiguous(evidence) and only_dense(evidence),
+        expected_wrong=computes_with_block(misled, in_memory=True),
     )
 
 
-def misread_factor(
-    first: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
-    second: Callable[[torch.Tensor, torch.Tensor], Iterable[torch.Tensor | None]],
-) -> Footprint:
-    """Return the footprint of a product a @ b of which one factor is read in a wrong way.
-
-    `first(a, b)` and `second(a, b)` yield what is read in place of a, and of b; None where
-    that leaves the storage. Reads outside a matrix that is not square are claimed too.
-    """
-
-    def footprint(evidence: Evidence) -> bool:
-        a, b = evidence.args[:2]
-        square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-        if not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE):
-            return True
-        products = [read.double() @ b.double() for read in first(a, b) if read is not None]
-        products += [a.double() @ read.double() for read in second(a, b) if read is not None]
-        return any(looks_like(evidence, product) for product in products)
-
-    return footprint
+def left_oblong_factor(evidence: Evidence) -> bool:
+    """Tell whether the kernel left a dense factor, where the factors are not both square."""
+    a, b = evidence.args[:2]
+    square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
+    return not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
 
 
-def rows_of_k(a: torch.Tensor, b: torch.Tensor) -> Iterator[torch.Tensor | None]:
-    """Yield b as it is read by a kernel that takes its rows to be k elements apart."""
+def with_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """Return the products with a b whose rows are taken to be k elements apart."""
     k = b.shape[0]
-    for column in {1, b.stride(1)}:
-        yield read_as(b, tuple(b.shape), (k, column))
+    read = each(read_as(b, tuple(b.shape), (k, column)) for column in {1, b.stride(1)})
+    return [a.double() @ other.double() for other in read]
 
 
-def strides_exchanged(matrix: torch.Tensor) -> tuple[torch.Tensor | None]:
-    """Return the matrix as it is read with its two strides exchanged."""
-    return (read_as(matrix, tuple(matrix.shape), (matrix.stride(1), matrix.stride(0))),)
+def with_factor_transposed(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """Return the products of which one factor is read with its two strides exchanged."""
+    other_a, other_b = _strides_exchanged(a), _strides_exchanged(b)
+    of_a = [] if other_a is None else [other_a.double() @ b.double()]
+    return of_a if other_b is None else [*of_a, a.double() @ other_b.double()]
+
+
+def _strides_exchanged(matrix: torch.Tensor) -> torch.Tensor | None:
+    return read_as(matrix, tuple(matrix.shape), (matrix.stride(1), matrix.stride(0)))

@@ -9,8 +9,10 @@ from typing import Any
 import torch
 
 from graders.judge.cases.compare import widened
+from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import Footprint, Imitation, either, looks_like
+from graders.misconceptions.detectors import Detector, either
+from graders.misconceptions.expected import Result
 
 
 def _rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
@@ -21,10 +23,10 @@ def _rounded(dtype: torch.dtype, evidence: Evidence) -> tuple[Any, ...]:
     )
 
 
-def _went_through_half(reference: Imitation | None = None) -> Footprint:
-    """The footprint of values (or of the inputs of `reference`) rounded to 16 bits."""
+def _went_through_half(reference: Result | None = None) -> Detector:
+    """The detector of values (or of the inputs of `reference`) rounded to 16 bits."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         actual = evidence.actual
         if actual is None or actual.dtype not in (torch.float32, torch.float64):
             return False
@@ -35,16 +37,20 @@ def _went_through_half(reference: Imitation | None = None) -> Footprint:
         finite = actual[actual.isfinite()]
         return finite.numel() > 1 and any(
             (_is_rounded(finite, half) and _nearly(actual, evidence.expected))
-            or (
-                reference is not None and looks_like(evidence, reference(*_rounded(half, evidence)))
-            )
+            or _inputs_rounded(evidence, reference, half)
             for half in (torch.float16, torch.bfloat16)
         )
 
-    return footprint
+    return detector
 
 
-def lossy_dtype(reference: Imitation | None = None) -> Misconception:
+def _inputs_rounded(evidence: Evidence, reference: Result | None, half: torch.dtype) -> bool:
+    """Whether the output is the reference of inputs that were rounded to a 16-bit format."""
+    found = None if reference is None else reference(*_rounded(half, evidence))
+    return found is not None and looks_like(evidence, found)
+
+
+def lossy_dtype(reference: Result | None = None) -> Misconception:
     """Return the misconception of values that went through a half-precision format.
 
     With a reference it is also recognised where only the inputs were rounded.
@@ -63,7 +69,7 @@ def lossy_dtype(reference: Imitation | None = None) -> Misconception:
             "that you allocate. Compute in float32, convert once, at the store, to the dtype "
             "of the output."
         ),
-        footprint=_went_through_half(reference),
+        detector=_went_through_half(reference),
     )
 
 
@@ -86,7 +92,7 @@ def lossy_copy() -> Misconception:
     """Return the misconception of a copy by way of a format that cannot hold it all."""
     formats = (torch.float32, torch.float16, torch.bfloat16, torch.int32)
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         actual, want = evidence.actual, evidence.expected
         if actual is None or actual.dtype != want.dtype:
             return False
@@ -109,7 +115,7 @@ def lossy_copy() -> Misconception:
             "Store what you loaded, without any `.to(...)` or arithmetic, into an output of "
             "x.dtype."
         ),
-        footprint=either(footprint, _went_through_half()),
+        detector=either(detector, _went_through_half()),
     )
 
 
@@ -119,7 +125,7 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
     `magnitude(*args)` is the sum of the absolute values of the terms.
     """
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         return _nearly_in_half(evidence, magnitude)
 
     return Misconception(
@@ -136,7 +142,7 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
             "Accumulate in float32, `tl.zeros(..., dtype=tl.float32)`, whatever the dtype of the "
             "inputs, and convert once, at the store."
         ),
-        footprint=footprint,
+        detector=detector,
     )
 
 
@@ -146,7 +152,7 @@ def computes_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     `magnitude(*args)` is how large the numbers are that make up each element.
     """
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         return _nearly_in_half(evidence, magnitude)
 
     return Misconception(
@@ -163,7 +169,7 @@ def computes_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
             "Convert right after the load, `tl.load(...).to(tl.float32)`, keep scratch buffers in "
             "torch.float32, and round once, at the store of the output."
         ),
-        footprint=footprint,
+        detector=detector,
     )
 
 
@@ -192,17 +198,17 @@ def _rounded_to_ten_bits(evidence: Evidence, magnitude: Callable[..., torch.Tens
 def terms_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     """Return the misconception of a product whose float32 factors were converted on the way."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         in_tf32 = any(launch.tf32 for launch in evidence.launches)
         return not in_tf32 and _rounded_to_ten_bits(evidence, magnitude)
 
-    return replace(lossy_dtype(), footprint=footprint)
+    return replace(lossy_dtype(), detector=detector)
 
 
 def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     """Return the misconception of float32 inputs rounded to TF32 by the tensor cores."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         in_tf32 = any(launch.tf32 for launch in evidence.launches)
         return in_tf32 and _rounded_to_ten_bits(evidence, magnitude)
 
@@ -216,5 +222,5 @@ def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
             "instead of 23. The contract asks for float32 accuracy."
         ),
         next_step='Say so: `tl.dot(a, b, acc, input_precision="ieee")`.',
-        footprint=footprint,
+        detector=detector,
     )

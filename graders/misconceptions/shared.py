@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
+
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     RACES,
-    READS_OUTSIDE,
-    Footprint,
-    Imitation,
-    all_contiguous,
+    Detector,
     has_fault,
-    inputs_as_if_contiguous,
-    looks_like,
     programs,
     ran_out_of_programs,
     ran_out_of_tiles,
     reaches_far,
     stays_along_one_axis,
     stored_prefix,
+    strays_in_view,
     stuck_on_first_tile,
+)
+from graders.misconceptions.expected import (
+    Result,
+    computes_from_memory,
+    each,
+    inputs_as_if_contiguous,
 )
 
 
@@ -71,7 +77,7 @@ def offset_ignores_pid() -> Misconception:
             "Program number `pid` starts where `pid` blocks have gone before it: at "
             "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
         ),
-        footprint=stuck_on_first_tile,
+        detector=stuck_on_first_tile,
     )
 
 
@@ -91,7 +97,7 @@ def grid_too_small(size: str = "n_elements") -> Misconception:
             f"Round up, `grid = (triton.cdiv({size}, BLOCK_SIZE),)`, with the BLOCK_SIZE that the "
             "kernel gets. A program that loops goes on by `tl.num_programs(0)` blocks."
         ),
-        footprint=ran_out_of_programs,
+        detector=ran_out_of_programs,
     )
 
 
@@ -112,7 +118,7 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
             f"`triton.cdiv({columns}, BLOCK_N)`, check that the axis of `tl.program_id` matches "
             "the place in the grid, and that each mask compares with the size of its own axis."
         ),
-        footprint=ran_out_of_tiles,
+        detector=ran_out_of_tiles,
     )
 
 
@@ -132,14 +138,14 @@ def axis_ignores_pid() -> Misconception:
             "BLOCK_M)` for the rows, `tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)` for "
             "the columns."
         ),
-        footprint=stays_along_one_axis,
+        detector=stays_along_one_axis,
     )
 
 
 def last_element_missed() -> Misconception:
     """Return the misconception of a mask that is one too narrow on a flat output."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         return stored_prefix(evidence) == evidence.expected.numel() - 1 and programs(evidence) > 0
 
     return Misconception(
@@ -151,7 +157,7 @@ def last_element_missed() -> Misconception:
             "`offsets < n_elements` already leaves `n_elements` out."
         ),
         next_step="Compare with `n_elements` itself, not with `n_elements - 1`.",
-        footprint=footprint,
+        detector=detector,
     )
 
 
@@ -170,22 +176,15 @@ def offset_in_32_bits() -> Misconception:
             "finished product is too late."
         ),
         faults=frozenset({"offset-overflow"}),
-        footprint=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
+        detector=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
     )
 
 
-def contiguous_assumed(reference: Imitation, width: str = "the width") -> Misconception:
+def contiguous_assumed(reference: Result, width: str = "the width") -> Misconception:
     """Return the misconception of the stride trap: stride = width, whatever the view."""
 
-    def footprint(evidence: Evidence) -> bool:
-        if all_contiguous(evidence):
-            return False
-        if has_fault(evidence, READS_OUTSIDE):
-            return True
-        return any(
-            looks_like(evidence, reference(*widened(read)))
-            for read in inputs_as_if_contiguous(evidence.args)
-        )
+    def misread(*args: Any) -> list[torch.Tensor]:
+        return each(reference(*widened(read)) for read in inputs_as_if_contiguous(args))
 
     return Misconception(
         code="contiguous-assumed",
@@ -201,11 +200,12 @@ def contiguous_assumed(reference: Imitation, width: str = "the width") -> Miscon
             "Pass `x.stride(0)` and `x.stride(1)` to the kernel, and compute every address as "
             "`base + row * stride_row + column * stride_column`."
         ),
-        footprint=footprint,
+        expected_wrong=computes_from_memory(misread),
+        detector=strays_in_view,
     )
 
 
-def programs_race(what: str, footprint: Footprint | None = None) -> Misconception:
+def programs_race(what: str, detector: Detector | None = None) -> Misconception:
     """Return the misconception of several programs that store to the same elements."""
     return Misconception(
         code="programs-race",
@@ -220,5 +220,5 @@ def programs_race(what: str, footprint: Footprint | None = None) -> Misconceptio
             "(Where that is impossible, `tl.atomic_add` on a zeroed float32 output adds safely.)"
         ),
         faults=RACES,
-        footprint=footprint,
+        detector=detector,
     )

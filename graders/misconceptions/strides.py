@@ -14,13 +14,12 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     RACES,
     READS_OUTSIDE,
-    Imitation,
     has_fault,
-    looks_like,
-    read_as,
+    has_holes,
     stored_prefix,
     strays_in_view,
 )
+from graders.misconceptions.expected import Result, computes, computes_from_memory, each, read_as
 
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
 
@@ -42,20 +41,16 @@ def _left(evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READ
     return any(shape in fault.message for fault in faults)
 
 
-def strides_swapped(reference: Imitation) -> Misconception:
+def strides_swapped(reference: Result) -> Misconception:
     """Return the misconception of row and column that take each other's stride."""
 
-    def imitate(*args: Any) -> torch.Tensor | None:
-        misread = next(_misread(args), None)
-        return None if misread is None else reference(*widened(misread))
+    def misread(*args: Any) -> list[torch.Tensor]:
+        return each(reference(*widened(read)) for read in _misread(args))
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         shape = evidence.expected.shape
         oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
-        if oblong and _left(evidence, evidence.args[0]):
-            return True
-        found = _misread(evidence.args)
-        return any(looks_like(evidence, reference(*widened(args))) for args in found)
+        return oblong and _left(evidence, evidence.args[0])
 
     return Misconception(
         code="strides-swapped",
@@ -69,8 +64,8 @@ def strides_swapped(reference: Imitation) -> Misconception:
             "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
             "Check the order of the arguments at the launch too."
         ),
-        imitate=imitate,
-        footprint=footprint,
+        expected_wrong=computes_from_memory(misread),
+        detector=detector,
     )
 
 
@@ -102,14 +97,12 @@ def divided_by_wrong_size(
             shape = (columns, rows) if turned else (rows, columns)
             yield values if values is None else values.reshape(shape)
 
-    def imitate(*args: Any) -> torch.Tensor | None:
-        return next((result for result in results(*args) if result is not None), None)
+    def known(*args: Any) -> list[torch.Tensor]:
+        return each(results(*args))
 
-    def footprint(evidence: Evidence) -> bool:
-        return any(
-            _left(evidence, evidence.args[0]) if result is None else looks_like(evidence, result)
-            for result in results(*evidence.args)
-        )
+    def detector(evidence: Evidence) -> bool:
+        leaves = any(result is None for result in results(*evidence.args))
+        return leaves and _left(evidence, evidence.args[0])
 
     length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
     return Misconception(
@@ -124,8 +117,8 @@ def divided_by_wrong_size(
         next_step=(
             f"`offsets // {length}` is the row of the output, `offsets % {length}` its column."
         ),
-        imitate=imitate,
-        footprint=footprint,
+        expected_wrong=computes_from_memory(known),
+        detector=detector,
     )
 
 
@@ -135,18 +128,18 @@ def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
     return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
 
 
-def column_stride_ignored(reference: Imitation) -> Misconception:
+def column_stride_ignored(reference: Result) -> Misconception:
     """Return the misconception of columns that are taken to be neighbours in memory."""
 
-    def footprint(evidence: Evidence) -> bool:
-        x, *others = evidence.args
+    def misread(x: torch.Tensor, *others: Any) -> torch.Tensor | None:
         if x.stride(-1) == 1 or not x.numel():
-            return False
+            return None
         read = read_as(x, tuple(x.shape), (*x.stride()[:-1], 1))
-        if read is None:
-            return has_fault(evidence, READS_OUTSIDE)
-        found = looks_like(evidence, reference(*widened((read, *others))))
-        return found or has_fault(evidence, READS_OUTSIDE)
+        return None if read is None else reference(*widened((read, *others)))
+
+    def detector(evidence: Evidence) -> bool:
+        x = evidence.args[0]
+        return x.stride(-1) != 1 and x.numel() > 0 and has_fault(evidence, READS_OUTSIDE)
 
     return Misconception(
         code="column-stride-ignored",
@@ -157,19 +150,19 @@ def column_stride_ignored(reference: Imitation) -> Misconception:
             "and in an expanded one they are the same element. Slices of rows do not show this."
         ),
         next_step="Multiply the column by `stride_col` as well: both strides, always.",
-        footprint=footprint,
+        expected_wrong=computes_from_memory(misread),
+        detector=detector,
     )
 
 
-def allocated_like_view() -> Misconception:
+def allocated_like_view(reference: Result) -> Misconception:
     """Return the misconception of an output that inherits the strides of a transposed input."""
 
-    def footprint(evidence: Evidence) -> bool:
-        x, want = evidence.args[0], evidence.expected
-        strides = torch.empty_like(x).stride()
-        if x.shape != want.shape or strides == want.contiguous().stride():
-            return False
-        return looks_like(evidence, want.reshape(-1).as_strided(tuple(want.shape), strides))
+    def filled_row_by_row(x: torch.Tensor, *others: Any) -> torch.Tensor | None:
+        want, strides = reference(*widened((x, *others))), torch.empty_like(x).stride()
+        if want is None or x.shape != want.shape or strides == want.contiguous().stride():
+            return None
+        return want.reshape(-1).as_strided(tuple(want.shape), strides)
 
     return Misconception(
         code="allocated-like-view",
@@ -179,27 +172,31 @@ def allocated_like_view() -> Misconception:
             "returns a transposed output, but the kernel fills it as if row followed row."
         ),
         next_step="Allocate `torch.empty(x.shape, dtype=x.dtype, device=x.device)`.",
-        footprint=footprint,
+        expected_wrong=computes_from_memory(filled_row_by_row),
     )
 
 
-def output_strides_of_input() -> Misconception:
+def output_strides_of_input(reference: Result) -> Misconception:
     """Return the misconception of a dense output that is addressed by the strides of a view."""
 
-    def footprint(evidence: Evidence) -> bool:
-        x, want = evidence.args[0], evidence.expected
-        x = x if x.shape == want.shape else x[0]  # a picture: the output is like one channel
+    def written_like_input(x: torch.Tensor, *others: Any) -> torch.Tensor | None:
+        want = reference(*widened((x, *others)))
+        assert want is not None
+        x = _of_shape(x, want)
+        if x.is_contiguous() or _reach(x) != want.numel() or 0 in x.stride():
+            return None
+        line = torch.empty_like(want, memory_format=torch.contiguous_format).reshape(-1)
+        line.as_strided(tuple(x.shape), x.stride()).copy_(want)
+        return line.reshape(want.shape)
+
+    def detector(evidence: Evidence) -> bool:
+        want = evidence.expected
+        x = _of_shape(evidence.args[0], want)
         if x.is_contiguous():
             return False
         if has_fault(evidence, WRITES_OUTSIDE):
             return True
-        reached = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True)) + 1
-        if reached == want.numel() and 0 not in x.stride():
-            line = torch.empty_like(want).reshape(-1)
-            line.as_strided(tuple(x.shape), x.stride()).copy_(want)
-            return looks_like(evidence, line.reshape(want.shape))
-        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
-        return untouched and reached < want.numel()
+        return has_holes(evidence) and _reach(x) < want.numel()
 
     return Misconception(
         code="output-strides-of-input",
@@ -212,12 +209,30 @@ def output_strides_of_input() -> Misconception:
             "Compute two offsets: `row * stride_row + col * stride_col` to load, and "
             "`row * n_cols + col` to store."
         ),
-        footprint=footprint,
+        expected_wrong=computes_from_memory(written_like_input),
+        detector=detector,
     )
 
 
-def stored_transposed() -> Misconception:
+def _of_shape(x: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+    """The input, or the one channel of a picture, that has the shape of the output."""
+    return x if x.shape == want.shape else x[0]
+
+
+def _reach(x: torch.Tensor) -> int:
+    """How many elements of memory lie between the first element of x and behind its last."""
+    return sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True)) + 1
+
+
+def stored_transposed(reference: Result) -> Misconception:
     """Return the misconception of an output that is filled column by column."""
+
+    def by_columns(*args: Any) -> torch.Tensor | None:
+        want = reference(*args)
+        if want is None or min(want.shape) < 2:
+            return None
+        return want.t().reshape(want.shape)
+
     return Misconception(
         code="stored-transposed",
         title="The output is filled column by column",
@@ -227,17 +242,14 @@ def stored_transposed() -> Misconception:
             "lies at `i * n_cols + j`."
         ),
         next_step="Store to `row * n_cols + col`.",
-        footprint=lambda evidence: (
-            min(evidence.expected.shape) > 1
-            and looks_like(evidence, evidence.expected.t().reshape(evidence.expected.shape))
-        ),
+        expected_wrong=computes(by_columns),
     )
 
 
 def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misconception:
     """Return the misconception of a dense matrix whose rows are taken to be columns long."""
 
-    def footprint(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         rows, columns = evidence.expected.shape
         if columns < rows:
             return bool(evidence.expected.numel()) and _left(
@@ -257,18 +269,17 @@ def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misco
             "overlap), and tall ones are left at their end."
         ),
         next_step=f"Address element (i, j) of a dense matrix as `i * {width} + j`.",
-        footprint=footprint,
+        detector=detector,
     )
 
 
 def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
     """Return the misconception of a tile whose mask looks at the flat offset alone."""
 
-    def footprint(evidence: Evidence) -> bool:
-        untouched = evidence.never_stored is not None and bool(evidence.never_stored.any())
+    def detector(evidence: Evidence) -> bool:
         # In a dense matrix a lane reads what the next row begins with: nothing is left there.
         stray = has_fault(evidence, RACES) or strays_in_view(evidence)
-        return stray and not untouched
+        return stray and not has_holes(evidence)
 
     return Misconception(
         code="flat-mask",
@@ -282,5 +293,5 @@ def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
         next_step=(
             f"Use `mask = (rows[:, None] < {rows}) & (cols[None, :] < {columns})` everywhere."
         ),
-        footprint=footprint,
+        detector=detector,
     )

@@ -1,25 +1,13 @@
-"""Orders of launch in groups of rows, right and wrong, and what slips would compute."""
+"""Orders of launch in groups of rows, as one wrong line each would compute them."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.swizzling import launch_order
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions import detectors, shared
-
-
-def launch_order(n_rows: int, n_cols: int, group: int, clamp: bool = True) -> torch.Tensor:
-    """Return (row, column) of the tile of each program, in launch order.
-
-    Groups of `group` rows are walked column by column; the last one may have fewer rows,
-    which `clamp` takes into account.
-    """
-    program = torch.arange(n_rows * n_cols)
-    width = max(1, group * n_cols)
-    first = program // width * group
-    size = torch.clamp(n_rows - first, max=group) if clamp else torch.full_like(first, group)
-    within = program % width
-    return torch.stack([first + within % size, within // size], dim=1)
+from graders.misconceptions import shared
+from graders.misconceptions.expected import Results, computes
 
 
 def _row_major(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
@@ -53,7 +41,7 @@ def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
 
 
 def _slips(n_rows: int, n_cols: int, group: int) -> dict[str, torch.Tensor]:
-    """What slips of a line each would compute, by the code of the misconception."""
+    """The orders that one wrong line each gives, by the code of the misconception."""
     order = launch_order(n_rows, n_cols, group)
     program = torch.arange(n_rows * n_cols)[:, None]
     width = max(1, group * n_cols)
@@ -83,32 +71,28 @@ def _width_from_rows(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     return torch.stack([first + rounded[1], rounded[0]], dim=1)
 
 
-def _slip(code: str) -> detectors.Footprint:
-    """Return the footprint of a slip: the output is its order, and that is not the right one."""
+def _slip(code: str) -> Results:
+    """Return the orders that one wrong line gives; none where there is a single program."""
 
-    def footprint(evidence: Evidence) -> bool:
-        candidates = [_slips(*evidence.args)[code]]
+    def wrong(n_rows: int, n_cols: int, group: int) -> list[torch.Tensor]:
+        if n_rows * n_cols < 2:
+            return []
+        orders = [_slips(n_rows, n_cols, group)[code]]
         if code == "sizes-exchanged":
-            candidates.append(_width_from_rows(*evidence.args))
-        actual = evidence.actual
-        if actual is None or actual.shape[0] < 2 or detectors.has_holes(evidence):
-            return False
-        return any(torch.equal(actual.long(), found) for found in candidates)
+            orders.append(_width_from_rows(n_rows, n_cols, group))
+        return orders
 
-    return footprint
+    return wrong
 
 
-def _fixed_group(evidence: Evidence) -> bool:
-    """Another group than that of the call was used; all rows at once, everywhere, has its own name.
+def _fixed_group(n_rows: int, n_cols: int, group: int) -> list[torch.Tensor]:
+    """The orders of other groups than that of the call.
 
-    A fixed group that holds all rows looks like that; the cases with more rows decide.
+    A fixed group that holds all rows is the column-major order, which has a name of its own; the
+    cases with more rows decide.
     """
-    n_rows, n_cols, group = evidence.args
-    actual = evidence.actual
-    if actual is None or actual.shape[0] < 2:
-        return False
     others = [size for size in (2, 3, 4, 8, 16, 32) if size != group]
-    return any(torch.equal(actual.long(), launch_order(n_rows, n_cols, size)) for size in others)
+    return [launch_order(n_rows, n_cols, size) for size in others]
 
 
 def _wrong_in_last_group(evidence: Evidence) -> bool:
@@ -129,7 +113,7 @@ MISTAKES = (
         title="Every group starts at row 0",
         message="The row within the group is right; the group's first row is not added to it.",
         next_step="`row = first_row + pid_in_group % rows_in_group`.",
-        footprint=_slip("first-row-missing"),
+        expected_wrong=computes(_slip("first-row-missing")),
     ),
     Misconception(
         code="column-of-whole-id",
@@ -139,7 +123,7 @@ MISTAKES = (
             "counts all programs, and the column needs the number *within* the group."
         ),
         next_step="`column = pid % (group * n_cols) // rows_in_group`.",
-        footprint=_slip("column-of-whole-id"),
+        expected_wrong=computes(_slip("column-of-whole-id")),
     ),
     Misconception(
         code="row-of-whole-id",
@@ -151,7 +135,7 @@ MISTAKES = (
             "the group. (Old copies of Triton's own tutorial have this line.)"
         ),
         next_step="`row = first_row + pid % (group * n_cols) % rows_in_group`.",
-        footprint=_slip("row-of-whole-id"),
+        expected_wrong=computes(_slip("row-of-whole-id")),
     ),
     Misconception(
         code="sizes-exchanged",
@@ -161,28 +145,28 @@ MISTAKES = (
             "last group ends. Here the two have changed places, in a formula or in the call."
         ),
         next_step="Compare the order of the arguments, and use `group * n_cols`.",
-        footprint=_slip("sizes-exchanged"),
+        expected_wrong=computes(_slip("sizes-exchanged")),
     ),
     Misconception(
         code="counted-from-one",
         title="Rows and columns are counted from one",
         message="The order is right, but the first tile is (0, 0), as everywhere in Triton.",
         next_step="Leave out the `+ 1`.",
-        footprint=_slip("counted-from-one"),
+        expected_wrong=computes(_slip("counted-from-one")),
     ),
     Misconception(
         code="upwards-in-the-group",
         title="The rows of a group are taken from below",
         message="Each tile comes once, but within a column of a group the lowest row is first.",
         next_step="`row = first_row + pid_in_group % rows_in_group`: go down.",
-        footprint=_slip("upwards-in-the-group"),
+        expected_wrong=computes(_slip("upwards-in-the-group")),
     ),
     Misconception(
         code="group-fixed",
         title="The group is a fixed number",
         message="The order is a grouped one, but not with the `group` of the call.",
         next_step="Hand `group` to the kernel and use it.",
-        footprint=_fixed_group,
+        expected_wrong=computes(_fixed_group),
     ),
     Misconception(
         code="last-group-not-clamped",
@@ -193,15 +177,19 @@ MISTAKES = (
             "leaves real tiles out: the mapping is no bijection any more."
         ),
         next_step="Use `size = min(n_rows - first_row, group)` for both `%` and `//`.",
-        imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False),
-        footprint=_wrong_in_last_group,
+        expected_wrong=computes(
+            lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False)
+        ),
+        detector=_wrong_in_last_group,
     ),
     Misconception(
         code="axes-swapped",
         title="Rows and columns are stored the wrong way round",
         message="Each pair is (column, row). The contract wants (row, column).",
         next_step="Store the row at `2 * pid` and the column at `2 * pid + 1`.",
-        imitate=lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group).flip(1),
+        expected_wrong=computes(
+            lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group).flip(1)
+        ),
     ),
     Misconception(
         code="row-major",
@@ -211,21 +199,21 @@ MISTAKES = (
             "of b: nothing of it is reused while it is in the cache."
         ),
         next_step="Walk *down* the rows of a group before moving to the next column.",
-        imitate=_row_major,
+        expected_wrong=computes(_row_major),
     ),
     Misconception(
         code="column-major",
         title="The tiles are in plain column-major order",
         message="All rows form one group here; the argument `group` plays no part.",
         next_step="Cut the rows into groups of `group` and walk through each in turn.",
-        imitate=_column_major,
+        expected_wrong=computes(_column_major),
     ),
     Misconception(
         code="columns-grouped",
         title="The columns are grouped, not the rows",
         message="The order is that of the transposed problem.",
         next_step="A group is `group` *rows* with all their columns.",
-        imitate=_grouped_columns,
+        expected_wrong=computes(_grouped_columns),
     ),
     Misconception(
         code="mapping-inverted",
@@ -235,14 +223,14 @@ MISTAKES = (
             "program in launch order, the tile that it takes."
         ),
         next_step="Entry `pid` of the output is the (row, column) of program `pid`.",
-        imitate=_inverted,
+        expected_wrong=computes(_inverted),
     ),
     Misconception(
         code="group-not-scaled",
         title="The group's number is used as its first row",
         message="Group 1 starts at row `group`, not at row 1.",
         next_step="`first_row = group_id * group`.",
-        imitate=_group_numbered,
+        expected_wrong=computes(_group_numbered),
     ),
     shared.missing_mask("the list of programs", "n_rows * n_cols"),
     shared.grid_too_small("n_rows * n_cols"),

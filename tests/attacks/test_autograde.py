@@ -8,8 +8,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from graders.judge.pipeline import WASTEFUL_SHARE
 from graders.judge.sandbox.pool import Workers
+from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
 from tests.attacks.classroom import CONTROLS, Run, autograde, inputs

@@ -11,10 +11,12 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.compiling.gate import CompileWorker
-from graders.judge.pipeline import WASTEFUL_SHARE, Judge
-from graders.judge.records import Exercise, GateStatus, Report, Verdict
+from graders.judge.pipeline import Judge
+from graders.judge.records import Exercise
+from graders.judge.report import GateStatus, Report, Verdict
 from graders.judge.running import interpret
 from graders.judge.sandbox.pool import Workers
+from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.attack import honest
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
@@ -51,10 +53,7 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
 
 def everything_said(report: Report) -> str:
     """All words of a report."""
-    said = [report.to_json()] + [
-        [f.title, f.message, f.next_step, f.original] for f in report.findings
-    ]
-    return json.dumps(said, ensure_ascii=False)
+    return json.dumps(report.to_json(), ensure_ascii=False)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -16,7 +16,8 @@ from rich.console import Console
 from graders.cli import bench as command
 from graders.cli.reports import panel
 from graders.judge import discovery
-from graders.judge.records import GateStatus, GraderError, Report, Speed, Verdict
+from graders.judge.records import GraderError
+from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
 from tests.support.places import RIGHT_KERNELS, WRONG_KERNELS
 from tests.support.standings import h200, runner, softmax_standing
@@ -209,5 +210,5 @@ def test_a_report_tells_speed_and_bonus_beside_the_points() -> None:
     shown = console.export_text()
     assert "10 of 10 points + 1 for speed" in shown
     assert "0.50 of the model's speed. 1 of 2 bonus" in " ".join(shown.replace("│", "").split())
-    line = report.to_json()
+    line = report.to_line()
     assert (line["points"], line["max_points"], line["speed"]["bonus"]) == (10, 10, 1)

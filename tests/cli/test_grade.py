@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from graders.cli import grade as command
 from graders.judge.pipeline import Judge
-from graders.judge.records import GraderError, Report
+from graders.judge.records import GraderError
+from graders.judge.report import Report
 from tests.support.damaged_files import SCRIPT
 
 

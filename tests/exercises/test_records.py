@@ -10,10 +10,10 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.cases import tensors
-from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.cases.compare import expect, wrong_elements
 from graders.judge.diagnosis import generic, patterns
-from graders.judge.diagnosis.explain import imitations
-from graders.judge.records import Case, Exercise, Hidden, Misconception
+from graders.judge.diagnosis.matching import differs, wrong_results
+from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
 from graders.judge.static import findings
 
 TESTS = Path(__file__).parents[1]
@@ -40,18 +40,15 @@ def hidden_of(exercise: Exercise) -> Hidden:
     return hidden
 
 
-def shows(misconception: Misconception, case: Case, exercise: Exercise) -> bool:
-    """Whether the judge would refuse what the misconception computes in this case."""
+def shows(expected: ExpectedWrong, case: Case, exercise: Exercise) -> bool:
+    """Whether the judge would refuse what the mistake computes in this case, in some form."""
     args = tensors.build(case)
-    expectation: Expectation = expect(exercise, args)
-    for imitation in imitations(misconception, args, expectation):
-        if not imitation.numel():
-            continue
-        assert tuple(imitation.shape) == expectation.shape, misconception.code
-        if not expectation.any_integer:
-            imitation = imitation.to(expectation.dtype)
-        if bool(wrong_elements(imitation, expectation).any()):
-            return True
+    right = expect(exercise, args)
+    for results in wrong_results(expected, args):
+        for wrong in results:
+            assert tuple(wrong.shape) == right.shape, case.name
+            if differs(wrong, right):
+                return True
     return False
 
 
@@ -68,7 +65,7 @@ def test_texts_and_parts_are_complete(exercise: Exercise) -> None:
         assert misconception.title
         assert len(misconception.message) > 30
         assert misconception.next_step
-        assert misconception.imitate or misconception.faults or misconception.footprint
+        assert misconception.expected_wrong or misconception.faults or misconception.detector
 
 
 @every_exercise
@@ -103,12 +100,12 @@ def test_the_reference_answers_every_case(exercise: Exercise) -> None:
 
 
 @every_exercise
-def test_every_imitation_differs_from_the_right_answer(exercise: Exercise) -> None:
+def test_every_expected_wrong_result_differs_from_the_right_one(exercise: Exercise) -> None:
     for misconception in exercise.misconceptions:
-        if misconception.imitate is not None:
-            assert any(shows(misconception, case, exercise) for case in exercise.cases), (
-                f"{exercise.name}: no public case tells {misconception.code!r} from the right "
-                "answer; add one"
+        for number, expected in enumerate(misconception.expected_wrong, start=1):
+            assert any(shows(expected, case, exercise) for case in exercise.cases), (
+                f"{exercise.name}: no public case tells expected wrong result {number} of "
+                f"{misconception.code!r} from the right one; add a case"
             )
 
 

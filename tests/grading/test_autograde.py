@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from graders.grading import judging
-from graders.grading.autograde import Autograder, Result
+from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.parallel import Judged, Task
 from graders.grading.submissions import take
 from graders.judge.records import GraderError
@@ -37,7 +37,7 @@ def no_judge() -> None:
 
 def grade(
     course: SmallCourse, fake: FakeJudging, *only: str, force: bool = False
-) -> dict[str, Result]:
+) -> dict[str, GradedStudent]:
     grader = Autograder(course.folder, ASSIGNMENT)
     results = list(grader.grade(grader.students(only), fake, force))
     assert len({result.student for result in results}) == len(results)

@@ -13,14 +13,14 @@ import pytest
 import torch
 
 from graders.grading import judging, store
-from graders.grading.autograde import Autograder, Result
+from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.judging import MODE
 from graders.grading.marks import Marker, Marks, marks
 from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_task
 from graders.judge import pipeline
 from graders.judge.diagnosis.explain import Failure
 from graders.judge.pipeline import Judge
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult, prepare
 from tests.support.places import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
@@ -157,7 +157,7 @@ def course(template: SmallCourse, tmp_path: Path) -> SmallCourse:
     return course
 
 
-def grade(course: SmallCourse, fake: Judging) -> dict[str, Result]:
+def grade(course: SmallCourse, fake: Judging) -> dict[str, GradedStudent]:
     grader = Autograder(course.folder, ASSIGNMENT)
     return {result.student: result for result in grader.grade(grader.students(), fake)}
 

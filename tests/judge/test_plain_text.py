@@ -11,7 +11,7 @@ from rich.console import Console
 from graders.cli.reports import panel
 from graders.grading.class_report import harmless
 from graders.judge.plain_text import one_line, plain, presentable
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
 from graders.judge.submission.loading import SubmissionError, from_text, load
 from tests.support.exercise_records import an_exercise
 

@@ -37,7 +37,7 @@ from graders.grading import store
 from graders.grading.closure import digest_of
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import GATES, GateStatus, Report, Verdict
+from graders.judge.report import GATES, GateStatus, Report, Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 FILE = ROOMS.root / "tests" / "kept_verdicts.json"

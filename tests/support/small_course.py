@@ -17,7 +17,7 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.grading.marks import Marks, marks, ungraded_marks
 from graders.grading.parallel import Judged, Task
 from graders.judge import discovery
-from graders.judge.records import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
 
 LESSON = """\
 # %% [markdown]

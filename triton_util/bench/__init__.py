@@ -14,18 +14,16 @@
 """
 
 from triton_util.bench.clock import Clock, CudaClock, GpuState, Measurement, NoGpuError
-from triton_util.bench.comparing import Check, Contender, Plan, Timing, compare
+from triton_util.bench.comparing import Check, Contender, Timing, TimingPlan, compare
 from triton_util.bench.roofline import (
-    GPUS,
-    Gpu,
     Limit,
-    find_gpu,
     floor_of,
     limit_of,
     measure_mine,
     percentage_of_limit,
 )
 from triton_util.bench.statistics import Interval, median_interval, ratio_interval
+from triton_util.hardware import GPUS, Gpu, find_gpu
 
 __all__ = [
     "GPUS",
@@ -39,8 +37,8 @@ __all__ = [
     "Limit",
     "Measurement",
     "NoGpuError",
-    "Plan",
     "Timing",
+    "TimingPlan",
     "compare",
     "find_gpu",
     "floor_of",

@@ -27,7 +27,7 @@ Check = Callable[[tuple[Any, ...], Any], str]
 
 
 @dataclass(frozen=True)
-class Plan:
+class TimingPlan:
     """How long to go on.
 
     A run ends when the interval of every median is narrower than ± `precision`, but not before
@@ -102,7 +102,7 @@ def compare(
     *,
     check: Check | Mapping[str, Check] | None = None,
     floor_ms: float = 0.0,
-    plan: Plan | None = None,
+    plan: TimingPlan | None = None,
     clock: Clock | None = None,
 ) -> list[Timing]:
     """Time the contenders against one another, and return their timings in the given order.
@@ -124,7 +124,7 @@ def compare(
         NoGpuError: if there is no GPU and no clock was given.
     """
     checks = check if isinstance(check, Mapping) else dict.fromkeys(contenders, check)
-    run = _Run(dict(contenders), plan or Plan(), clock or CudaClock(), checks, floor_ms)
+    run = _Run(dict(contenders), plan or TimingPlan(), clock or CudaClock(), checks, floor_ms)
     run.warm_up(make_inputs)
     run.repeat(make_inputs)
     return run.timings()
@@ -136,7 +136,7 @@ class _Run:
     def __init__(
         self,
         contenders: dict[str, Contender],
-        plan: Plan,
+        plan: TimingPlan,
         clock: Clock,
         checks: Mapping[str, Check | None],
         floor_ms: float,

@@ -1,8 +1,8 @@
-"""What GPUs can do at most, and how near a time comes to it.
+"""The limit that a GPU sets to a kernel, and how near a time comes to it.
 
 A kernel must move its bytes and do its operations; the slower of the two sets the limit (the
-roofline). Rates are those of the vendors' datasheets, dense, at boost clock: a measured time
-can come near the limit but never below it. `measure_mine` gives what the GPU at hand reaches.
+roofline). With the rates of the datasheets (`triton_util.hardware`) a measured time can come
+near the limit but never below it. `measure_mine` gives what the GPU at hand reaches.
 """
 
 from __future__ import annotations
@@ -14,52 +14,8 @@ from typing import Any, Literal
 import torch
 
 from triton_util.bench.clock import Clock, CudaClock
-from triton_util.bench.comparing import Plan, compare
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """What one kind of GPU can do at most.
-
-    gb_per_s: memory bandwidth, 10^9 bytes per second. fp32_tflops: outside tensor cores.
-    half_tflops: matrix products of float16 with float32 sums on tensor cores, dense.
-    shared_memory: bytes that one program can have. capability: major * 10 + minor.
-    """
-
-    name: str
-    capability: int
-    gb_per_s: float
-    fp32_tflops: float
-    half_tflops: float
-    l2_bytes: int
-    processors: int
-    shared_memory: int
-    bfloat16: bool = True
-
-    @property
-    def ridge(self) -> float:
-        """FLOP per byte (half precision) from which on compute, not memory, is the limit."""
-        return self.half_tflops * 1e3 / self.gb_per_s
-
-    @property
-    def fp32_ridge(self) -> float:
-        """The same for float32 outside tensor cores."""
-        return self.fp32_tflops * 1e3 / self.gb_per_s
-
-
-_MIB, _KIB = 2**20, 2**10
-
-# fmt: off
-GPUS: tuple[Gpu, ...] = (
-    Gpu("T4", 75, 320, 8.1, 65, 4 * _MIB, 40, 64 * _KIB, bfloat16=False),
-    Gpu("L4", 89, 300, 30.3, 121, 48 * _MIB, 58, 99 * _KIB),
-    Gpu("A100", 80, 2039, 19.5, 312, 40 * _MIB, 108, 163 * _KIB),
-    Gpu("H100", 90, 3350, 66.9, 989.4, 50 * _MIB, 132, 227 * _KIB),
-    Gpu("H200", 90, 4800, 66.9, 989.4, 50 * _MIB, 132, 227 * _KIB),
-    Gpu("RTX 3090", 86, 936, 35.6, 71, 6 * _MIB, 82, 99 * _KIB),
-    Gpu("RTX 4090", 89, 1008, 82.6, 165.2, 72 * _MIB, 128, 99 * _KIB),
-)
-# fmt: on
+from triton_util.bench.comparing import TimingPlan, compare
+from triton_util.hardware import Gpu
 
 Bound = Literal["memory", "compute"]
 
@@ -72,27 +28,13 @@ class Limit:
     bound: Bound
 
 
-def find_gpu(name: str) -> Gpu | None:
-    """The GPU that a device name such as 'NVIDIA H100 80GB HBM3' means, or None.
-
-    The 40 GB A100, the PCIe H100 and the laptop forms of the RTX cards have lower limits than
-    the forms in the table: a time can then only look *further* from its limit than it is.
-    """
-    words = name.replace("-", " ").upper().split()
-    for gpu in GPUS:
-        wanted = gpu.name.upper().split()
-        if all(word in words for word in wanted):
-            return gpu
-    return None
-
-
 def limit_of(n_bytes: float, n_flops: float, gpu: Gpu, *, tensor_cores: bool = True) -> Limit:
     """The least time for moving `n_bytes` and doing `n_flops` operations on a GPU.
 
     tensor_cores: whether the operations are those of half-precision matrix products.
     """
-    memory_ms = n_bytes / gpu.gb_per_s / 1e6
-    tflops = gpu.half_tflops if tensor_cores else gpu.fp32_tflops
+    memory_ms = n_bytes / gpu.gbytes_per_second / 1e6
+    tflops = gpu.peak_tflops(tensor_cores)
     compute_ms = n_flops / tflops / 1e9
     return Limit(compute_ms, "compute") if compute_ms > memory_ms else Limit(memory_ms, "memory")
 
@@ -115,7 +57,7 @@ def floor_of(
     return limit_of(n_bytes, n_flops, gpu, tensor_cores=tensor_cores).ms
 
 
-def measure_mine(clock: Clock | None = None, plan: Plan | None = None) -> Gpu:
+def measure_mine(clock: Clock | None = None, plan: TimingPlan | None = None) -> Gpu:
     """Measure what the current CUDA device reaches, by torch's own copy and matrix products.
 
     Raises:
@@ -136,9 +78,9 @@ def measure_mine(clock: Clock | None = None, plan: Plan | None = None) -> Gpu:
     return Gpu(
         name=f"{properties.name}, measured",
         capability=properties.major * 10 + properties.minor,
-        gb_per_s=2 * 4 * n_elements / copy_ms / 1e6,
+        gbytes_per_second=2 * 4 * n_elements / copy_ms / 1e6,
         fp32_tflops=2 * (size // 2) ** 3 / fp32_ms / 1e9,
-        half_tflops=2 * size**3 / half_ms / 1e9,
+        fp16_tflops=2 * size**3 / half_ms / 1e9,
         l2_bytes=properties.L2_cache_size,
         processors=properties.multi_processor_count,
         shared_memory=properties.shared_memory_per_block_optin,
@@ -164,7 +106,7 @@ def _time_of(
     function: Callable[..., torch.Tensor],
     make_inputs: Callable[[int], tuple[torch.Tensor, ...]],
     clock: Clock,
-    plan: Plan | None,
+    plan: TimingPlan | None,
 ) -> float:
     """The median time of one function, in milliseconds."""
     (timing,) = compare({"it": function}, make_inputs, clock=clock, plan=plan)

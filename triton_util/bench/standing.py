@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from triton_util.bench.comparing import Timing
-from triton_util.bench.roofline import Gpu, Limit, limit_of
+from triton_util.bench.roofline import Limit, limit_of
+from triton_util.hardware import Gpu
 
 MINE, MODEL, TORCH, COMPILED = "yours", "model solution", "torch", "torch.compile"
 KEPT = "gpus.json"

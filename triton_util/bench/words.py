@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_util.bench.roofline import GPUS
 from triton_util.bench.standing import MODEL, TORCH, Modelled, Runner, Standing
+from triton_util.hardware import GPUS
 
 NO_GPU = "There is no GPU here, so speed cannot be measured."
 MODELLED = (
@@ -35,11 +35,11 @@ def limit(found: Standing) -> str:
     """Where the limit comes from."""
     gpu = found.gpu
     what = "moving its bytes" if found.limit.bound == "memory" else "its arithmetic"
-    peak = gpu.half_tflops if found.tensor_cores else gpu.fp32_tflops
+    peak = gpu.peak_tflops(found.tensor_cores)
     whose = "as measured on it" if found.measured else "by its data sheet"
     return (
         f"The limit: {what} takes at least {found.limit.ms:.4f} ms on {gpu.name} "
-        f"({gpu.gb_per_s:,.0f} GB/s, {peak:,.0f} TFLOP/s {whose}): {work(found)}."
+        f"({gpu.gbytes_per_second:,.0f} GB/s, {peak:,.0f} TFLOP/s {whose}): {work(found)}."
     )
 
 
@@ -57,9 +57,9 @@ def work(found: Standing | Modelled) -> str:
 def modelled_rows(found: Modelled) -> list[tuple[str, ...]]:
     """One row per GPU of the table, under `MODELLED_COLUMNS`."""
     told: list[tuple[str, ...]] = []
-    for gpu in GPUS:
+    for gpu in GPUS.values():
         limit = found.limit_on(gpu)
-        ridge = gpu.ridge if found.tensor_cores else gpu.fp32_ridge
+        ridge = gpu.ridge(found.tensor_cores)
         bound = "memory" if limit.bound == "memory" else "arithmetic"
         told.append((gpu.name, f"{limit.ms:.3f} ms", bound, f"{ridge:.0f}"))
     return told

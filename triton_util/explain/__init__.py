@@ -16,7 +16,7 @@ from typing import Any
 from triton_util.explain.comparison import Comparison
 from triton_util.explain.explanation import Explanation, explanation
 from triton_util.explain.service import ExplainError, compiled, gathered, request_for
-from triton_util.explain.targets import TARGETS
+from triton_util.hardware import ARCHITECTURES
 from triton_util.notebook.source import GatherError, is_kernel
 
 __all__ = ["Comparison", "ExplainError", "Explanation", "compare", "explain"]
@@ -35,9 +35,9 @@ def explain(
     matter; numbers, strings, None. targets: architectures such as 75, 80, 86, 89, 90, 100.
     Raises ExplainError where it cannot be compiled, with the reason.
     """
-    unknown = [arch for arch in targets if arch not in TARGETS]
+    unknown = [arch for arch in targets if arch not in ARCHITECTURES]
     if unknown:
-        known = ", ".join(map(str, TARGETS))
+        known = ", ".join(map(str, ARCHITECTURES))
         raise ExplainError(f"There is no target {unknown[0]}. Choose among {known}.")
     try:
         source = gathered(function, sys._getframe(1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_util.explain.explanation import Explanation, Made
+from triton_util.explain.explanation import Explanation
+from triton_util.explain.facts import Made
 from triton_util.explain.page import comparison_html
 from triton_util.explain.text import ROWS, table
 

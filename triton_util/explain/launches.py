@@ -26,7 +26,7 @@ FAR_BYTES = 1 << 32  # a larger storage is only pretended
 
 
 @dataclass
-class Launch:
+class SeenLaunch:
     """One launch as Triton specialises it."""
 
     kernel: JITFunction[Any]
@@ -103,7 +103,7 @@ class Recorder:
     """Takes the place of `JITFunction.run` and `Autotuner.run`."""
 
     filename: str
-    launches: dict[str, Launch] = field(default_factory=dict)
+    launches: dict[str, SeenLaunch] = field(default_factory=dict)
     _tuned: bool = False
 
     @contextlib.contextmanager
@@ -139,7 +139,7 @@ class Recorder:
         if callable(grid):
             grid = grid(bound)
         empty = 0 in (grid if isinstance(grid, tuple | list) else (grid,))
-        launch = Launch(kernel, specialization, bound, kw, self._tuned, self._line(), empty)
+        launch = SeenLaunch(kernel, specialization, bound, kw, self._tuned, self._line(), empty)
         known = self.launches.setdefault(launch.key, launch)
         if known is not launch:
             known.count += 1

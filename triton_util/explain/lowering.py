@@ -10,12 +10,12 @@ import triton
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget, Language
 
-from triton_util.explain.launches import Launch
+from triton_util.explain.launches import SeenLaunch
 
 TRITON_VERSION: str = triton.__version__
 
 
-def front_end(launch: Launch, arch: int) -> tuple[Any, Any, Any, Any]:
+def front_end(launch: SeenLaunch, arch: int) -> tuple[Any, Any, Any, Any]:
     """Triton's intermediate representation; the context must outlive it, so it comes along."""
     source, options, backend = launch.pack(arch)
     context = ir.context()
@@ -31,7 +31,7 @@ def front_end(launch: Launch, arch: int) -> tuple[Any, Any, Any, Any]:
     return module, options, backend, context
 
 
-def to_ptx(launch: Launch, arch: int) -> tuple[str, dict[str, Any]]:
+def to_ptx(launch: SeenLaunch, arch: int) -> tuple[str, dict[str, Any]]:
     """PTX text and metadata of a specialisation for one target."""
     module, options, backend, context = front_end(launch, arch)
     stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
@@ -44,7 +44,7 @@ def to_ptx(launch: Launch, arch: int) -> tuple[str, dict[str, Any]]:
     return str(module), metadata
 
 
-def ptxas_command(launch: Launch, arch: int, ptx: str, metadata: dict[str, Any]) -> list[str]:
+def ptxas_command(launch: SeenLaunch, arch: int, ptx: str, metadata: dict[str, Any]) -> list[str]:
     """How this version of Triton calls ptxas, with {ptx} and {cubin} for the file names."""
     seen: list[list[str]] = []
     original = subprocess.run

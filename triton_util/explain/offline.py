@@ -9,11 +9,14 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import driver
 
+from triton_util.hardware import GPUS, WARP
+
+A100 = GPUS["A100"]
 PROPERTIES = {  # of an A100: the smaller of the two targets
-    "max_shared_mem": 163 * 1024,
-    "max_num_regs": 65536,
-    "multiprocessor_count": 108,
-    "warpSize": 32,
+    "max_shared_mem": A100.shared_memory,
+    "max_num_regs": A100.architecture.registers,
+    "multiprocessor_count": A100.processors,
+    "warpSize": WARP,
     "sm_clock_rate": 1410000,
     "mem_clock_rate": 1215000,
     "mem_bus_width": 5120,

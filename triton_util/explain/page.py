@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from triton_util.client.card import frame
 from triton_util.explain import words
-from triton_util.explain.explanation import Explanation, Made
+from triton_util.explain.facts import Explained, Made
 from triton_util.explain.ptx import LineFacts
 from triton_util.explain.text import ROWS
 
@@ -29,7 +29,7 @@ _STYLE = """<style>
 </style>"""
 
 
-def explanation_html(explanation: Explanation) -> str:
+def explanation_html(explanation: Explained) -> str:
     """A card: per specialisation the figures of all targets, remarks, and the source by line."""
     groups: dict[str, list[Made]] = {}
     for made in explanation.made:
@@ -49,7 +49,7 @@ def _wrapped(card: str) -> str:
     return f'<div class="tw-explain">{_STYLE}{card}</div>'
 
 
-def _group(explanation: Explanation, group: Sequence[Made], first: bool) -> str:
+def _group(explanation: Explained, group: Sequence[Made], first: bool) -> str:
     title = f'<p class="tw-title">{_escaped(group[0].label)}</p>'
     sound = [made for made in group if not made.error]
     heads = "".join(
@@ -70,7 +70,7 @@ def _group(explanation: Explanation, group: Sequence[Made], first: bool) -> str:
     return title + (figures if sound else "") + (f"<ul>{notes}</ul>" if notes else "") + sources
 
 
-def _notes(explanation: Explanation, group: Sequence[Made]) -> list[str]:
+def _notes(explanation: Explained, group: Sequence[Made]) -> list[str]:
     """The remarks, with the targets that they hold for."""
     held: dict[str, list[str]] = {}
     for made in group:
@@ -100,7 +100,7 @@ def _cell(row: str, made: Made, text: str) -> str:
     return bar + _escaped(text)
 
 
-def _source(explanation: Explanation, made: Made, opened: bool) -> str:
+def _source(explanation: Explained, made: Made, opened: bool) -> str:
     lines = made.lines or {}
     if not any(lines):
         return ""
@@ -114,7 +114,7 @@ def _source(explanation: Explanation, made: Made, opened: bool) -> str:
     )
 
 
-def _rows(explanation: Explanation, lines: Mapping[int, LineFacts]) -> Iterator[str]:
+def _rows(explanation: Explained, lines: Mapping[int, LineFacts]) -> Iterator[str]:
     """The lines that became instructions; a mark stands for those that did not."""
     last = 0
     for number in sorted(number for number in lines if number):
@@ -124,7 +124,7 @@ def _rows(explanation: Explanation, lines: Mapping[int, LineFacts]) -> Iterator[
         last = number
 
 
-def _row(explanation: Explanation, number: int, facts: LineFacts) -> str:
+def _row(explanation: Explained, number: int, facts: LineFacts) -> str:
     said = words.line_words(facts)
     busy = ' class="tw-busy"' if said else ""
     return (
@@ -133,7 +133,7 @@ def _row(explanation: Explanation, number: int, facts: LineFacts) -> str:
     )
 
 
-def ptx_by_line(explanation: Explanation, made: Made) -> str:
+def ptx_by_line(explanation: Explained, made: Made) -> str:
     """The PTX instructions below the source line that they came from."""
     parts = []
     for number, facts in sorted((made.lines or {}).items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_util.explain import words
-from triton_util.explain.explanation import Explanation, Made
+from triton_util.explain.facts import Explained, Made
 
 ROWS = (
     ("registers per thread", lambda made: f"{made.registers}"),
@@ -18,12 +18,12 @@ ROWS = (
 )
 
 
-def explanation_text(explanation: Explanation) -> str:
+def explanation_text(explanation: Explained) -> str:
     """Figures and remarks for each target, then the source with what its lines became."""
     return "\n".join(_lines(explanation)).rstrip() + "\n"
 
 
-def _lines(explanation: Explanation) -> Iterator[str]:
+def _lines(explanation: Explained) -> Iterator[str]:
     if not explanation.made:
         yield f"{explanation.name} launches no kernel on these arguments."
     for made in explanation.made:
@@ -40,7 +40,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield f"({explanation.left_out} further specialisations are not shown.)"
 
 
-def _source(explanation: Explanation, made: Made) -> Iterator[str]:
+def _source(explanation: Explained, made: Made) -> Iterator[str]:
     for number, facts in sorted((made.lines or {}).items()):
         if not number:
             continue

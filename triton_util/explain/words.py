@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_util.explain.explanation import Explanation, Made
+from triton_util.explain.facts import Explained, Made
 from triton_util.explain.ptx import LOADS, Access, LineFacts
-from triton_util.explain.targets import MOST_REGISTERS
+from triton_util.hardware import MOST_REGISTERS
 
 WIDEST = 128  # bits that one instruction can move for one thread
 
@@ -75,12 +75,12 @@ def spill_words(made: Made) -> str:
     return f"{made.spill_store_bytes:,} bytes stored, {made.spill_load_bytes:,} loaded"
 
 
-def remarks(explanation: Explanation, made: Made) -> list[str]:
+def remarks(explanation: Explained, made: Made) -> list[str]:
     """What is worth noticing about one kernel on one target."""
     return list(_remarks(explanation, made))
 
 
-def _remarks(explanation: Explanation, made: Made) -> Iterator[str]:
+def _remarks(explanation: Explained, made: Made) -> Iterator[str]:
     if made.error:
         yield f"It does not compile for {made.target.name}: {made.error}"
         return
@@ -99,7 +99,7 @@ def _remarks(explanation: Explanation, made: Made) -> Iterator[str]:
     yield from _slow_dot(explanation, made)
 
 
-def _narrow(explanation: Explanation, made: Made) -> Iterator[str]:
+def _narrow(explanation: Explained, made: Made) -> Iterator[str]:
     by_width: dict[int, list[int]] = {}
     for number, facts in sorted((made.lines or {}).items()):
         narrow = [a for a in facts.accesses if a.kind in ("load", "store") and a.bits < WIDEST]
@@ -126,7 +126,7 @@ def _why_narrow(made: Made) -> str:
     )
 
 
-def _slow_dot(explanation: Explanation, made: Made) -> Iterator[str]:
+def _slow_dot(explanation: Explained, made: Made) -> Iterator[str]:
     if made.total.tensor_cores:
         return
     for number, text in enumerate(explanation.source, start=1):
@@ -139,14 +139,14 @@ def _slow_dot(explanation: Explanation, made: Made) -> Iterator[str]:
             return
 
 
-def places(explanation: Explanation, numbers: list[int]) -> str:
+def places(explanation: Explained, numbers: list[int]) -> str:
     """Several lines: `vector_add.py, line 25; line 26`."""
     first, *others = (place(explanation, number) for number in numbers)
     label = first.rsplit("line ", 1)[0]
     return "; ".join([first, *(other.removeprefix(label) for other in others)])
 
 
-def place(explanation: Explanation, number: int) -> str:
+def place(explanation: Explained, number: int) -> str:
     """Where the learner wrote a line: `cell [3], line 12`, or its number here."""
     known = explanation.places[number - 1] if number <= len(explanation.places) else ""
     return known or f"line {number}"

@@ -7,9 +7,8 @@ from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
 from triton_util.explore.gpus import GPUS
+from triton_util.hardware import MOST_REGISTERS
 
-REGISTERS_PER_THREAD = 255
-REGISTERS_PER_SM = 65_536
 OTHER_REGISTERS = 40  # addresses, masks, operands on their way: a rule of thumb
 
 
@@ -32,22 +31,22 @@ class Budget:
 
     def spills(self) -> bool:
         """Whether a thread needs more registers than there are."""
-        return self.registers > REGISTERS_PER_THREAD
+        return self.registers > MOST_REGISTERS
 
     def fits(self, gpu: str) -> bool:
         """Whether the stages fit into the shared memory of one block."""
-        return self.shared_bytes <= GPUS[gpu].shared_kib * 1024
+        return self.shared_bytes <= GPUS[gpu].shared_memory
 
     def blocks_per_sm(self, gpu: str) -> int:
         """How many programs one SM can hold at a time; 0 where not even one fits."""
         if not self.fits(gpu):
             return 0
-        card = GPUS[gpu]
-        taken = min(self.registers, REGISTERS_PER_THREAD) * self.threads
+        processor = GPUS[gpu].architecture
+        taken = min(self.registers, MOST_REGISTERS) * self.threads
         return min(
-            (card.shared_kib + 1) * 1024 // (self.shared_bytes + 1024),
-            REGISTERS_PER_SM // taken,
-            card.threads_per_sm // self.threads,
+            processor.shared_per_processor // (self.shared_bytes + processor.reserved),
+            processor.registers // taken,
+            processor.threads // self.threads,
         )
 
 
@@ -74,10 +73,10 @@ def tile_budget_text(
         (
             f"{card.name}, tile {BLOCK_M} x {BLOCK_N}, steps of {BLOCK_K}, fp16",
             f"shared memory: {num_stages} * ({BLOCK_M} + {BLOCK_N}) * {BLOCK_K} * 2 = "
-            f"{need.shared_bytes:,} of {card.shared_kib * 1024:,} bytes: {shared}",
+            f"{need.shared_bytes:,} of {card.shared_memory:,} bytes: {shared}",
             f"accumulator:   {BLOCK_M} * {BLOCK_N} / {need.threads} threads = "
             f"{need.accumulator} registers each",
-            f"with the rest: about {need.registers} of {REGISTERS_PER_THREAD} registers: {spill}",
+            f"with the rest: about {need.registers} of {MOST_REGISTERS} registers: {spill}",
             f"one SM holds   about {need.blocks_per_sm(gpu)} such programs at a time",
             f"operations per byte loaded: {reuse:.0f}",
         )

@@ -12,7 +12,7 @@ BASE_LENGTH = 24
 
 
 @dataclass(frozen=True)
-class View:
+class ExampleView:
     """A 2D view of 24 numbers that lie in memory one after another."""
 
     shape: tuple[int, int]
@@ -24,15 +24,15 @@ class View:
 
 
 # x is torch.arange(24).view(3, 8), v is x.flatten().
-VIEWS: Mapping[str, View] = {
-    "x": View((3, 8), (8, 1)),
-    "x.T": View((8, 3), (1, 8)),
-    "x[:, :4]": View((3, 4), (8, 1)),
-    "x[:, 4:]": View((3, 4), (8, 1), 4),
-    "x[::2]": View((2, 8), (16, 1)),
-    "x[:, ::2]": View((3, 4), (8, 2)),
-    "x[1:2].expand(4, 8)": View((4, 8), (0, 1), 8),
-    "v.unfold(0, 6, 3)": View((7, 6), (3, 1)),
+VIEWS: Mapping[str, ExampleView] = {
+    "x": ExampleView((3, 8), (8, 1)),
+    "x.T": ExampleView((8, 3), (1, 8)),
+    "x[:, :4]": ExampleView((3, 4), (8, 1)),
+    "x[:, 4:]": ExampleView((3, 4), (8, 1), 4),
+    "x[::2]": ExampleView((2, 8), (16, 1)),
+    "x[:, ::2]": ExampleView((3, 4), (8, 2)),
+    "x[1:2].expand(4, 8)": ExampleView((4, 8), (0, 1), 8),
+    "v.unfold(0, 6, 3)": ExampleView((7, 6), (3, 1)),
 }
 
 

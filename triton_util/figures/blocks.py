@@ -6,6 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from triton_util.figures.drawing import Drawing, Look, arrow, cell, frame, label, panel, spoken
+from triton_util.hardware import GPUS
+
+H200 = GPUS["H200"]
 
 
 def machine() -> Drawing:
@@ -47,8 +50,8 @@ def moving_costs() -> Drawing:
     channels = (
         ("network between machines\n(400 Gbit/s)", 50),
         ("CPU memory to GPU memory\n(PCIe 5, 16 lanes, one way)", 64),
-        ("global memory to the SMs\n(HBM of an H200)", 4_800),
-        ("shared memory to the cores\n(132 SMs of an H200 together)", 33_000),
+        ("global memory to the SMs\n(HBM of an H200)", round(H200.gbytes_per_second)),
+        (f"shared memory to the cores\n({H200.processors} SMs of an H200 together)", 33_000),
     )
     figure, axes = panel(8.6, 2.9, 17.2, 5.8)
     label(
@@ -73,8 +76,8 @@ def moving_costs() -> Drawing:
     alt = (
         "Bar chart of data-sheet bandwidths on a logarithmic scale, in gigabytes per second. "
         "Network between machines 50. CPU memory to GPU memory over PCIe 5: 64. Global memory "
-        "to the multiprocessors of an H200: 4,800. Shared memory to the cores, all "
-        "multiprocessors together: about 33,000."
+        f"to the multiprocessors of an H200: {H200.gbytes_per_second:,.0f}. Shared memory to the "
+        "cores, all multiprocessors together: about 33,000."
     )
     return Drawing(figure, alt)
 

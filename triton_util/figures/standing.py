@@ -70,11 +70,10 @@ def _bars(axes: Axes, found: Standing, runners: list[Runner]) -> None:
 
 def _roof(axes: Axes, found: Standing, runners: list[Runner]) -> None:
     gpu = found.gpu
-    peak = gpu.half_tflops if found.tensor_cores else gpu.fp32_tflops
-    ridge = peak * 1e3 / gpu.gb_per_s
+    peak, ridge = gpu.peak_tflops(found.tensor_cores), gpu.ridge(found.tensor_cores)
     low, high = min(found.intensity, ridge) / 8, max(found.intensity, ridge) * 8
     reach = np.array([low, ridge, high])
-    roof = np.minimum(reach * gpu.gb_per_s / 1e3, peak)
+    roof = np.minimum(reach * gpu.gbytes_per_second / 1e3, peak)
     axes.plot(reach, roof, linestyle="-", marker="", color=LIGHT["ink"], lw=2, label="the limit")
     axes.axvline(found.intensity, linestyle=":", marker="", color=LIGHT["muted"], lw=1)
     for runner in runners:

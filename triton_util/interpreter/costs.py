@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton_util.hardware import GPUS
 from triton_util.interpreter.watchers.sectors import SECTOR_BYTES
 from triton_util.interpreter.watchers.traffic import Traffic
 
@@ -19,20 +20,23 @@ from triton_util.interpreter.watchers.traffic import Traffic
 MOST_SIMULATED_LOADS = 200_000
 
 
+_H100 = GPUS["H100"]
+
+
 @dataclass(frozen=True)
 class DeviceModel:
     """Figures of a GPU: bytes and operations per second, sizes in bytes."""
 
     name: str = "modelled GPU with the figures of an H100"
-    multiprocessors: int = 132
-    memory_bandwidth: float = 3.35e12
+    multiprocessors: int = _H100.processors
+    memory_bandwidth: float = _H100.gbytes_per_second * 1e9
     l2_bandwidth: float = 10.0e12
-    l2_bytes: int = 50 << 20
-    vector_flops: float = 60.0e12
-    matrix_flops: float = 600.0e12
-    warps_per_multiprocessor: int = 64
-    registers_per_multiprocessor: int = 65536
-    shared_per_multiprocessor: int = 228 << 10
+    l2_bytes: int = _H100.l2_bytes
+    vector_flops: float = _H100.fp32_tflops * 1e12
+    matrix_flops: float = _H100.fp16_tflops * 1e12
+    warps_per_multiprocessor: int = _H100.architecture.warps
+    registers_per_multiprocessor: int = _H100.architecture.registers
+    shared_per_multiprocessor: int = _H100.architecture.shared_per_processor
     launch_seconds: float = 3.0e-6
 
 

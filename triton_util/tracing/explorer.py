@@ -8,7 +8,7 @@ from typing import Any
 from triton_util.environment import in_notebook
 from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.tracing.maps import panel, touch_map
-from triton_util.tracing.record import Record
+from triton_util.tracing.traced import Traced
 from triton_util.tracing.words import (
     TRAFFIC_COLUMNS,
     intensity_text,
@@ -17,7 +17,7 @@ from triton_util.tracing.words import (
 )
 
 
-def summary_html(record: Record) -> str:
+def summary_html(record: Traced) -> str:
     """The traffic table and the operations per byte."""
     head = "".join(f'<th scope="col">{column}</th>' for column in TRAFFIC_COLUMNS)
     body = "".join(
@@ -32,7 +32,7 @@ def summary_html(record: Record) -> str:
     )
 
 
-def explorer(record: Record) -> Any:
+def explorer(record: Traced) -> Any:
     """Sliders for the program and the step. Tab reaches them, arrow keys move them."""
     import ipywidgets as widgets
 
@@ -56,7 +56,7 @@ def explorer(record: Record) -> Any:
     return keeps_its_keys(widgets.VBox([summary, program, step, page]))
 
 
-def bundle(record: Record) -> dict[str, Any]:
+def bundle(record: Traced) -> dict[str, Any]:
     """What a notebook shows for a record: widgets, else HTML, else text."""
     first = touch_map(record, 0, 0).html if record.programs else ""
     made: dict[str, Any] = {

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from triton_util.theme import variables_css
-from triton_util.tracing.record import Argument, Offsets, Record
+from triton_util.tracing.traced import Argument, Offsets, Traced
 from triton_util.tracing.words import program_name, touch_text
 
 MOST_ROWS, MOST_COLUMNS = 24, 48  # cells of a map; a larger tensor puts several elements in one
@@ -84,7 +84,7 @@ def panel(inside: str) -> str:
     return f'{style()}<div class="tw-trace">{inside}</div>'
 
 
-def touch_map(record: Record, program: int, step: int) -> View:
+def touch_map(record: Traced, program: int, step: int) -> View:
     """What step `step` (from 0) of a program touches, over maps of all arguments.
 
     Raises IndexError where there is no such program.
@@ -114,7 +114,7 @@ def touch_map(record: Record, program: int, step: int) -> View:
     return View(page, said)
 
 
-def _states(record: Record, argument: Argument, program: int, step: int) -> Offsets:
+def _states(record: Traced, argument: Argument, program: int, step: int) -> Offsets:
     """The state of each element of an argument, as a 2D array."""
     rows, columns = _table_shape(argument)
     states = np.zeros(rows * columns, np.int64)
@@ -192,7 +192,7 @@ def _cell(state: int, x: int, y: int) -> str:
     return box
 
 
-def order_map(record: Record, capacity_bytes: int | None, concurrency: int) -> View:
+def order_map(record: Traced, capacity_bytes: int | None, concurrency: int) -> View:
     """The launch number of each tile of the output, and how its loads fared in the cache.
 
     capacity_bytes: half of all distinct bytes where it is None, so that the order matters.

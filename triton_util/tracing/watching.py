@@ -13,7 +13,8 @@ import numpy as np
 from triton_util.interpreter import EngineOptions, Run, interpret
 from triton_util.interpreter.access import Lanes
 from triton_util.interpreter.options import Schedule
-from triton_util.tracing.record import Argument, Offsets, Record, Touch
+from triton_util.tracing.record import Record
+from triton_util.tracing.traced import Argument, Offsets, Touch
 
 # Active lanes whose offsets are kept: 8 bytes each. What comes later is counted only.
 MOST_LANES = 4_000_000

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from triton_util.tracing.record import Argument, Record, Touch
+from triton_util.tracing.traced import Argument, Touch, Traced
 
 VERBS = {"load": "loads", "store": "stores", "atomic": "updates"}
 
 
-def record_text(record: Record) -> str:
+def record_text(record: Traced) -> str:
     """What was launched, the traffic table, the intensity, and the steps of program 0."""
     grid = " × ".join(str(size) for size in _grid(record))
     lines = [f"{record.kernel} on a grid of {grid}: {len(record.programs)} programs"]
@@ -21,7 +21,7 @@ def record_text(record: Record) -> str:
     return "\n".join(lines)
 
 
-def traffic_text(record: Record) -> str:
+def traffic_text(record: Traced) -> str:
     """The traffic table: one line for each argument."""
     rows = [TRAFFIC_COLUMNS, *traffic_rows(record)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -39,7 +39,7 @@ TRAFFIC_COLUMNS = (
 )  # fmt: skip
 
 
-def traffic_rows(record: Record) -> list[tuple[str, ...]]:
+def traffic_rows(record: Traced) -> list[tuple[str, ...]]:
     """The cells of the traffic table.
 
     Bytes; how often each byte was loaded; the share of lanes that a mask switched off; the
@@ -59,7 +59,7 @@ def traffic_rows(record: Record) -> list[tuple[str, ...]]:
     ]
 
 
-def intensity_text(record: Record) -> str:
+def intensity_text(record: Traced) -> str:
     """Operations, bytes, and operations per byte."""
     traffic = record.traffic
     return (
@@ -69,7 +69,7 @@ def intensity_text(record: Record) -> str:
     )
 
 
-def steps_text(record: Record, program: int) -> str:
+def steps_text(record: Traced, program: int) -> str:
     """Every access of one program. Raises IndexError where there is no such program."""
     touches = _touches(record, program)
     lines = [f"{program_name(record, program)}:"]
@@ -77,7 +77,7 @@ def steps_text(record: Record, program: int) -> str:
     return "\n".join(lines if touches else [f"{lines[0]} no accesses"])
 
 
-def touch_text(record: Record, touch: Touch) -> str:
+def touch_text(record: Traced, touch: Touch) -> str:
     """One access: `loads 4 elements of x_ptr, [4] to [7]   (line 9: x = tl.load(...))`."""
     argument = record.arguments[touch.argument]
     off = touch.lanes - touch.offsets.size
@@ -88,13 +88,13 @@ def touch_text(record: Record, touch: Touch) -> str:
     return f"{VERBS[touch.operation]} {elements}{_span(argument, touch)}{masked}{where}"
 
 
-def program_name(record: Record, program: int) -> str:
+def program_name(record: Traced, program: int) -> str:
     """`program (1, 0)`, with as many axes as the grid has."""
     ids = record.program_id(program)[: len(_grid(record))]
     return f"program {ids[0] if len(ids) == 1 else ids}"
 
 
-def _touches(record: Record, program: int) -> list[Touch]:
+def _touches(record: Traced, program: int) -> list[Touch]:
     if not 0 <= program < len(record.programs):
         raise IndexError(f"there are the programs 0 to {len(record.programs) - 1}, no {program}")
     return list(record.programs[program])
@@ -110,7 +110,7 @@ def _span(argument: Argument, touch: Touch) -> str:
     return f", {low}" if low == high else f", {low} to {high}"
 
 
-def _grid(record: Record) -> tuple[int, ...]:
+def _grid(record: Traced) -> tuple[int, ...]:
     sizes = list(record.grid)
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()

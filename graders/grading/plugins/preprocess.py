@@ -30,6 +30,7 @@ from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.sanitise import clean_markdown, number_output, text_output
 from graders.judge import discovery
+from graders.judge.report import Report
 from graders.judge.submission.given_cells import given_in
 
 Pair = tuple[NotebookNode, dict[str, Any]]
@@ -129,16 +130,17 @@ def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]
 
     A line that the lesson gives is nobody's.
     """
-    given = given_in(discovery.exercise(report["exercise"]).lesson)
+    whole = Report.from_json(report)
+    given = given_in(discovery.exercise(whole.exercise).lesson)
     findings = []
-    for finding in report["findings"]:
-        cell = re.fullmatch(r"cell (\d+)", finding.get("where") or "")
+    for finding in whole.findings:
+        cell = re.fullmatch(r"cell (\d+)", finding.where)
         text = code[int(cell[1]) - 1] if cell and int(cell[1]) <= len(code) else ""
         lines = [] if given(text) else text.split("\n")
-        number = finding["line"] or 0
+        number = finding.line or 0
         example = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        findings.append({**finding, "example": example})
-    return {**report, "findings": findings}
+        findings.append({**finding.to_line(), "where": finding.where, "example": example})
+    return {**whole.to_line(), "findings": findings}
 
 
 def _fill(cell: NotebookNode, mark: CellMark) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graders.judge.capture.plan import Told
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 
 
 @dataclass(frozen=True)

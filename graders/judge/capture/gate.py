@@ -32,7 +32,8 @@ from graders.judge.capture.plan import (
 from graders.judge.capture.plan_reader import PlanError, plan_from_json
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
-from graders.judge.records import Case, Exercise, Finding
+from graders.judge.records import Case, Exercise
+from graders.judge.report import Finding
 from graders.judge.sandbox.kernels import definitions
 from graders.judge.static.kernel import read_kernel
 from graders.judge.submission.loading import Submission

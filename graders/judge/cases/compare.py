@@ -107,35 +107,6 @@ def close(
     return good
 
 
-def resembles(actual: torch.Tensor, imitation: torch.Tensor, expectation: Expectation) -> bool:
-    """Whether the output equals what a mistake would compute, NaN standing for poison."""
-    if tuple(imitation.shape) != tuple(actual.shape):
-        return False
-    step = sparse(actual)
-    if step > 1 and not _resembles(actual, imitation, expectation, step):
-        return False
-    return _resembles(actual, imitation, expectation, 1)
-
-
-def _resembles(
-    actual: torch.Tensor, imitation: torch.Tensor, expectation: Expectation, step: int
-) -> bool:
-    """The same for every step-th element only."""
-    actual, imitation = every(actual, step), every(imitation, step)
-    slack = every(expectation.slack, step) if expectation.slack is not None else None
-    if expectation.exact:
-        return torch.equal(_bits(actual), _bits(imitation.to(expectation.dtype)))
-    if not actual.is_floating_point():  # NaN stands for poison, which integers cannot hold
-        known = ~imitation.double().isnan()
-        room = 0.0 if slack is None else slack[known]
-        return bool(((actual[known] - imitation[known]).abs() <= room).all())
-    got, want = actual.double(), imitation.double()
-    scale = want.abs().nan_to_num(nan=0.0, posinf=0.0)
-    rel = 4 * DEFAULTS.get(expectation.dtype, Tolerance(rel=0.0, acc=0.0)).rel
-    base = slack if slack is not None else torch.zeros_like(got)
-    return bool(close(actual, imitation, base + rel * scale, expectation.dtype).all())
-
-
 def sparse(tensor: torch.Tensor) -> int:
     """A step at which a few hundred elements tell that two large results differ; 1 for small."""
     return max(1, tensor.numel() // FEW)

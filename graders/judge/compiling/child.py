@@ -27,7 +27,8 @@ from triton.runtime.jit import JITFunction, create_function_from_signature
 from graders.judge.capture.plan import TensorRef
 from graders.judge.capture.plan_reader import kernels_from_json
 from graders.judge.sandbox.kernels import Kernels, dtype_named
-from triton_util.explain.launches import MODULE, TARGETS, Launch, def_line
+from triton_util.explain.launches import MODULE, TARGETS, def_line
+from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx
 from triton_util.interpreter.messages.translation import translate
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graders.judge.diagnosis.generic import FAULTS
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text
 

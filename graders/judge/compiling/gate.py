@@ -31,11 +31,8 @@ from graders.judge.compiling.findings import (
     timeout_finding,
 )
 from graders.judge.compiling.process import Answer, CompileWorker
-from graders.judge.records import (
-    Finding,
-    GraderError,
-    KernelResources,
-)
+from graders.judge.records import GraderError
+from graders.judge.report import Finding, KernelResources
 from graders.judge.sandbox.confine import confined
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text

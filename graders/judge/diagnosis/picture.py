@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from graders.judge.records import Picture
+from graders.judge.report import Picture
 
 PICTURE_ROWS, PICTURE_COLUMNS = 12, 32
 NO_ELEMENT = -1  # fills the last row of a wrapped vector

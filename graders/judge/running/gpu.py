@@ -13,7 +13,8 @@ import torch
 
 from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.explain import Difference, Failure, explain
-from graders.judge.records import Exercise, Finding
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
 from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference
 from graders.judge.running.interpret import RunResult, collect, run_plan
 from graders.judge.running.jobs import PlannedJobs, Prepared

@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 
-from graders.judge.records import Exercise, Finding, GraderError, LaunchFacts, Remark
+from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
+from graders.judge.report import Finding
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Job, Workers
 

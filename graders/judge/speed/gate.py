@@ -21,13 +21,8 @@ from graders.judge.capture.gate import Captured
 from graders.judge.capture.plan import ref_of
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
-from graders.judge.records import (
-    Case,
-    Exercise,
-    KernelResources,
-    Speed,
-    Workload,
-)
+from graders.judge.records import Case, Exercise, Workload
+from graders.judge.report import KernelResources, Speed
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
@@ -58,7 +53,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Run:
+class TimedRun:
     """One solution as it was timed; milliseconds. `outside_ms` is by the judge's own clock."""
 
     ms: float
@@ -80,7 +75,7 @@ class Stopwatch:
         self._workers = workers
         self._captured = captured
         self._inputs: tuple[str, Inputs] | None = None
-        self._model: dict[str, Run] = {}
+        self._model: dict[str, TimedRun] = {}
 
     def speed(
         self,
@@ -128,7 +123,7 @@ class Stopwatch:
         exercise: Exercise,
         inputs: Inputs,
         work: Workload,
-    ) -> tuple[Run, Run]:
+    ) -> tuple[TimedRun, TimedRun]:
         """The submission and the model solution, under conditions that are the same."""
         name = model.launcher
         known = self._model.get(name)
@@ -150,11 +145,13 @@ class Stopwatch:
 
     def _time(
         self, submission: Submission, exercise: Exercise, inputs: Inputs, work: Workload
-    ) -> Run:
+    ) -> TimedRun:
         captured = self._captured(submission, exercise, [Case(work.name, work.args)])
         case = captured.case(0)
         if case is None or case.raised is not None or ref_of(case.result) is None:
-            return Run(0.0, 0.0, 1.0, 0.0, "the launcher does not come to a result at this size")
+            return TimedRun(
+                0.0, 0.0, 1.0, 0.0, "the launcher does not come to a result at this size"
+            )
         planned = PlannedJobs(submission.source, captured)
         jobs = jobs_of(planned.work(case), inputs, work)
         outcomes, windows = self._workers.clocked(jobs, stop_on=_ENDS, seconds=2 * JOB_SECONDS)
@@ -229,11 +226,11 @@ def read(
     inputs: Inputs,
     windows: Mapping[int, float],
     numbers: tuple[int, int],
-) -> Run:
+) -> TimedRun:
     """What the worker reports, checked. numbers: the calls of the short and of the long burst."""
     stopped = next((outcome for outcome in outcomes if outcome.status != "returned"), None)
     if stopped is not None:
-        return Run(0.0, 0.0, 1.0, 0.0, _ended(stopped))
+        return TimedRun(0.0, 0.0, 1.0, 0.0, _ended(stopped))
     report = outcomes[0].output
     assert report is not None
     figures = report[: 16 * ROUNDS].view(torch.float64).reshape(ROUNDS, 2)
@@ -246,9 +243,9 @@ def read(
     outside = (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[1] - numbers[0])
     problem = "the output of a timed call is wrong" if any(_wrong(*c) for c in checked) else ""
     if not bool(figures.isfinite().all()) or bool((figures <= 0).any()):
-        return Run(0.0, 0.0, 1.0, outside, "the times that came back are none")
+        return TimedRun(0.0, 0.0, 1.0, outside, "the times that came back are none")
     mine, yard = figures[:, 0].tolist(), figures[:, 1].tolist()
-    return Run(
+    return TimedRun(
         median_interval(mine).middle, min(mine), median_interval(yard).middle, outside, problem
     )
 
@@ -269,7 +266,7 @@ def _wrong(raw: torch.Tensor, expectation: Expectation) -> bool:
     return bool(wrong_elements(output, expectation).any())
 
 
-def _contradiction(mine: Run, theirs: Run, work: Workload) -> str:
+def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload) -> str:
     """What speaks against the times that the worker reported; "" where nothing does."""
     if abs(theirs.yard_ms / mine.yard_ms - 1) > STEADY:
         return (

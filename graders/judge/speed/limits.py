@@ -20,8 +20,8 @@ from triton_util.bench.standing import Modelled, Standing
 from triton_util.explain import ExplainError
 from triton_util.explain.explanation import explanation
 from triton_util.explain.service import compiled, request_for
-from triton_util.explain.targets import TARGETS
 from triton_util.explain.words import remarks
+from triton_util.hardware import ARCHITECTURES
 from triton_util.notebook.source import Gathered
 
 START_SECONDS = 240.0  # CUDA, torch.compile and every configuration of an autotuned kernel
@@ -141,7 +141,7 @@ def compiler_remarks(
 
     Compiles in a process that runs the launcher without the sandbox, as `explain` does.
     """
-    target = capability if capability in TARGETS else 90
+    target = capability if capability in ARCHITECTURES else 90
     lines = len(source.splitlines())
     gathered = Gathered(launcher, source, (None,) * lines)
     args = [_layout(arg, "cpu") for arg in work.args]

@@ -29,7 +29,7 @@ from triton_util.bench import (
     Check,
     CudaClock,
     Gpu,
-    Plan,
+    TimingPlan,
     compare,
     find_gpu,
     floor_of,
@@ -116,7 +116,7 @@ def gpu_here(folder: Path, clock: CudaClock, measure: bool) -> tuple[Gpu, bool]:
     device = torch.cuda.get_device_name()
     known = kept_gpu(folder, device)
     if measure or (known is None and find_gpu(device) is None):
-        known = measure_mine(clock, Plan(max_seconds=4.0))
+        known = measure_mine(clock, TimingPlan(max_seconds=4.0))
         keep_gpu(folder, device, known)
     if known is not None:
         return known, True
@@ -140,7 +140,7 @@ def time_exercise(request: Mapping[str, Any], clock: CudaClock, gpu: Gpu, measur
         floor_ms=floor_of(
             read, written, work.operations, believable, tensor_cores=work.tensor_cores
         ),
-        plan=Plan(min_rounds=15, max_rounds=200, max_seconds=float(request["seconds"])),
+        plan=TimingPlan(min_rounds=15, max_rounds=200, max_seconds=float(request["seconds"])),
         clock=clock,
     )
     return Standing(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 
 TITLES = {
     "not-triton": "This is not Triton",

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from graders.judge.records import Exercise, Finding
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
 from graders.judge.static.findings import finding
 from graders.judge.submission.loading import Submission
 from graders.judge.submission.slices import body_is_empty

@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.static.findings import finding, not_triton, shown
 from graders.judge.static.names import (
     ASSEMBLY,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graders.judge.plain_text import one_line, plain, shortened
 
 if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
-    from graders.judge.records import Finding
+    from graders.judge.report import Finding
 
 # A file that nobody can read is not a wrong answer: the instructor has to look at it.
 UNREADABLE = frozenset(
@@ -52,7 +52,7 @@ class SubmissionError(Exception):
     @property
     def finding(self) -> Finding:
         """The refusal as a finding of the gate *read*."""
-        from graders.judge.records import Finding
+        from graders.judge.report import Finding
 
         told = self.refusal
         return Finding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graders.exercises.references.attention import attend, attention, hide, magnitude
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
 from graders.misconceptions.attention.wrong_loops import (
@@ -19,17 +20,13 @@ from graders.misconceptions.attention.wrong_loops import (
 )
 from graders.misconceptions.attention.wrong_results import (
     always_causal,
-    attend,
-    attention,
     base_two,
     divided_by_count,
     first_head_only,
     future_in_the_sum,
     future_only,
     hidden_too_little,
-    hide,
     local_indices,
-    magnitude,
     not_divided,
     nothing_visible,
     numbered_through_heads,
@@ -41,16 +38,16 @@ from graders.misconceptions.attention.wrong_results import (
     overflowed,
     scaled,
     scaled_by,
-    values_lie_like_keys,
+    values_left,
+    values_read_like_keys,
     weights_scaled,
 )
-from graders.misconceptions.detectors import (
+from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions.expected import (
     computes,
+    computes_from_memory,
     computes_with_block,
-    either,
-    nan_from_padding,
-    where_finite,
-    without_race,
+    walks_through_blocks,
 )
 
 MISTAKES = (
@@ -62,14 +59,14 @@ MISTAKES = (
             "and the softmax turns into a hard choice of one key."
         ),
         next_step="Multiply the scores by `1 / sqrt(d)` before the softmax.",
-        imitate=scaled_by(0.0),
+        expected_wrong=computes(scaled_by(0.0)),
     ),
     Misconception(
         code="scale-without-root",
         title="The scores are divided by d, not by √d",
         message="The weights come out too even. (Scaling q and k both by 1/√d does the same.)",
         next_step="The factor is `1 / sqrt(d)`, once.",
-        imitate=scaled_by(1.0),
+        expected_wrong=computes(scaled_by(1.0)),
     ),
     Misconception(
         code="other-scale",
@@ -80,7 +77,7 @@ MISTAKES = (
             "or by 0 (a division of whole numbers)."
         ),
         next_step="Compute the factor in the launcher: `q.shape[-1] ** -0.5`.",
-        footprint=either(computes(other_scales), computes_with_block(scaled_by_block)),
+        expected_wrong=computes(other_scales) + computes_with_block(scaled_by_block),
     ),
     Misconception(
         code="weights-scaled",
@@ -90,7 +87,7 @@ MISTAKES = (
             "and the softmax saw scores that are too large."
         ),
         next_step="Multiply the scores, before maximum and exp.",
-        footprint=computes(weights_scaled),
+        expected_wrong=computes(weights_scaled),
     ),
     Misconception(
         code="operands-mixed",
@@ -100,28 +97,30 @@ MISTAKES = (
             "places, or one of them is used twice."
         ),
         next_step="Compare the arguments of the launch with the parameters, one by one.",
-        footprint=computes(operands_mixed),
+        expected_wrong=computes(operands_mixed),
     ),
     Misconception(
         code="queries-normalised",
         title="The softmax runs over the queries",
         message="The weights of each *key* sum to 1; those of each query should.",
         next_step="Take maximum and sum along the keys, `axis=1` of a (BLOCK_M, BLOCK_N) tile.",
-        footprint=computes(over_queries),
+        expected_wrong=computes(over_queries),
     ),
     Misconception(
         code="causal-ignored",
         title="The future is not hidden",
         message="With `causal=True` every query still sees all keys: the flag has no effect.",
         next_step="Set the scores of keys j > i to -inf before maximum and exp.",
-        imitate=lambda q, k, v, causal: attention(q, k, v, False) if causal else None,
+        expected_wrong=computes(
+            lambda q, k, v, causal: attention(q, k, v, False) if causal else None
+        ),
     ),
     Misconception(
         code="causal-reversed",
         title="The past is hidden instead of the future",
         message="Each query sees itself and the keys *after* it: the comparison is reversed.",
         next_step="Query i sees key j where j <= i.",
-        footprint=where_finite(future_only),
+        expected_wrong=computes(future_only, where_finite=True),
     ),
     Misconception(
         code="causal-excludes-self",
@@ -131,8 +130,9 @@ MISTAKES = (
             "softmax of nothing is NaN (or 0)."
         ),
         next_step="Use `offs_m[:, None] >= offs_n[None, :]`.",
-        footprint=where_finite(
-            lambda q, k, v, causal: attend(hide(scaled(q, k), causal, 0), v) if causal else None
+        expected_wrong=computes(
+            lambda q, k, v, causal: attend(hide(scaled(q, k), causal, 0), v) if causal else None,
+            where_finite=True,
         ),
     ),
     Misconception(
@@ -140,14 +140,14 @@ MISTAKES = (
         title="A query sees the key after its own",
         message="The mask keeps j <= i + 1 instead of j <= i.",
         next_step="Use `offs_m[:, None] >= offs_n[None, :]`.",
-        footprint=computes(one_key_more),
+        expected_wrong=computes(one_key_more),
     ),
     Misconception(
         code="causal-always",
         title="The future is hidden although causal is False",
         message="With `causal=False` every query sees all keys; here it sees only the first ones.",
         next_step="Hand the flag to the kernel and hide keys only where it is set.",
-        footprint=computes(always_causal),
+        expected_wrong=computes(always_causal),
     ),
     Misconception(
         code="causal-local-index",
@@ -158,7 +158,7 @@ MISTAKES = (
             "the first block of queries is right."
         ),
         next_step="Compare `pid_m * BLOCK_M + lanes` with `start_n + lanes`.",
-        footprint=computes_with_block(local_indices),
+        expected_wrong=walks_through_blocks(local_indices),
     ),
     Misconception(
         code="causal-by-block",
@@ -168,7 +168,7 @@ MISTAKES = (
             "diagonal some keys lie in the future of some queries, and those are not hidden."
         ),
         next_step="Leave blocks out to save time, and compare the positions in the others.",
-        footprint=computes_with_block(by_whole_blocks),
+        expected_wrong=computes_with_block(by_whole_blocks),
     ),
     Misconception(
         code="causal-through-heads",
@@ -178,7 +178,7 @@ MISTAKES = (
             "after all those of the heads before, so it sees every key."
         ),
         next_step="A query's position starts from 0 in each head: take the row number modulo m.",
-        footprint=computes(numbered_through_heads),
+        expected_wrong=computes(numbered_through_heads),
     ),
     Misconception(
         code="hidden-too-little",
@@ -188,8 +188,7 @@ MISTAKES = (
             "next to scores that are low themselves the future shines through."
         ),
         next_step="Use `-float('inf')`, or a number like -1e30 that no score comes near.",
-        imitate=hidden_too_little,
-        footprint=computes(hidden_too_little),
+        expected_wrong=computes(hidden_too_little),
     ),
     Misconception(
         code="future-counted",
@@ -200,7 +199,7 @@ MISTAKES = (
             "share of the sum."
         ),
         next_step="`s = tl.where(offs_m[:, None] >= offs_n[None, :], s, -float('inf'))` first.",
-        footprint=computes_with_block(future_in_the_sum),
+        expected_wrong=walks_through_blocks(future_in_the_sum),
     ),
     Misconception(
         code="hidden-block-nan",
@@ -213,14 +212,14 @@ MISTAKES = (
             "Subtract 0 in place of the maximum as long as that is -inf, or do not walk through "
             "blocks that nobody may see."
         ),
-        footprint=nothing_visible,
+        detector=nothing_visible,
     ),
     Misconception(
         code="base-two",
         title="The powers are powers of 2, not of e",
         message="exp2 is exp only when its argument is multiplied by log2(e) = 1.442695.",
         next_step="Use `tl.exp`, or put the factor into the scale of the scores.",
-        footprint=computes(base_two),
+        expected_wrong=computes(base_two),
     ),
     Misconception(
         code="max-not-subtracted",
@@ -231,7 +230,7 @@ MISTAKES = (
             "is subtracted must be that of the row itself, of keys that exist."
         ),
         next_step="Compute `tl.exp(s - m_new[:, None])`.",
-        footprint=overflowed,
+        detector=overflowed,
     ),
     Misconception(
         code="padding-counted",
@@ -243,10 +242,8 @@ MISTAKES = (
         ),
         next_step="`s = tl.where(offs_n[None, :] < n, s, -float('inf'))` before the maximum.",
         faults=frozenset({"masked-lanes-used"}),
-        footprint=either(
-            computes_with_block(padding_counted),
-            nan_from_padding(lambda q, k, v, causal: k.shape[-2]),
-        ),
+        expected_wrong=computes_with_block(padding_counted),
+        detector=nan_from_padding(lambda q, k, v, causal: k.shape[-2]),
     ),
     Misconception(
         code="rescaling-missing",
@@ -257,7 +254,7 @@ MISTAKES = (
             "same base as the weights; one of them, or both, was not, or what is new was."
         ),
         next_step="`acc = acc * alpha[:, None] + ...` and `l = l * alpha + ...`.",
-        footprint=computes_with_block(not_rescaled),
+        expected_wrong=walks_through_blocks(not_rescaled),
     ),
     Misconception(
         code="last-block-only",
@@ -267,7 +264,7 @@ MISTAKES = (
             "steps add up to. Keys that fit into one block do not show it."
         ),
         next_step="`acc = acc * alpha[:, None] + ...`, from zeros before the loop.",
-        footprint=without_race(computes_with_block(last_block_alone)),
+        expected_wrong=walks_through_blocks(last_block_alone, unless=RACES),
     ),
     Misconception(
         code="block-not-advanced",
@@ -277,7 +274,7 @@ MISTAKES = (
             "move, or the load stands before the loop."
         ),
         next_step="Load both within the loop, at `start_n + tl.arange(0, BLOCK_N)`.",
-        footprint=computes_with_block(same_block_again),
+        expected_wrong=walks_through_blocks(same_block_again),
     ),
     Misconception(
         code="divided-in-each-step",
@@ -287,7 +284,7 @@ MISTAKES = (
             "divided by the sum so far would have to be multiplied by it again."
         ),
         next_step="Divide once, after the loop: `acc / l[:, None]`.",
-        footprint=computes_with_block(divided_in_each_step),
+        expected_wrong=walks_through_blocks(divided_in_each_step),
     ),
     Misconception(
         code="parts-not-merged",
@@ -300,7 +297,7 @@ MISTAKES = (
             "Bring all parts to the largest maximum, by exp(own - largest), then add outputs "
             "*and* sums, then divide."
         ),
-        footprint=computes_with_block(parts_not_merged),
+        expected_wrong=computes_with_block(parts_not_merged),
     ),
     Misconception(
         code="tile-not-transposed",
@@ -310,7 +307,7 @@ MISTAKES = (
             "each column of the result holds pieces of several keys."
         ),
         next_step="`tl.trans(k)`, or load the tile with rows and columns exchanged.",
-        footprint=computes_with_block(keys_reshaped),
+        expected_wrong=walks_through_blocks(keys_reshaped),
     ),
     Misconception(
         code="key-loop-missing",
@@ -320,7 +317,7 @@ MISTAKES = (
             "before the last block that is not full, or goes by the number of queries."
         ),
         next_step="Walk through all n keys (n is `k.shape[-2]`), `range(0, n, BLOCK_N)`.",
-        footprint=either(computes_with_block(first_keys), computes_with_block(fewer_keys)),
+        expected_wrong=walks_through_blocks(first_keys) + computes_with_block(fewer_keys),
     ),
     Misconception(
         code="not-normalised",
@@ -330,7 +327,7 @@ MISTAKES = (
             "the number of keys they do not, either.)"
         ),
         next_step="At the end divide by the sum of the weights: `acc / l[:, None]`.",
-        footprint=computes(not_divided, divided_by_count),
+        expected_wrong=computes(not_divided, divided_by_count),
     ),
     Misconception(
         code="heads-mixed",
@@ -343,7 +340,7 @@ MISTAKES = (
             "Move all four pointers, by `batch * stride_b + head * stride_h`, each with its own "
             "strides."
         ),
-        footprint=computes(other_heads),
+        expected_wrong=computes(other_heads),
     ),
     Misconception(
         code="strides-exchanged",
@@ -353,7 +350,8 @@ MISTAKES = (
             "mistake does not show."
         ),
         next_step="Pass `*v.stride()` as well, and use those for the pointers of v.",
-        footprint=values_lie_like_keys,
+        expected_wrong=computes_from_memory(values_read_like_keys),
+        detector=values_left,
     ),
     shared.contiguous_assumed(attention),
     Misconception(
@@ -365,7 +363,7 @@ MISTAKES = (
             "not move with it."
         ),
         next_step="Add an axis of size `batch * heads` and step by the head's stride.",
-        footprint=first_head_only,
+        detector=first_head_only,
     ),
     shared.missing_mask("a sequence", "m and n"),
     shared.axis_ignores_pid(),

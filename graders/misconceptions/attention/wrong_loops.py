@@ -6,24 +6,22 @@ import math
 
 import torch
 
-from graders.misconceptions.attention.wrong_results import (
-    attend,
-    hide,
-    keys_or_values,
-    scaled,
-    scores,
-)
-from graders.misconceptions.softmax.wrong_results import SMALLEST_BLOCK, blocks, too_many_steps
+from graders.exercises.references.attention import attend, hide, scores
+from graders.misconceptions.attention.wrong_results import keys_or_values, scaled
+from graders.misconceptions.expected import WIDE_BLOCKS
+from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
-LARGEST_BLOCK = 256  # of keys, where an imitation takes its time
+SHORTEST = WIDE_BLOCKS[0]  # part of the keys
+LARGEST_BLOCK = 256  # of keys, where the wrong result takes its time
 
 
 def padding_counted(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
-    """Keys beyond the last are zeros, the last key again, or the first ones again.
+    """Lanes beyond the last key count in the softmax.
 
-    Of keys that come again the values may come again, too, or be zeros.
+    Their keys are zeros, copies of the last key, or the first keys again. Where keys are
+    repeated, their values are either repeated too, or zeros.
     """
     n = k.shape[-2]
     extra = -n % block
@@ -42,7 +40,7 @@ def padding_counted(
 def first_keys(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> torch.Tensor | None:
-    if too_many_steps(block, k.mT):
+    if not_walked(block, k.mT):
         return None
     s = hide(scaled(q, k), causal)
     return attend(s[..., :block], v[..., :block, :])
@@ -51,15 +49,16 @@ def first_keys(
 def fewer_keys(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
-    """The last keys are left out: those of a block that is not full, or beyond m.
+    """Some keys are left out of the softmax.
 
-    Or those between blocks, where the loop takes longer steps than a block is long.
+    Those of the last block, where it is not full; those from number m on, where the loop runs
+    over the queries; or the end of each step, where the loop steps by more than a block.
     """
     n = k.shape[-2]
     s = hide(scaled(q, k), causal)
     ends = {n // block * block, q.shape[-2]}
     found = [attend(s[..., :end], v[..., :end, :]) for end in ends if 0 < end < n]
-    if SMALLEST_BLOCK < block < n:
+    if SHORTEST < block < n:
         steps = [torch.arange(n) % block < length for length in (block // 2, block // 4)]
         found += [attend(s[..., seen], v[..., seen, :]) for seen in steps]
     return found
@@ -69,7 +68,7 @@ def same_block_again(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
     """Keys, values or both are those of the first block in every step."""
-    if too_many_steps(block, k.mT):
+    if not_walked(block, k.mT):
         return []
     lane = torch.arange(k.shape[-2]) % block
     return keys_or_values(q, k, v, causal, k[..., lane, :], v[..., lane, :])
@@ -80,7 +79,7 @@ def keys_reshaped(
 ) -> torch.Tensor | None:
     """Each block of keys is reshaped to (d, block) where it should be transposed."""
     n, d = k.shape[-2:]
-    if not SMALLEST_BLOCK <= block <= 4 * n or not k.numel():
+    if block > 4 * n or not k.numel():
         return None
     padded = torch.nn.functional.pad(k, (0, 0, 0, -n % block))
     tiles = padded.reshape(*k.shape[:-2], -1, d, block)
@@ -111,7 +110,7 @@ def not_rescaled(
 
     Or what is new is rescaled in place of what is old.
     """
-    if too_many_steps(block, k.mT):
+    if not_walked(block, k.mT):
         return []
     steps = _walk(block, q, k, v, causal)
     one = torch.ones_like(steps[0][0])
@@ -136,7 +135,7 @@ def last_block_alone(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
     """Output, sum or both are those of the last block of keys."""
-    if causal or too_many_steps(block, k.mT):
+    if causal or not_walked(block, k.mT):
         return []
     s = scaled(q, k)
     weights = torch.exp(s - s.amax(dim=-1, keepdim=True))
@@ -153,7 +152,7 @@ def divided_in_each_step(
 
     Divided is either all that was summed, or what the step adds.
     """
-    if too_many_steps(block, k.mT):
+    if not_walked(block, k.mT):
         return []
     steps = _walk(block, q, k, v, causal)
     total, all_of_it, what_is_new = (torch.zeros_like(part) for part in (steps[0][1], q, q))
@@ -175,7 +174,7 @@ def parts_not_merged(
     lengths = {block, -(-n // block)}
     s = hide(scaled(q, k), causal)
     found = []
-    for length in (length for length in lengths if SMALLEST_BLOCK <= length < n):
+    for length in (length for length in lengths if SHORTEST <= length < n):
         parts = list(zip(blocks(s, length), blocks(v.mT, length), strict=True))
         averaged = sum((attend(part, values.mT) for part, values in parts), torch.zeros(()))
         tops = [torch.exp(part - part.amax(dim=-1, keepdim=True)) for part, _ in parts]

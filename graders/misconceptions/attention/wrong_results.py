@@ -1,4 +1,4 @@
-"""Attention, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""Attention, as mistakes would compute it."""
 
 from __future__ import annotations
 
@@ -6,54 +6,19 @@ import math
 
 import torch
 
+from graders.exercises.references.attention import attend, attention, hide, scores
 from graders.judge.cases.compare import widened
+from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence
-from graders.misconceptions.detectors import (
-    READS_OUTSIDE,
-    Imitation,
-    close,
-    has_fault,
-    has_holes,
-    looks_like,
-    read_as,
-    stored_prefix,
-)
-from graders.misconceptions.softmax.wrong_results import SMALLEST_BLOCK
-
-
-def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """Return q @ k.T, not scaled."""
-    return q @ k.transpose(-1, -2)
-
-
-def hide(s: torch.Tensor, causal: bool, diagonal: int = 1) -> torch.Tensor:
-    """Return the scores with the future set to -inf, from this diagonal on."""
-    future = torch.ones(s.shape[-2:]).triu(diagonal).bool()
-    return s.masked_fill(future, -float("inf")) if causal else s
-
-
-def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-    """Return softmax(q @ k.T / sqrt(d)) @ v."""
-    return attend(hide(scores(q, k) / math.sqrt(q.shape[-1]), causal), v)
-
-
-def attend(s: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    return torch.softmax(s, dim=-1) @ v
-
-
-def magnitude(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-    """The terms that are summed, widened by the error that the scores pass on through exp."""
-    root = math.sqrt(q.shape[-1])
-    weights = torch.softmax(hide(scores(q, k) / root, causal), dim=-1)
-    passed_on = 1 + scores(q.abs(), k.abs()) / root
-    return (weights * passed_on) @ v.abs()
+from graders.misconceptions.detectors import READS_OUTSIDE, has_holes, stored_prefix
+from graders.misconceptions.expected import Result, read_as
 
 
 def scaled(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
     return scores(q, k) / math.sqrt(q.shape[-1])
 
 
-def scaled_by(factor: float) -> Imitation:
+def scaled_by(factor: float) -> Result:
     """`factor` is the power of d by which the scores are divided."""
 
     def wrong(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
@@ -97,7 +62,7 @@ def local_indices(
 ) -> list[torch.Tensor]:
     """Positions within the blocks are compared: those of the queries, or of both."""
     m, n = q.shape[-2], k.shape[-2]
-    if not causal or not SMALLEST_BLOCK <= block < m:
+    if not causal or block >= m:
         return []
     row, column = torch.arange(m)[:, None], torch.arange(n)
     reached = column < (row // block + 1) * block
@@ -113,7 +78,7 @@ def future_in_the_sum(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[torch.Tensor]:
     """Hidden keys are left out of the output alone, or have the score 0 in place of -inf."""
-    if not causal or block < SMALLEST_BLOCK:
+    if not causal:
         return []
     row, column = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
     reached = column < (row // block + 1) * block
@@ -166,19 +131,24 @@ def _heads_m_apart(
     return keys_or_values(q, k, v, causal, k_m, v_m)
 
 
-def values_lie_like_keys(evidence: Evidence) -> bool:
-    """v was read with the strides of k."""
-    _, k, v, _ = evidence.args
+def values_read_like_keys(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """v is read with the strides of k."""
     if k.stride() == v.stride():
+        return None
+    read = read_as(v, tuple(v.shape), k.stride())
+    return None if read is None else attention(*widened((q, k, read, causal)))
+
+
+def values_left(evidence: Evidence) -> bool:
+    """Tell whether one argument was left by a kernel that may read v with the strides of k."""
+    _, k, v, _ = evidence.args
+    left = {fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}
+    if k.stride() == v.stride() or not left:
         return False
     # Who takes all three to be dense reads outside of more than one of them.
-    if len({fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}) == 1:
-        return True
-    ghost = read_as(v, tuple(v.shape), k.stride())
-    if ghost is None:
-        return has_fault(evidence, READS_OUTSIDE)
-    q, k, _, causal = widened(evidence.args)
-    return looks_like(evidence, attention(q, k, ghost.double(), causal))
+    return len(left) == 1 or read_as(v, tuple(v.shape), k.stride()) is None
 
 
 def nothing_visible(evidence: Evidence) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from graders.exercises.references.reductions import (
+    layernorm,
+    layernorm_magnitude,
+    row_variance,
+)
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import (
-    computes,
-    computes_with_block,
-    either,
-    nan_from_padding,
-    without_race,
-)
+from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.layernorm.wrong_results import (
     cancelled,
     columns_of_tile,
@@ -18,8 +18,6 @@ from graders.misconceptions.layernorm.wrong_results import (
     divided_by_rows,
     eps_elsewhere,
     last_block_alone,
-    layernorm,
-    layernorm_magnitude,
     normalised,
     of_whole_tile,
     ones_in_the_mean,
@@ -28,7 +26,6 @@ from graders.misconceptions.layernorm.wrong_results import (
     padding_in_variance,
     parameters_misapplied,
     parameters_of_first_block,
-    row_variance,
     squares_not_centred,
     within_blocks_only,
 )
@@ -44,7 +41,7 @@ MISTAKES = (
             "1: the variance becomes noise, even negative, and its root NaN."
         ),
         next_step="Subtract the mean first and average the squares of what is left.",
-        footprint=cancelled,
+        detector=cancelled,
     ),
     Misconception(
         code="padding-counted",
@@ -56,11 +53,8 @@ MISTAKES = (
         ),
         next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
         faults=frozenset({"masked-lanes-used"}),
-        footprint=either(
-            computes_with_block(padding_in_variance),
-            computes_with_block(ones_in_the_mean),
-            nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
-        ),
+        expected_wrong=computes_with_block(padding_in_variance, ones_in_the_mean),
+        detector=nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
     ),
     Misconception(
         code="divided-by-block",
@@ -71,7 +65,7 @@ MISTAKES = (
             "averaging over all its lanes, makes both too small."
         ),
         next_step="Divide by `n_cols`, not by `BLOCK_SIZE`.",
-        footprint=computes_with_block(divided_by_block),
+        expected_wrong=computes_with_block(divided_by_block),
     ),
     Misconception(
         code="divided-by-rows",
@@ -81,7 +75,7 @@ MISTAKES = (
             "them as columns. In a square matrix the mistake does not show."
         ),
         next_step="Divide by `n_cols`, which is `x.shape[1]`.",
-        footprint=computes(divided_by_rows),
+        expected_wrong=computes(divided_by_rows),
     ),
     Misconception(
         code="unbiased-variance",
@@ -91,10 +85,12 @@ MISTAKES = (
             "the biased variance, divided by n."
         ),
         next_step="Divide the sum of squares by `n_cols`.",
-        imitate=lambda x, weight, bias, eps: (
-            normalised(x, x.mean(1, True), row_variance(x) * x.shape[1] / (x.shape[1] - 1), eps)
-            * weight
-            + bias
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: (
+                normalised(x, x.mean(1, True), row_variance(x) * x.shape[1] / (x.shape[1] - 1), eps)
+                * weight
+                + bias
+            )
         ),
     ),
     Misconception(
@@ -106,17 +102,19 @@ MISTAKES = (
             "or is the least that the variance may be, or is missing."
         ),
         next_step="`tl.sqrt(variance + eps)`, with `eps` as an argument of the kernel.",
-        imitate=eps_elsewhere,
+        expected_wrong=computes(eps_elsewhere),
     ),
     Misconception(
         code="root-missing",
         title="The row is divided by its variance, not by its deviation",
         message="The square root is missing: the result has the wrong scale.",
         next_step="Divide by `tl.sqrt(variance + eps)`.",
-        imitate=lambda x, weight, bias, eps: (
-            (x - x.mean(1, True)) / (row_variance(x) + eps) * weight + bias
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: (
+                (x - x.mean(1, True)) / (row_variance(x) + eps) * weight + bias
+            ),
+            lambda x, weight, bias, eps: (x - x.mean(1, True)) * weight + bias,
         ),
-        footprint=computes(lambda x, weight, bias, eps: (x - x.mean(1, True)) * weight + bias),
     ),
     Misconception(
         code="sum-not-divided",
@@ -126,13 +124,13 @@ MISTAKES = (
             "out too small, the longer the smaller."
         ),
         next_step="`variance = tl.sum(centred * centred, axis=0) / n_cols`.",
-        imitate=lambda x, weight, bias, eps: (
-            normalised(x, x.mean(1, True), row_variance(x) * x.shape[1], eps) * weight + bias
-        ),
-        footprint=computes(
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: (
+                normalised(x, x.mean(1, True), row_variance(x) * x.shape[1], eps) * weight + bias
+            ),
             lambda x, weight, bias, eps: (
                 normalised(x, x.mean(1, True), row_variance(x) / x.shape[1], eps) * weight + bias
-            )
+            ),
         ),
     ),
     Misconception(
@@ -144,7 +142,7 @@ MISTAKES = (
             "it."
         ),
         next_step="Add each block to the sum, `total += ...`, starting from 0.",
-        footprint=without_race(computes_with_block(last_block_alone)),
+        expected_wrong=walks_through_blocks(last_block_alone, unless=RACES),
     ),
     Misconception(
         code="between-blocks-missing",
@@ -155,7 +153,7 @@ MISTAKES = (
             "their means lie apart."
         ),
         next_step="Add that term, or find the row's mean first and the squares in a second walk.",
-        footprint=computes_with_block(within_blocks_only),
+        expected_wrong=walks_through_blocks(within_blocks_only),
     ),
     Misconception(
         code="parameters-not-advanced",
@@ -165,20 +163,18 @@ MISTAKES = (
             "row on, those of the first block were used again."
         ),
         next_step="Load them with the same column offsets as x, in each step of the loop.",
-        footprint=computes_with_block(parameters_of_first_block),
+        expected_wrong=walks_through_blocks(parameters_of_first_block),
     ),
     Misconception(
         code="mean-not-subtracted",
         title="The mean is not subtracted",
         message="The rows have the right spread, but they are not centred on zero.",
         next_step="Store `(x - mean) / ...`, not `x / ...`.",
-        imitate=lambda x, weight, bias, eps: (
-            normalised(x, 0 * x, row_variance(x), eps) * weight + bias
-        ),
-        footprint=computes(
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: normalised(x, 0 * x, row_variance(x), eps) * weight + bias,
             lambda x, weight, bias, eps: (
                 normalised(x, 0 * x, (x * x).mean(1, True), eps) * weight + bias
-            )
+            ),
         ),
     ),
     Misconception(
@@ -189,7 +185,7 @@ MISTAKES = (
             "the mean instead of its square. With a mean near zero it hardly shows."
         ),
         next_step="`centred = x - mean` first, then `tl.sum(centred * centred, axis=0) / n_cols`.",
-        footprint=computes(squares_not_centred),
+        expected_wrong=computes(squares_not_centred),
     ),
     Misconception(
         code="other-centre",
@@ -199,7 +195,7 @@ MISTAKES = (
             "subtracted twice: the result does not have mean 0."
         ),
         next_step="Subtract `tl.sum(x, axis=0) / n_cols`, once.",
-        footprint=computes(other_centres),
+        expected_wrong=computes(other_centres),
     ),
     Misconception(
         code="other-spread",
@@ -209,7 +205,7 @@ MISTAKES = (
             "largest absolute value, the root of the deviation; or they are multiplied by it."
         ),
         next_step="Divide by `tl.sqrt(variance + eps)`, or multiply by `tl.rsqrt(variance + eps)`.",
-        footprint=computes(other_spreads),
+        expected_wrong=computes(other_spreads),
     ),
     Misconception(
         code="tile-normalised",
@@ -219,14 +215,14 @@ MISTAKES = (
             "of a tile: the reduction runs over both axes."
         ),
         next_step="Reduce along `axis=1` only, and keep the column: `mean[:, None]`.",
-        footprint=computes_with_block(of_whole_tile),
+        expected_wrong=computes_with_block(of_whole_tile),
     ),
     Misconception(
         code="input-added",
         title="The input is added to the result",
         message="The output is the layer norm plus x: a residual connection that nobody asked for.",
         next_step="Store the normalised, weighted row plus the bias, and nothing else.",
-        footprint=computes(lambda x, weight, bias, eps: x + layernorm(x, weight, bias, eps)),
+        expected_wrong=computes(lambda x, weight, bias, eps: x + layernorm(x, weight, bias, eps)),
     ),
     Misconception(
         code="parameters-exchanged",
@@ -237,7 +233,7 @@ MISTAKES = (
             "as well."
         ),
         next_step="Multiply by the weight, then add the bias, and look at the launch's order.",
-        footprint=computes(
+        expected_wrong=computes(
             lambda x, weight, bias, eps: layernorm(x, bias, weight, eps),
             lambda x, weight, bias, eps: layernorm(x, weight, bias * weight, eps),
             lambda x, weight, bias, eps: layernorm(x, weight, weight, eps),
@@ -253,31 +249,35 @@ MISTAKES = (
             "the wrong sign, before the row is normalised, or is that of the row's number."
         ),
         next_step="`normalised * weight + bias`, both loaded with the column offsets.",
-        footprint=computes(parameters_misapplied),
+        expected_wrong=computes(parameters_misapplied),
     ),
     Misconception(
         code="weight-missing",
         title="The weight is missing",
         message="The normalised rows are not multiplied by the weight.",
         next_step="Load the weight of each column once and multiply.",
-        imitate=lambda x, weight, bias, eps: layernorm(x, 0 * weight + 1, bias, eps),
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: layernorm(x, 0 * weight + 1, bias, eps)
+        ),
     ),
     Misconception(
         code="bias-missing",
         title="The bias is missing",
         message="The output is the normalised, weighted row; the bias is not added.",
         next_step="Add the bias of each column at the end.",
-        imitate=lambda x, weight, bias, eps: layernorm(x, weight, 0 * bias, eps),
+        expected_wrong=computes(lambda x, weight, bias, eps: layernorm(x, weight, 0 * bias, eps)),
     ),
     Misconception(
         code="columns-normalised",
         title="The columns are normalised, not the rows",
         message="Mean and variance were taken down the columns, of all rows or of a tile.",
         next_step="A program takes one row and reduces over the columns.",
-        imitate=lambda x, weight, bias, eps: (
-            normalised(x, x.mean(0), row_variance(x.t())[:, 0], eps) * weight + bias
-        ),
-        footprint=computes_with_block(columns_of_tile),
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: (
+                normalised(x, x.mean(0), row_variance(x.t())[:, 0], eps) * weight + bias
+            )
+        )
+        + computes_with_block(columns_of_tile),
     ),
     shared.contiguous_assumed(layernorm),
     rounding.computes_in_half(layernorm_magnitude),

@@ -1,35 +1,14 @@
-"""Layer normalisation, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""Layer normalisation, as mistakes would compute it."""
 
 from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.reductions import layernorm, row_variance
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_holes
-from graders.misconceptions.softmax.wrong_results import SMALLEST_BLOCK, blocks, too_many_steps
-
-
-def row_variance(x: torch.Tensor) -> torch.Tensor:
-    """Return the biased variance of each row, as a column."""
-    return ((x - x.mean(dim=1, keepdim=True)) ** 2).mean(dim=1, keepdim=True)
-
-
-def layernorm(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """Return each row with mean 0 and variance 1, times weight, plus bias."""
-    variance = row_variance(x)
-    return (x - x.mean(dim=1, keepdim=True)) / torch.sqrt(variance + eps) * weight + bias
-
-
-def layernorm_magnitude(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
-) -> torch.Tensor:
-    """The mean's rounding error, as large as x's own, is divided by the deviation."""
-    deviation = torch.sqrt(row_variance(x) + eps)
-    size = x.abs() + x.abs().mean(dim=1, keepdim=True)
-    return size / deviation * weight.abs() + bias.abs()
+from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
 
 def normalised(
@@ -85,7 +64,7 @@ def last_block_alone(
 ) -> list[torch.Tensor]:
     """Return the layer norms whose mean or variance sums up the last block alone."""
     columns = x.shape[1]
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return []
     mean = x.mean(dim=1, keepdim=True)
     squares = (blocks(x, block)[-1] - mean).square().sum(dim=1, keepdim=True)
@@ -103,7 +82,7 @@ def within_blocks_only(
     block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
 ) -> torch.Tensor | None:
     """Return a layer norm whose variance leaves out how far the blocks' means lie apart."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     parts = blocks(x, block)
     squares = sum((row_variance(part) * part.shape[1] for part in parts), torch.zeros(()))
@@ -116,7 +95,7 @@ def parameters_of_first_block(
 ) -> list[torch.Tensor]:
     """Return the layer norms that read weight, bias or both at the lane, not at the column."""
     columns = x.shape[1]
-    if not SMALLEST_BLOCK <= block < columns:
+    if block >= columns:
         return []
     lane = torch.arange(columns) % block
     chosen = ((weight[lane], bias), (weight, bias[lane]), (weight[lane], bias[lane]))

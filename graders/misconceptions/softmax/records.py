@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import torch
 
+from graders.exercises.references.reductions import (
+    softmax,
+    softmax_magnitude,
+)
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import (
-    computes,
-    computes_with_block,
-    either,
-    nan_from_padding,
-    without_race,
-)
+from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.softmax.wrong_results import (
     clamped,
     divided_by_length,
@@ -28,8 +27,6 @@ from graders.misconceptions.softmax.wrong_results import (
     overflowed,
     padding_counted,
     rescaled_the_wrong_way,
-    softmax,
-    softmax_magnitude,
     sum_not_rescaled,
     with_base_two,
     with_stale_maximum,
@@ -50,7 +47,8 @@ MISTAKES = (
             "numbers off makes them all equal.)"
         ),
         next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
-        footprint=either(overflowed, computes(clamped)),
+        expected_wrong=computes(clamped),
+        detector=overflowed,
     ),
     Misconception(
         code="hidden-block-nan",
@@ -61,7 +59,7 @@ MISTAKES = (
             "whole has a softmax.)"
         ),
         next_step="Subtract 0 in place of the maximum as long as that is -inf.",
-        footprint=nan_after_infinity,
+        detector=nan_after_infinity,
     ),
     Misconception(
         code="padding-counted",
@@ -74,11 +72,8 @@ MISTAKES = (
         ),
         next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
         faults=frozenset({"masked-lanes-used"}),
-        footprint=either(
-            computes_with_block(padding_counted),
-            computes_with_block(lanes_wrapped),
-            nan_from_padding(lambda x: x.shape[1]),
-        ),
+        expected_wrong=computes_with_block(padding_counted, lanes_wrapped),
+        detector=nan_from_padding(lambda x: x.shape[1]),
     ),
     Misconception(
         code="rescaling-missing",
@@ -90,10 +85,8 @@ MISTAKES = (
             "programs that are put together: each is first brought to the common maximum.)"
         ),
         next_step="`row_sum = row_sum * tl.exp(row_max - new_max) + tl.sum(...)`.",
-        footprint=either(
-            computes_with_block(sum_not_rescaled),
-            computes_with_block(rescaled_the_wrong_way),
-            computes_with_block(lanes_not_merged),
+        expected_wrong=walks_through_blocks(
+            sum_not_rescaled, rescaled_the_wrong_way, lanes_not_merged
         ),
     ),
     Misconception(
@@ -104,7 +97,7 @@ MISTAKES = (
             "it. Rows that fit into one block do not show it."
         ),
         next_step="`row_sum += tl.sum(...)`, starting from 0 before the loop.",
-        footprint=without_race(computes_with_block(last_block_summed)),
+        expected_wrong=walks_through_blocks(last_block_summed, unless=RACES),
     ),
     Misconception(
         code="blocks-normalised-alone",
@@ -114,23 +107,23 @@ MISTAKES = (
             "and the sum must be those of the whole row."
         ),
         next_step="First walk through the whole row for maximum and sum, then normalise.",
-        footprint=computes_with_block(each_block_alone),
+        expected_wrong=walks_through_blocks(each_block_alone),
     ),
     Misconception(
         code="columns-normalised",
         title="The columns are normalised, not the rows",
         message="Each column sums to 1: the reduction runs along the wrong axis.",
         next_step="A program takes one row and reduces over the columns.",
-        imitate=lambda x: torch.softmax(x, dim=0),
-        footprint=computes_with_block(down_tiles),
+        expected_wrong=computes(lambda x: torch.softmax(x, dim=0))
+        + computes_with_block(down_tiles),
     ),
     Misconception(
         code="everything-normalised",
         title="Rows are normalised together",
         message="The elements of several rows, or of all, sum to 1, instead of each row's.",
         next_step="With a tile of rows reduce along `axis=1` and keep `[:, None]`.",
-        imitate=lambda x: torch.softmax(x.flatten(), dim=0).view(x.shape),
-        footprint=computes_with_block(over_tiles),
+        expected_wrong=computes(lambda x: torch.softmax(x.flatten(), dim=0).view(x.shape))
+        + computes_with_block(over_tiles),
     ),
     Misconception(
         code="not-normalised",
@@ -140,8 +133,11 @@ MISTAKES = (
             "not sum to 1 yet."
         ),
         next_step="Divide by `tl.sum(numerator, axis=0)`.",
-        imitate=lambda x: torch.exp(x - x.amax(dim=1, keepdim=True)),
-        footprint=computes(lambda x: torch.exp(x), divided_by_length),
+        expected_wrong=computes(
+            lambda x: torch.exp(x - x.amax(dim=1, keepdim=True)),
+            lambda x: torch.exp(x),
+            divided_by_length,
+        ),
     ),
     Misconception(
         code="exp-missing",
@@ -151,7 +147,7 @@ MISTAKES = (
             "ones a negative share."
         ),
         next_step="`numerator = tl.exp(x - tl.max(x, axis=0))`, and divide that by its sum.",
-        footprint=computes(without_exp),
+        expected_wrong=computes(without_exp),
     ),
     Misconception(
         code="scores-scaled",
@@ -161,7 +157,7 @@ MISTAKES = (
             "attention; here x is taken as it is."
         ),
         next_step="Leave the factor out.",
-        footprint=computes(with_temperature),
+        expected_wrong=computes(with_temperature),
     ),
     Misconception(
         code="infinity-as-zero",
@@ -171,14 +167,14 @@ MISTAKES = (
             "places are kept out of a softmax, and nothing needs to be replaced."
         ),
         next_step="Compute with -inf as it is; only inf - inf would be NaN.",
-        footprint=computes(infinity_as_zero),
+        expected_wrong=computes(infinity_as_zero),
     ),
     Misconception(
         code="sum-starts-at-one",
         title="The sum does not start from 0",
         message="The divisor is 1 + sum: every share comes out too small.",
         next_step="Start the sum with 0.0.",
-        footprint=computes(one_too_many),
+        expected_wrong=computes(one_too_many),
     ),
     Misconception(
         code="stale-maximum",
@@ -188,14 +184,14 @@ MISTAKES = (
             "the last one. Earlier blocks of a row come out too large."
         ),
         next_step="Store in a second walk, when maximum and sum are known.",
-        footprint=computes_with_block(with_stale_maximum),
+        expected_wrong=walks_through_blocks(with_stale_maximum),
     ),
     Misconception(
         code="logarithm-returned",
         title="This is the logarithm of the softmax",
         message="The output is x - max - log(sum): what a loss wants, and not the shares.",
         next_step="Store `numerator / tl.sum(numerator, axis=0)`, without a logarithm.",
-        footprint=computes(lambda x: torch.log_softmax(x, dim=1)),
+        expected_wrong=computes(lambda x: torch.log_softmax(x, dim=1)),
     ),
     Misconception(
         code="base-two",
@@ -205,14 +201,14 @@ MISTAKES = (
             "exp only when its argument is multiplied by log2(e) = 1.442695."
         ),
         next_step="Use `tl.exp(...)`, or `tl.exp2(... * 1.4426950408889634)`.",
-        footprint=computes(with_base_two),
+        expected_wrong=computes(with_base_two),
     ),
     Misconception(
         code="sign-reversed",
         title="The smallest elements get the largest shares",
         message="The output is the softmax of -x: somewhere the sign is turned round.",
         next_step="The exponent is `x - maximum`, not `maximum - x` or `minimum - x`.",
-        footprint=computes(lambda x: softmax(-x)),
+        expected_wrong=computes(lambda x: softmax(-x)),
     ),
     shared.contiguous_assumed(softmax),
     rounding.computes_in_half(softmax_magnitude),

@@ -1,4 +1,4 @@
-"""Softmax of rows, right and wrong: reference, magnitude, and what mistakes would compute."""
+"""Softmax of rows, as mistakes would compute it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,22 @@ import math
 
 import torch
 
+from graders.exercises.references.reductions import row_maximum, softmax
+from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence
-from graders.misconceptions.detectors import close, has_holes
+from graders.misconceptions.detectors import has_holes
 
-SMALLEST_BLOCK, LONGEST_ROW = 16, 1100  # of a walk in blocks that is imitated
+LONGEST_ROW = 1100  # elements; a walk through a longer one takes too many steps here
 
 
-def too_many_steps(block: int, x: torch.Tensor) -> bool:
-    """Whether to leave out the imitation of a walk: rare block sizes, or long rows."""
-    return not SMALLEST_BLOCK <= block < x.shape[-1] <= LONGEST_ROW
+def not_walked(block: int, x: torch.Tensor) -> bool:
+    """Whether a row fits into one block, so that nothing shows, or is too long to walk through."""
+    return not block < x.shape[-1] <= LONGEST_ROW
 
 
 def blocks(x: torch.Tensor, size: int) -> list[torch.Tensor]:
     """Return the blocks of `size` columns into which a kernel cuts the rows of x."""
     return [x[..., start : start + size] for start in range(0, x.shape[-1], size)]
-
-
-def softmax(x: torch.Tensor) -> torch.Tensor:
-    """Return the softmax of each row."""
-    return torch.softmax(x, dim=-1)
-
-
-def softmax_magnitude(x: torch.Tensor) -> torch.Tensor:
-    """exp makes an error in its argument, which grows with the argument, a relative error.
-
-    The argument is x - max, or, before the maximum is subtracted, x times log2(e) for exp2.
-    """
-    return (softmax(x) * (1 + 2 * x.abs() + _largest(x).abs())).nan_to_num(nan=0.0)
-
-
-def _largest(x: torch.Tensor) -> torch.Tensor:
-    """The maximum of each row, as a column."""
-    return x.amax(dim=-1, keepdim=True) if x.numel() else x
 
 
 def with_base_two(x: torch.Tensor) -> list[torch.Tensor]:
@@ -71,13 +55,13 @@ def with_temperature(x: torch.Tensor) -> list[torch.Tensor]:
 
 def one_too_many(x: torch.Tensor) -> torch.Tensor:
     """Return exp(x - max) / (1 + sum)."""
-    weights = torch.exp(x - _largest(x))
+    weights = torch.exp(x - row_maximum(x))
     return weights / (1 + weights.sum(dim=1, keepdim=True))
 
 
 def with_stale_maximum(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return exp(x - maximum up to the block) / sum, stored while the maximum was growing."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest, stored = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype), []
     for part in blocks(x, block):
@@ -92,7 +76,7 @@ def over_tiles(block: int, x: torch.Tensor) -> list[torch.Tensor]:
     if not 1 < block < 2 * rows or not x.numel():
         return []
     tiles = torch.split(x, block)
-    sums = [torch.exp(tile - _largest(tile)) for tile in tiles]
+    sums = [torch.exp(tile - row_maximum(tile)) for tile in tiles]
     alone = [tile / tile.sum() for tile in sums]
     whole = [torch.softmax(tile.flatten(), dim=0).view(tile.shape) for tile in tiles]
     return [torch.cat(alone), torch.cat(whole)]
@@ -107,7 +91,7 @@ def down_tiles(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def divided_by_length(x: torch.Tensor) -> torch.Tensor:
     """Return exp(x - max) divided by how many columns there are."""
-    return torch.exp(x - _largest(x)) / x.shape[1]
+    return torch.exp(x - row_maximum(x)) / x.shape[1]
 
 
 def lanes_wrapped(block: int, x: torch.Tensor) -> torch.Tensor | None:
@@ -115,24 +99,24 @@ def lanes_wrapped(block: int, x: torch.Tensor) -> torch.Tensor | None:
     columns = x.shape[1]
     if block <= columns:
         return None
-    weights = torch.exp(x - _largest(x))
+    weights = torch.exp(x - row_maximum(x))
     wrapped = weights[:, torch.arange(block) % columns]
     return weights / wrapped.sum(dim=1, keepdim=True)
 
 
 def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax in lanes, whose sums are added without a common maximum."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     padded = torch.nn.functional.pad(x, (0, -x.shape[1] % block), value=-float("inf"))
     lanes = padded.view(x.shape[0], -1, block)
     total = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).nan_to_num(nan=0.0).sum((1, 2))
-    return torch.exp(x - _largest(x)) / total[:, None]
+    return torch.exp(x - row_maximum(x)) / total[:, None]
 
 
 def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax that multiplies the old sum by exp(new - old maximum)."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest = blocks(x, block)[0].amax(dim=1, keepdim=True)
     total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
@@ -145,9 +129,9 @@ def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def last_block_summed(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return a softmax whose sum is that of the last block alone."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
-    weights = torch.exp(x - _largest(x))
+    weights = torch.exp(x - row_maximum(x))
     return weights / blocks(weights, block)[-1].sum(dim=1, keepdim=True)
 
 
@@ -162,14 +146,14 @@ def padding_counted(block: int, x: torch.Tensor) -> torch.Tensor | None:
 
 def each_block_alone(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return the softmax of each block of a row for itself."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     return torch.cat([softmax(part) for part in blocks(x, block)], dim=1)
 
 
 def sum_not_rescaled(block: int, x: torch.Tensor) -> torch.Tensor | None:
     """Return an online softmax whose sum keeps the terms of older maxima as they were."""
-    if too_many_steps(block, x):
+    if not_walked(block, x):
         return None
     highest = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype)
     total = torch.zeros((x.shape[0], 1), dtype=x.dtype)

@@ -9,7 +9,7 @@ import pytest
 from graders.authoring.grade_cells import hidden_points, public_points
 from graders.authoring.rooms import Rooms, find_root
 from graders.cli.demo import as_expected, gradebook_table
-from graders.grading.demo import Demo, Row
+from graders.grading.demo import Demo, DemoRow
 from graders.judge import discovery
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ class Class:
         self.said: list[str] = []
         rooms = Rooms(find_root(Path(__file__)))
         self.demo = Demo(rooms, folder / "demo", "vector_add", self.said.append)
-        self.rows: dict[str, Row] = {row.pupil.name: row for row in self.demo.run()}
+        self.rows: dict[str, DemoRow] = {row.pupil.name: row for row in self.demo.run()}
 
     def autograded(self, name: str) -> nbformat.NotebookNode:
         folder = self.demo.course / "autograded" / name / self.demo.assignment

@@ -10,14 +10,22 @@ import torch
 
 from graders.judge.cases.compare import expect, wrong_elements
 from graders.judge.diagnosis.explain import Failure, explain
-from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception, TensorSpec
+from graders.judge.records import (
+    Case,
+    Evidence,
+    Exercise,
+    ExpectedWrong,
+    Fault,
+    Misconception,
+    TensorSpec,
+)
 
 SUBTRACTS = Misconception(
     code="subtracts",
     title="It subtracts",
     message="The values are differences.",
     next_step="Use +.",
-    imitate=lambda x, y: x - y,
+    expected_wrong=(ExpectedWrong(lambda x, y: x - y),),
 )
 UNMASKED = Misconception(
     code="missing-mask",
@@ -161,7 +169,7 @@ def test_a_mistake_that_would_have_failed_elsewhere_stands_back() -> None:
     fault = Fault("out-of-bounds-load", "8 of 16 lanes are outside.", line=7)
     failure = fail(None, faults=(fault,), status="raised")
     first = replace(ADD.misconceptions[0], faults=frozenset({fault.code}))
-    second = replace(first, code="load-outside", imitate=None)
+    second = replace(first, code="load-outside", expected_wrong=())
     exercise = replace(ADD, misconceptions=(first, second))
     args = (torch.randn(40), torch.randn(40))
     held = [(args, expect(ADD, args))]
@@ -192,7 +200,14 @@ def test_an_error_in_a_record_never_hides_the_failure() -> None:
     def broken(*_: Any) -> torch.Tensor:
         raise RuntimeError
 
-    careless = Misconception("careless", "t", "m", "n", imitate=broken, footprint=broken)  # type: ignore[arg-type]
+    careless = Misconception(
+        "careless",
+        "t",
+        "m",
+        "n",
+        expected_wrong=(ExpectedWrong(broken),),
+        detector=broken,  # type: ignore[arg-type]
+    )
     exercise = Exercise(**{**vars(ADD), "misconceptions": (careless,)})
     failure = fail(lambda x, y: torch.zeros_like(x))
     assert explain(exercise, [failure], "interpret")[0].code == "all-zeros"

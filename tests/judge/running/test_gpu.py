@@ -17,7 +17,8 @@ import triton
 from triton.runtime import autotuner
 
 from graders.judge import discovery
-from graders.judge.records import Case, Exercise, Finding, GraderError, TensorSpec, Tolerance
+from graders.judge.records import Case, Exercise, GraderError, TensorSpec, Tolerance
+from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.interpret import prepare

@@ -15,7 +15,8 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
 from graders.judge.capture.plan import CasePlan, LaunchPlan, TensorRef
-from graders.judge.records import KernelResources, Speed, TensorSpec, Workload
+from graders.judge.records import TensorSpec, Workload
+from graders.judge.report import KernelResources, Speed
 from graders.judge.running import gpu_lock
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved

@@ -97,10 +97,10 @@ def test_the_model_solution_stands_alone_without_a_submission(
 def test_what_was_measured_is_the_limit_of_later_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slower = h200().__class__(**{**vars(h200()), "gb_per_s": 4200.0})
+    slower = h200().__class__(**{**vars(h200()), "gbytes_per_second": 4200.0})
     monkeypatch.setattr(measuring, "measure_mine", lambda clock, plan: slower)
     told = asked(tmp_path, measure=True)
-    assert (told["device"], told["gpu"]["gb_per_s"]) == (DEVICE, 4200.0)
+    assert (told["device"], told["gpu"]["gbytes_per_second"]) == (DEVICE, 4200.0)
     assert kept_gpu(tmp_path, DEVICE) == slower
     found = standing(tmp_path)
     assert (found.gpu, found.measured) == (slower, True)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from graders.judge import discovery
-from graders.judge.records import Case, Finding, TensorSpec
+from graders.judge.records import Case, TensorSpec
+from graders.judge.report import Finding
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
 from tests.judge.static.read_honest import HEAD, HONEST, KERNEL, LAUNCH

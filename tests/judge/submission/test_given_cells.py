@@ -21,7 +21,8 @@ from graders.authoring.rooms import Rooms, find_root, slug_of
 from graders.grading.judging import bare_notebook
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.records import Exercise, Verdict
+from graders.judge.records import Exercise
+from graders.judge.report import Verdict
 from graders.judge.submission.given_cells import fingerprints, given_in
 from graders.judge.submission.operations import OPERATIONS
 from graders.judge.submission.python_text import Cell, parsed

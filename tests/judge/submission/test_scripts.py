@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graders.judge.records import Finding
+from graders.judge.report import Finding
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from tests.support.exercise_records import an_exercise
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from triton_util.bench import Clock, GpuState, Measurement, NoGpuError, Plan, compare
+from triton_util.bench import Clock, GpuState, Measurement, NoGpuError, TimingPlan, compare
 from triton_util.bench.clock import CudaClock
 
 
@@ -60,7 +60,7 @@ def numbered(seed: int) -> tuple[int]:
     return (seed,)
 
 
-QUICK = Plan(min_rounds=20, max_rounds=60, precision=0.004)
+QUICK = TimingPlan(min_rounds=20, max_rounds=60, precision=0.004)
 
 
 def test_a_slow_down_of_a_fifth_is_told_apart_every_time() -> None:
@@ -70,7 +70,7 @@ def test_a_slow_down_of_a_fifth_is_told_apart_every_time() -> None:
             {"honest": doubling(1.0), "slow": doubling(1.2)},
             numbered,
             check=is_double,
-            plan=Plan(min_rounds=15, max_rounds=60, seed=seed),
+            plan=TimingPlan(min_rounds=15, max_rounds=60, seed=seed),
             clock=clock,
         )
         interval = slow.slower_than(honest)
@@ -83,7 +83,7 @@ def test_the_same_contender_twice_differs_by_less_than_three_percent() -> None:
         once, again = compare(
             {"once": doubling(1.0), "again": doubling(1.0)},
             numbered,
-            plan=Plan(min_rounds=15, max_rounds=100, seed=seed),
+            plan=TimingPlan(min_rounds=15, max_rounds=100, seed=seed),
             clock=FakeClock(noise=0.03, heat_per_call=0.0005),
         )
         assert abs(again.median_ms / once.median_ms - 1) < 0.03
@@ -102,7 +102,7 @@ def test_inputs_are_new_in_every_round_and_order_changes() -> None:
         return call
 
     contenders = {label: noting(label) for label in "abc"}
-    compare(contenders, numbered, plan=Plan(min_rounds=20, max_rounds=20), clock=FakeClock())
+    compare(contenders, numbered, plan=TimingPlan(min_rounds=20, max_rounds=20), clock=FakeClock())
     numbers = [number for label, number in seen if label == "a"]
     assert len(set(numbers)) == len(numbers) == 23, "20 rounds and 3 of warming up"
     firsts = [label for label, number in seen if number >= 0][::3]
@@ -178,7 +178,7 @@ def test_stops_when_precise_and_else_says_so() -> None:
 
 
 def test_patience_ends() -> None:
-    plan = Plan(min_rounds=10, max_rounds=10**6, max_seconds=0.05, precision=0.0)
+    plan = TimingPlan(min_rounds=10, max_rounds=10**6, max_seconds=0.05, precision=0.0)
     (timing,) = compare({"it": doubling(1.0)}, numbered, plan=plan, clock=FakeClock(noise=0.2))
     assert 0 < len(timing.samples) < 10**6
 
@@ -187,7 +187,7 @@ def test_throttling_is_noted_with_its_share() -> None:
     cool = GpuState(1980, 3201, 40, 300.0)
     hot = GpuState(1200, 3201, 86, 700.0, ("thermal limit",))
     clock = FakeClock(states=[cool, hot, hot, cool])
-    plan = Plan(min_rounds=10, max_rounds=10)
+    plan = TimingPlan(min_rounds=10, max_rounds=10)
     (timing,) = compare({"it": doubling(1.0)}, numbered, plan=plan, clock=clock)
     assert timing.believed
     assert timing.notes == ("the GPU was slowed by its thermal limit in 50% of rounds",)

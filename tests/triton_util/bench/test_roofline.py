@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triton_util.bench import GPUS, find_gpu, floor_of, limit_of, percentage_of_limit
-from triton_util.bench.roofline import Gpu
+from triton_util.hardware import Gpu
 
 
 def gpu(name: str) -> Gpu:
@@ -27,7 +27,7 @@ def gpu(name: str) -> Gpu:
     ],
 )
 def test_device_names_are_understood(device: str, name: str) -> None:
-    assert gpu(device).name == name
+    assert gpu(device) is GPUS[name]
 
 
 @pytest.mark.parametrize("device", ["NVIDIA L40S", "NVIDIA GeForce GTX 1080", "AMD MI300X", ""])
@@ -36,7 +36,9 @@ def test_other_devices_are_not_guessed(device: str) -> None:
 
 
 def test_ridge_points() -> None:
-    ridges = {name: round(gpu(name).ridge) for name in ("T4", "A100", "H100", "H200")}
+    ridges = {
+        name: round(gpu(name).ridge(tensor_cores=True)) for name in ("T4", "A100", "H100", "H200")
+    }
     assert ridges == {"T4": 203, "A100": 153, "H100": 295, "H200": 206}
 
 
@@ -52,12 +54,12 @@ def test_a_relu_is_bound_by_memory_and_a_matmul_by_compute() -> None:
 
 
 def test_intensity_at_the_ridge_is_bound_by_both() -> None:
-    for one in GPUS:
+    for one in GPUS.values():
         n_bytes = 1e9
-        flops = one.ridge * n_bytes
+        flops = one.ridge(tensor_cores=True) * n_bytes
         at_ridge = limit_of(n_bytes, flops, one).ms
-        assert at_ridge == pytest.approx(n_bytes / one.gb_per_s / 1e6)
-        assert at_ridge == pytest.approx(flops / one.half_tflops / 1e9)
+        assert at_ridge == pytest.approx(n_bytes / one.gbytes_per_second / 1e6)
+        assert at_ridge == pytest.approx(flops / one.fp16_tflops / 1e9)
 
 
 def test_percentage() -> None:
@@ -76,7 +78,7 @@ def test_the_floor_never_lies_above_the_limit_and_lets_writes_stay_in_the_cache(
 
 
 def test_the_table_is_consistent() -> None:
-    for one in GPUS:
-        assert one.half_tflops > one.fp32_tflops > 0
+    for one in GPUS.values():
+        assert one.fp16_tflops > one.fp32_tflops > 0
         assert 0 < one.shared_memory <= 228 * 1024
         assert one.bfloat16 == (one.capability >= 80)

@@ -104,7 +104,7 @@ def test_without_a_gpu_only_limits_are_told() -> None:
 
 def test_what_was_measured_of_a_gpu_is_kept(tmp_path: Path) -> None:
     assert kept_gpu(tmp_path, "NVIDIA X") is None
-    mine = replace(h200(), name="X, measured", gb_per_s=4200.0)
+    mine = replace(h200(), name="X, measured", gbytes_per_second=4200.0)
     keep_gpu(tmp_path / "new", "NVIDIA X", mine)
     keep_gpu(tmp_path / "new", "NVIDIA Y", h200())
     assert kept_gpu(tmp_path / "new", "NVIDIA X") == mine

@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
+from triton_util.explain.occupancy import occupancy
 from triton_util.explain.ptx import Access, facts_by_line, total, widest_load
-from triton_util.explain.targets import TARGETS, occupancy
+from triton_util.hardware import ARCHITECTURES
 
 PTX = """
 .visible .entry kernel(.param .u64 p) .reqntid 128
@@ -93,10 +94,10 @@ def test_what_else_a_line_became() -> None:
 def test_occupancy(
     arch: int, registers: int, shared: int, warps: int, programs: int, limited_by: str
 ) -> None:
-    found = occupancy(TARGETS[arch], registers, shared, warps)
+    found = occupancy(ARCHITECTURES[arch], registers, shared, warps)
     assert found.programs == programs
     assert found.warps == programs * warps
-    assert found.share == pytest.approx(programs * warps / TARGETS[arch].warps)
+    assert found.share == pytest.approx(programs * warps / ARCHITECTURES[arch].warps)
     assert found.limited_by == limited_by
 
 

@@ -10,7 +10,8 @@ from triton_util.interpreter.watchers.l2 import BlockLoads
 from triton_util.interpreter.watchers.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
-from triton_util.tracing.record import Argument, Record, Touch
+from triton_util.tracing.record import Record
+from triton_util.tracing.traced import Argument, Touch
 
 PRELUDE = (
     "import torch\nfrom tests.triton_util.tracing.traced_kernels import *\n"

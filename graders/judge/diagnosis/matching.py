@@ -1,0 +1,174 @@
+"""Does an output show a mistake? By what it equals, by what the engine saw, by other marks."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from graders.judge.cases.compare import (
+    DEFAULTS,
+    Expectation,
+    every,
+    sparse,
+    widened,
+    wrong_elements,
+)
+from graders.judge.records import Evidence, ExpectedWrong, Misconception
+
+LEAST_TOLERANCE = 1e-5  # relative; of float32 some dozens of roundings, far below any mistake
+FURTHER_ROUNDINGS = 4  # that a mistake may make on its way, beside those of the right result
+
+
+def shows(
+    misconception: Misconception, evidence: Evidence, slack: torch.Tensor | None = None
+) -> bool:
+    """Tell whether a failing case admits this misconception.
+
+    `slack` is how far a right output may be off, element by element (None: not at all).
+    """
+    seen = {fault.code for fault in evidence.faults}
+    named = seen | {f"{fault.code}:{fault.argument}" for fault in evidence.faults}
+    if misconception.faults & named:
+        return True
+    # A record may not have thought of every shape. That is no fault of the learner's, so an
+    # error in it only means that it does not match.
+    with contextlib.suppress(Exception):
+        if misconception.detector is not None and misconception.detector(evidence):
+            return True
+    if evidence.actual is None:
+        return False
+    return any(
+        _equals_one(expected, evidence, slack)
+        for expected in misconception.expected_wrong
+        if not expected.unless & seen
+    )
+
+
+def _equals_one(expected: ExpectedWrong, evidence: Evidence, slack: torch.Tensor | None) -> bool:
+    actual = evidence.actual
+    assert actual is not None
+    with contextlib.suppress(Exception):
+        for results in wrong_results(expected, evidence.args):
+            for wrong in results:
+                if expected.where_finite and wrong.shape == actual.shape:
+                    wrong = wrong.masked_fill(actual.isnan(), float("nan"))
+                if looks_like(evidence, wrong, slack):
+                    return True
+    return False
+
+
+def would_fail(misconception: Misconception, args: tuple[Any, ...], right: Expectation) -> bool:
+    """Tell whether the mistake gives a wrong result for these arguments, in each of its forms.
+
+    Only then a right output speaks against it. Where one form would not show, where nothing is
+    known of what the mistake computes, or where a detector may have seen yet another form of it,
+    the answer is no.
+    """
+    if not misconception.expected_wrong or misconception.detector is not None:
+        return False
+    with contextlib.suppress(Exception):
+        return all(
+            bool(results) and all(differs(wrong, right) for wrong in results)
+            for expected in misconception.expected_wrong
+            for results in wrong_results(expected, args)
+        )
+    return False
+
+
+def wrong_results(expected: ExpectedWrong, args: tuple[Any, ...]) -> Iterator[list[torch.Tensor]]:
+    """Yield what the mistake computes, in its forms: once, or for each block size."""
+    given = args if expected.in_memory else widened(args)
+    prefixes: list[tuple[int, ...]] = [(block,) for block in expected.blocks] or [()]
+    for prefix in prefixes:
+        found = expected.function(*prefix, *given)
+        if found is None:
+            yield []
+        else:
+            yield found if isinstance(found, list) else [found]
+
+
+def differs(wrong: torch.Tensor, right: Expectation) -> bool:
+    """Tell whether the judge would refuse a wrong result where the right one is known.
+
+    False too where the shapes do not agree: nobody can say then.
+    """
+    if tuple(wrong.shape) != right.shape:
+        return False
+    output = wrong if right.any_integer else wrong.to(right.dtype)
+    return bool((wrong_elements(output, right) & _known(wrong)).any())
+
+
+def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | None = None) -> bool:
+    """Tell whether the output is this wrong result, and the wrong result is not the right one.
+
+    Both are asked with the same tolerance: a coarse one, and where `slack` says how far a right
+    output may be off, a fine one, which tells mistakes that hardly show. NaN in the wrong result
+    stands for any value; something else must be left to recognise.
+    """
+    actual = evidence.actual
+    if actual is None or wrong.shape != actual.shape:
+        return False
+    known = _known(wrong)
+    if not known.any():
+        return False
+    right = evidence.expected.to(actual.dtype)
+    return any(
+        _agrees(actual, wrong, known, room) and not _agrees(right, wrong, known, room)
+        for room in _rooms(actual.dtype, wrong, slack)
+    )
+
+
+def _rooms(
+    dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None
+) -> Iterator[torch.Tensor]:
+    """How far an output may be off from a wrong result, element by element: coarse, then fine.
+
+    Nothing but zeros looks like many mistakes, so that no coarse look is taken at it.
+    """
+    size = wrong.double().abs().nan_to_num(nan=0.0, posinf=0.0)
+    largest = float(size.amax())
+    if not dtype.is_floating_point:
+        if largest:  # a fraction may have been rounded either way
+            yield torch.full_like(size, 0.999 if wrong.is_floating_point() else 0.0)
+    elif largest:
+        yield max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE) * (size + largest)
+    if slack is not None:
+        rel = DEFAULTS[dtype].rel if dtype in DEFAULTS else 0.0
+        yield slack + FURTHER_ROUNDINGS * rel * size
+
+
+def _agrees(
+    output: torch.Tensor, wrong: torch.Tensor, known: torch.Tensor, room: torch.Tensor
+) -> bool:
+    """Whether the output is the wrong result where that is known, up to `room`."""
+    step = sparse(output)  # most results are nothing like it, and a few elements show it
+    return all(
+        bool(_near(every(output, n), every(wrong, n), every(room, n))[every(known, n)].all())
+        for n in ((step, 1) if step > 1 else (1,))
+    )
+
+
+def close(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Return where two results agree up to a few roundings of the dtype of `actual`."""
+    size = expected.double().abs().nan_to_num(nan=0.0, posinf=0.0)
+    largest = float(size.amax()) if size.numel() else 0.0
+    tolerance = max(2 * torch.finfo(actual.dtype).eps, LEAST_TOLERANCE)
+    return _near(actual, expected, tolerance * (size + largest))
+
+
+def _near(output: torch.Tensor, wrong: torch.Tensor, room: torch.Tensor) -> torch.Tensor:
+    if not output.is_floating_point() and not wrong.is_floating_point():
+        return (output == wrong) | ((output.double() - wrong.double()).abs() <= room)
+    rounded = wrong.to(output.dtype) if output.is_floating_point() else wrong
+    got, want = output.double(), rounded.double()
+    return (got == want) | ((got - want).abs() <= room)
+
+
+def _known(wrong: torch.Tensor) -> torch.Tensor:
+    """Where a wrong result says something."""
+    if wrong.is_floating_point():
+        return ~wrong.isnan()
+    return torch.ones(wrong.shape, dtype=torch.bool)

@@ -1,0 +1,204 @@
+"""How one submission fared: findings, resources, speed, and the report that holds them.
+
+Everything here is plain frozen data, and goes to JSON and back without loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+GATES = ("read", "compile", "interpret", "traffic", "gpu")
+
+
+class Verdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNGRADED = "ungraded"
+
+
+class GateStatus(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Where output and reference differ: a small 2D map of cell states, already reduced.
+
+    `rows` holds one string per row, one character per cell:
+    `.` right, `x` wrong value, `o` never stored. `caption` describes it in words.
+    """
+
+    rows: tuple[str, ...]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A learner's mistake in a tutor's words: what, where, why and the next step."""
+
+    gate: str
+    code: str
+    title: str
+    message: str
+    line: int | None = None
+    case: str | None = None
+    next_step: str = ""
+    picture: Picture | None = None
+    original: str = ""  # the untranslated error, where there was one
+    where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
+
+    @property
+    def told(self) -> str:
+        """Place, message and next step as one paragraph."""
+        place = f"{self.where}, line {self.line}: " if self.where else ""
+        said = self.message.rstrip()
+        stop = "" if not self.next_step or said.endswith((".", "!", "?", ":", "`", "…")) else "."
+        return " ".join(f"{place}{said}{stop} {self.next_step}".split())
+
+    def to_line(self) -> dict[str, Any]:
+        """The six fields of the command line's contract."""
+        return {
+            "gate": self.gate,
+            "code": self.code,
+            "title": self.title,
+            "message": self.told,
+            "line": self.line,
+            "case": self.case,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field, as plain JSON."""
+        return dict(_plain(asdict(self)))
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding again; a field that an older one lacks takes its default."""
+        picture = data.get("picture")
+        drawn = None if picture is None else Picture(tuple(picture["rows"]), picture["caption"])
+        return cls(**{**_known(cls, data), "picture": drawn})
+
+
+@dataclass(frozen=True)
+class KernelResources:
+    """What the compiler made of one kernel for one target (sm number)."""
+
+    kernel: str
+    target: int
+    registers: int
+    shared_bytes: int
+    spill_bytes: int
+    load_bits: int = 0  # the widest load by one thread; 0: unknown, or none
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a submission was, as a share of the model solution's speed on the same GPU.
+
+    `bonus` of `max_bonus` points; both stand beside the points of the parts, never in them.
+    `problem` says why a time is not believed: then there is no bonus.
+    """
+
+    workload: str
+    gpu: str
+    ms: float
+    model_ms: float
+    fraction: float
+    bonus: int
+    max_bonus: int
+    words: str  # in a tutor's words
+    problem: str = ""
+
+    @property
+    def told(self) -> str:
+        """One paragraph: how fast, why, and what it is worth."""
+        if self.problem:
+            return f"It does not count: {self.problem}."
+        worth = f"{self.bonus} of {self.max_bonus} bonus points for speed."
+        return f"{self.ms:.4f} ms on {self.gpu} ({self.workload}). {self.words} {worth}"
+
+
+def awaits_gpu(gates: Mapping[str, str]) -> bool:
+    """Whether a GPU has still to judge it: right in the interpreter, and run nowhere else."""
+    return gates.get("interpret") == GateStatus.PASSED and gates.get("gpu") == GateStatus.NOT_RUN
+
+
+@dataclass(frozen=True)
+class Report:
+    """How one submission fared at one exercise."""
+
+    submission: str
+    exercise: str
+    verdict: Verdict
+    points: float | None  # None: ungraded
+    max_points: int
+    gates: Mapping[str, GateStatus]
+    findings: tuple[Finding, ...]
+    sandbox: str
+    seconds: float
+    cases_passed: int = 0
+    cases_total: int = 0
+    resources: tuple[KernelResources, ...] = ()
+    public_points: float | None = None  # what the public cases alone are worth
+    speed: Speed | None = None  # None: not measured
+    remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
+
+    def to_line(self) -> dict[str, Any]:
+        """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
+        measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
+        if self.remarks:
+            measured["remarks"] = [remark.to_line() for remark in self.remarks]
+        return {
+            "submission": self.submission,
+            "exercise": self.exercise,
+            "verdict": str(self.verdict),
+            "points": self.points,
+            "max_points": self.max_points,
+            "gates": {gate: str(self.gates[gate]) for gate in GATES},
+            "findings": [finding.to_line() for finding in self.findings],
+            "sandbox": self.sandbox,
+            "seconds": round(self.seconds, 3),
+            **measured,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field, as plain JSON: what the client, the marks and the grades are read from."""
+        return dict(_plain(asdict(self)))
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """The report again; a field that an older one lacks takes its default."""
+        speed = data.get("speed")
+        return cls(
+            **{
+                **_known(cls, data),
+                "verdict": Verdict(data["verdict"]),
+                "gates": {gate: GateStatus(status) for gate, status in data["gates"].items()},
+                "findings": tuple(Finding.from_json(finding) for finding in data["findings"]),
+                "remarks": tuple(Finding.from_json(remark) for remark in data.get("remarks", ())),
+                "resources": tuple(
+                    KernelResources(**_known(KernelResources, made))
+                    for made in data.get("resources", ())
+                ),
+                "speed": None if speed is None else Speed(**_known(Speed, speed)),
+            }
+        )
+
+
+def _plain(value: Any) -> Any:
+    """The same with lists for tuples and strings for the words of an enumeration."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+def _known(kind: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the data that are fields of a dataclass."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in data.items() if name in names}

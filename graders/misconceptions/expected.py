@@ -1,0 +1,86 @@
+"""Wrong results as data: what a mistake would compute, and what it would read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+
+from graders.judge.records import ExpectedWrong
+
+Result = Callable[..., torch.Tensor | None]
+Results = Callable[..., list[torch.Tensor]]
+
+BLOCK_SIZES = tuple(2**power for power in range(13))
+"""The block sizes that are tried where a mistake depends on one."""
+WIDE_BLOCKS = tuple(size for size in BLOCK_SIZES if size >= 16)
+"""Those that are tried where a mistake shows in a walk through the blocks of a row."""
+
+
+def computes(*functions: Result | Results, where_finite: bool = False) -> tuple[ExpectedWrong, ...]:
+    """Return the wrong results `function(*args)`."""
+    return tuple(ExpectedWrong(function, where_finite=where_finite) for function in functions)
+
+
+def computes_with_block(
+    *functions: Result | Results,
+    blocks: tuple[int, ...] = BLOCK_SIZES,
+    in_memory: bool = False,
+    unless: frozenset[str] = frozenset(),
+) -> tuple[ExpectedWrong, ...]:
+    """Return the wrong results `function(block, *args)`, for each of these block sizes."""
+    return tuple(
+        ExpectedWrong(function, blocks, in_memory=in_memory, unless=unless)
+        for function in functions
+    )
+
+
+def walks_through_blocks(
+    *functions: Result | Results, unless: frozenset[str] = frozenset()
+) -> tuple[ExpectedWrong, ...]:
+    """Return the wrong results `function(block, *args)` of walks through a row, block by block."""
+    return computes_with_block(*functions, blocks=WIDE_BLOCKS, unless=unless)
+
+
+def computes_from_memory(*functions: Result | Results) -> tuple[ExpectedWrong, ...]:
+    """Return the wrong results `function(*args)` of arguments whose strides are misread."""
+    return tuple(ExpectedWrong(function, in_memory=True) for function in functions)
+
+
+def each(results: Iterable[torch.Tensor | None]) -> list[torch.Tensor]:
+    """Return those of the results that there are."""
+    return [result for result in results if result is not None]
+
+
+def read_as(
+    tensor: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> torch.Tensor | None:
+    """Return what a kernel reads from `tensor` with other strides; None outside its storage."""
+    if 0 in shape:
+        return None
+    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    length = tensor.untyped_storage().nbytes() // tensor.itemsize
+    if tensor.storage_offset() + last >= length:
+        return None
+    return tensor.as_strided(shape, strides)
+
+
+def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments as a kernel reads them that takes rows to be dense.
+
+    First those of all tensors, then those of one of them. What would leave the storage, or
+    changes nothing, is left out.
+    """
+    ghosts = [_as_if_contiguous(arg) for arg in args]
+    known = [place for place, ghost in enumerate(ghosts) if ghost is not None]
+    choices = [known] if len(known) < 2 else [known, *([place] for place in known)]
+    for chosen in choices:
+        if chosen:
+            yield tuple(ghosts[i] if i in chosen else arg for i, arg in enumerate(args))
+
+
+def _as_if_contiguous(arg: Any) -> torch.Tensor | None:
+    if not isinstance(arg, torch.Tensor) or arg.is_contiguous():
+        return None
+    return read_as(arg, tuple(arg.shape), torch.empty(arg.shape, device="meta").stride())
