@@ -18,7 +18,7 @@ WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest colab lint build demo bench doctor clean browser
+.PHONY: help lab test test-oldest colab lint build demo bench site doctor clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ demo: $(READY) build ## take a class of demonstration through nbgrader and print
 
 bench: $(READY) ## print what the interpreter and the feedback cost
 	$(BIN)/python benchmarks/interpreter.py && $(BIN)/python benchmarks/feedback.py
+
+site: $(READY) ## build the public site in build/site: documents and lessons that were run
+	$(BIN)/python site/build.py
 
 doctor: $(READY) ## say what works on this machine
 	$(BIN)/tilewise doctor
