@@ -90,11 +90,17 @@ def controls_of(widgets: Mapping[str, Any], fewer: Mapping[str, tuple[Any, ...]]
 
 
 def explorer_html(
-    title: str, controls: Sequence[Control], state: Callable[..., str], markup: bool, identity: str
+    title: str,
+    controls: Sequence[Control],
+    state: Callable[..., str],
+    markup: bool,
+    identity: str,
+    note: str = "",
 ) -> str:
     """Controls and what they show, with every state in the page.
 
     state: from the controls' values by name to plain text, or to HTML where `markup` is true.
+    note: a sentence under it.
     Raises ValueError where a page would have to carry more than `MOST_STATES`.
     """
     count = math.prod(len(control.values) for control in controls)
@@ -117,11 +123,12 @@ def explorer_html(
     values = [[str(value) for value in control.values] for control in controls]
     data = json.dumps({"values": values, **_packed(shown)}, ensure_ascii=False)
     stage = shown[first] if markup else f"<pre>{html.escape(shown[first])}</pre>"
+    said = f'<p class="tw-note">{html.escape(note)}</p>' if note else ""
     return (
         f'<div class="tw-explorer" role="group" aria-label="Explorer: {html.escape(title)}" '
         f'data-markup="{"yes" if markup else "no"}" data-pagefind-ignore>'
         f'<div class="tw-controls">{fields}</div>'
-        f'<div class="tw-stage" role="status" aria-live="polite">{stage}</div>'
+        f'<div class="tw-stage" role="status" aria-live="polite">{stage}</div>{said}'
         f'<script type="application/json">{data.replace("<", chr(92) + "u003c")}</script></div>'
     )
 

@@ -141,8 +141,12 @@ def _standing_in(page: Page) -> Iterator[None]:
     def follow(text_of: Any, controls: dict[str, Any]) -> None:
         name = getattr(text_of, "__name__", "") or text_of.func.__name__  # a partial has no name
         name = name.removesuffix("_text")
-        made = interactive.controls_of(controls, interactive.FEWER_VALUES.get(name, {}))
-        page.shown.append(interactive.explorer_html(name, made, text_of, False, page.identity()))
+        fewer = interactive.FEWER_VALUES.get(name, {})
+        made = interactive.controls_of(controls, fewer)
+        note = "A choice of values; in your notebook it takes them all." if fewer else ""
+        page.shown.append(
+            interactive.explorer_html(name, made, text_of, False, page.identity(), note)
+        )
 
     def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
         names = _asked(page.source)
