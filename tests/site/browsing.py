@@ -56,6 +56,7 @@ class Visitor:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = webdriver.ChromeService(executable_path=str(DRIVER))
         self.browser = webdriver.Chrome(options=options, service=service)
+        self.browser.set_script_timeout(120)  # axe-core on a busy machine
         self.address = address
         axe = resources.files("axe_core_python") / "axe.min.js"
         self._axe = axe.read_text(encoding="utf-8")
