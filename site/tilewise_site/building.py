@@ -166,7 +166,9 @@ def run_sphinx(target: Path, work: Path, data: Mapping[str, Any]) -> None:
 def index_pages(target: Path) -> None:
     """Write the index of the search beside the pages."""
     command = [sys.executable, "-m", "pagefind_bin_extended", "--site", str(target), "--quiet"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:  # otherwise it only says that Chinese words have no endings to cut off
+        raise RuntimeError(f"Pagefind failed:\n{done.stdout}{done.stderr}")
     for unused in (*target.glob("pagefind/*-ui.*"), target / "pagefind/pagefind-highlight.js"):
         unused.unlink()
 
