@@ -22,7 +22,7 @@ WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench doctor changelog release clean browser
+.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench site doctor changelog release clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ demo: $(READY) build ## take a class of demonstration through nbgrader and print
 
 bench: $(READY) ## print what the interpreter and the feedback cost
 	$(BIN)/python benchmarks/interpreter.py && $(BIN)/python benchmarks/feedback.py
+
+site: $(READY) ## build the public site in build/site: documents and lessons that were run
+	$(BIN)/python site/build.py
 
 doctor: $(READY) ## say what works on this machine
 	$(BIN)/tilewise doctor

@@ -14,8 +14,8 @@ def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
         print("First predict: replace None by a number in the cell above, then run both again.")
         return
     unit = f" {unit}" if unit else ""
-    print(f"You predicted: {_number(predicted)}{unit}")
-    print(f"It is:         {_number(actual)}{unit}")
+    print(f"You predicted: {number_text(predicted)}{unit}")
+    print(f"It is:         {number_text(actual)}{unit}")
     if predicted == actual or (math.isnan(predicted) and math.isnan(actual)):
         print("Exactly.")
     elif actual and math.isclose(predicted, actual, rel_tol=0.02):
@@ -24,7 +24,7 @@ def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
         print(f"You predicted {predicted / actual:.3g} times that.")
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number as people write it: 1,048,576 or 0.125."""
     if float(value).is_integer():
         return f"{int(value):,}"

@@ -1,0 +1,67 @@
+"""The documents of docs/ and the pages of site/pages, as sources for Sphinx."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# In the order of the contents; a test asks that no document of docs/ is missing.
+GROUPS = (
+    ("Use it", ("learn", "teach", "docker")),
+    ("Behind it", ("interpreter", "performance", "security", "architecture", "author", "site")),
+)
+_LINK = re.compile(r"(?<!!)\]\((\.\./[^)\s]*)\)")
+
+
+@dataclass(frozen=True)
+class Document:
+    """One page: where it stands on the site, its text in Markdown."""
+
+    page: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        found = re.search(r"^# (.+)$", self.text, re.MULTILINE)
+        return found[1].replace("`", "") if found else self.page
+
+    @property
+    def description(self) -> str:
+        """The first paragraph under the title, without marks: for search engines."""
+        after = self.text.split("\n", 1)[-1]
+        paragraphs = [part.strip() for part in re.split(r"\n\s*\n", after)]
+        plain = (part for part in paragraphs if part and part[0] not in "#|`<-[:")
+        return re.sub(r"[*`]|\[(.*?)\]\(.*?\)", r"\1", next(plain, self.title))[:300]
+
+
+def read_documents(folder: Path, repository: str, branch: str) -> list[Document]:
+    """The documents of `folder`; links that leave it go to the repository."""
+
+    def outside(match: re.Match[str]) -> str:
+        return f"]({repository}/blob/{branch}/{match[1].removeprefix('../')})"
+
+    return [
+        Document(f"docs/{path.stem}", _LINK.sub(outside, path.read_text(encoding="utf-8")))
+        for path in sorted(folder.glob("*.md"))
+    ]
+
+
+def grouped(documents: list[Document]) -> list[tuple[str, list[Document]]]:
+    """The documents in the groups of the contents; what no group names comes last."""
+    by_name = {document.page.removeprefix("docs/"): document for document in documents}
+    named = [name for _, names in GROUPS for name in names]
+    found = [
+        (title, [by_name[name] for name in names if name in by_name]) for title, names in GROUPS
+    ]
+    found[-1][1].extend(document for name, document in by_name.items() if name not in named)
+    return found
+
+
+def index(groups: list[tuple[str, list[str]]]) -> str:
+    """The source of the front page: only the order of all others; a template does the rest."""
+    trees = "\n".join(
+        f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
+        for title, pages in groups
+    )
+    return f"# Tilewise\n\n{trees}"
