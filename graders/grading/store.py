@@ -31,6 +31,7 @@ JUDGING = (
 WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
 # What a learner's notebook shows of results; a verdict does not depend on it.
 SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
+ORDER = "order.json"  # of the lessons; no mark depends on it
 UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
 
 
@@ -69,7 +70,7 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     """
     slug = discovery.exercise(exercise).lesson
     names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]
-    parts = [closure(names, root).digest(), _model_figures(exercise, root)]
+    parts = [closure(names, root).digest(), _figures(root, exercise, slug)]
     model = root / "solutions" / f"{slug}.py"
     if timed and model.is_file():
         parts.append(digest_of(model.read_bytes()))
@@ -77,9 +78,11 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     return digest_of(json.dumps(parts).encode())
 
 
-def _model_figures(exercise: str, root: Path) -> Any:
-    path = root / "graders" / "exercises" / "traffic.json"
-    return json.loads(path.read_text(encoding="utf-8")).get(exercise) if path.is_file() else None
+def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
+    """What the data beside the records, by exercise or by lesson, says of this one."""
+    files = sorted((root / "graders" / "exercises").glob("*.json"))
+    data = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.name != ORDER]
+    return [[table.get(exercise), table.get(slug)] for table in data]
 
 
 def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None) -> str:
