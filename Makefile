@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 OLDEST := .venv-oldest
 COLAB := .venv-colab
 COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
-SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
+SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 # what depends on the version of triton, and a sample of the kernels
 OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing tests/judge tests/solutions tests/test_course.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)

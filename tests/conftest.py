@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file stay together, unless they name another group; slow groups begin.
+def group_of(nodeid: str) -> str:
+    """What runs in one process, one after the other: a file, or the kernels of one exercise.
 
-    What a file prepares once is then prepared once, and no long file is left for the end.
+    A file prepares things for all of its tests; the kernels need no more than a judge. (The
+    marker `xdist_group` would say the same, but pytest 9.2 does not hear of it.)
     """
-    slow: set[str] = set()
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.as_posix()))
-        if item.get_closest_marker("slow"):
-            slow.add(group_of(item))
-    items.sort(key=lambda item: group_of(item) not in slow)
+    file, _, test = nodeid.partition("::")
+    _, _, parameters = test.partition("[")
+    lesson_exercise_kernel = parameters.split("-", 2)
+    if file.endswith("test_course.py") and len(lesson_exercise_kernel) == 3:
+        return f"kernels of {lesson_exercise_kernel[1]}"
+    return file
 
 
-def group_of(item: pytest.Item) -> str:
-    """The group in which the test runs, one process for all of it."""
-    marker = item.get_closest_marker("xdist_group")
-    assert marker is not None
-    return str(marker.args[0])
+class Spread(LoadFileScheduling):  # type: ignore[misc]
+    """Gives a process one group after the other."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread | None:
+    """In place of xdist's own for `--dist loadfile`."""
+    return Spread(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow groups begin, so that no long file is left for the end."""
+    slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: group_of(item.nodeid) not in slow)

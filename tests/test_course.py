@@ -23,14 +23,13 @@ LESSONS = ROOMS.lesson_files()
 
 
 def of_kind(kind: str) -> pytest.MarkDecorator:
-    """A test for each stub, solution, right or wrong kernel; those of an exercise stay together."""
+    """A test for each stub, solution, right or wrong kernel; conftest.py reads their names."""
     return pytest.mark.parametrize(
         "kernel",
         [
             pytest.param(
                 kernel,
                 id=f"{discovery.exercise(kernel.exercise).lesson}-{kernel.exercise}-{kernel.path.stem}",
-                marks=pytest.mark.xdist_group(f"kernels of {kernel.exercise}"),
             )
             for kernel in kept_verdicts.chosen(kind)
         ],

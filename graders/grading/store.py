@@ -32,6 +32,7 @@ JUDGING = (
 WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
 # What a learner's notebook shows of results; a verdict does not depend on it.
 SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
+ORDER = "order.json"  # of the lessons; no mark depends on it
 UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
 
 
@@ -70,8 +71,7 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     """
     slug = discovery.exercise(exercise).lesson
     names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]
-    figures = [_kept("traffic.json", exercise, root), _kept("lesson_cells.json", slug, root)]
-    parts = [closure(names, root).digest(), *figures]
+    parts = [closure(names, root).digest(), _figures(root, exercise, slug)]
     model = root / "solutions" / f"{slug}.py"
     if timed and model.is_file():
         parts.append(digest_of(model.read_bytes()))
@@ -79,10 +79,11 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     return digest_of(json.dumps(parts).encode())
 
 
-def _kept(name: str, entry: str, root: Path) -> Any:
-    """An entry of a file that `tilewise build` keeps beside the exercises; None without one."""
-    path = root / "graders" / "exercises" / name
-    return json.loads(path.read_text(encoding="utf-8")).get(entry) if path.is_file() else None
+def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
+    """What the data beside the records, by exercise or by lesson, says of this one."""
+    files = sorted((root / "graders" / "exercises").glob("*.json"))
+    data = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.name != ORDER]
+    return [[table.get(exercise), table.get(slug)] for table in data]
 
 
 def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None) -> str:

@@ -110,6 +110,13 @@ def test_figures_of_a_solution_regrade_its_exercise(house: Path) -> None:
     assert changed(house, "graders/exercises/traffic.json", twice) == {"gelu"}
 
 
+def test_data_beside_the_records_is_by_exercise_or_by_lesson() -> None:
+    known = {*discovery.exercises(), *discovery.lessons(), *discovery.numbers()}
+    for path in (ROOT / "graders" / "exercises").glob("*.json"):
+        if path.name != store.ORDER:
+            assert set(json.loads(path.read_text())) <= known, f"{path.name}: no key holds it"
+
+
 @pytest.mark.parametrize("file", ["solutions/fusion.py", "graders/workloads.py"])
 def test_what_only_speed_depends_on_regrades_where_speed_counts(house: Path, file: str) -> None:
     assert changed(house, file, one_more_name) == set()
