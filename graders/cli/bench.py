@@ -19,15 +19,15 @@ from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import words
-from triton_util.bench.page import modelled_html, page, standing_html
-from triton_util.bench.standing import Modelled, Standing
+from triton_util.bench.page import comparison_html, modelled_html, page
+from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.client.attempts import folder
 from triton_util.figures.drawing import Drawing
 from triton_util.figures.roofline import roofline
-from triton_util.figures.standing import standing as standing_drawing
+from triton_util.figures.speed_comparison import speed_comparison as comparison_drawing
 
 Target = tuple[Exercise, Path]
-Found = Standing | Modelled
+Found = SpeedComparison | Modelled
 
 
 @click.command()
@@ -145,7 +145,7 @@ def _time(
     model: bool,
     seconds: float,
     compiled: bool,
-) -> Standing | None:
+) -> SpeedComparison | None:
     try:
         with console.status(f"timing {exercise.name} …"):
             found = limits.stand(
@@ -167,7 +167,7 @@ def _time(
     return found
 
 
-def _table(found: Standing) -> Table:
+def _table(found: SpeedComparison) -> Table:
     notes = [f"Note: {line}" for line in words.doubts(found)]
     notes += [f"What may help: {remark}" for remark in found.remarks]
     caption = "\n".join([*notes, words.limit(found), words.method(found)])
@@ -207,14 +207,16 @@ def _write(output: Path, found: list[Found]) -> Path:
         stem = re.sub(r"\W", "_", one.exercise)
         (output / f"{stem}.png").write_bytes(drawing.png())
         (output / f"{stem}.txt").write_text(drawing.alt + "\n", encoding="utf-8")
-        cards.append(standing_html(one) if isinstance(one, Standing) else modelled_html(one))
+        cards.append(
+            comparison_html(one) if isinstance(one, SpeedComparison) else modelled_html(one)
+        )
     place = output / "index.html"
     place.write_text(page("How fast are these kernels?", cards), encoding="utf-8")
     return place
 
 
 def _drawing(found: Found) -> Drawing:
-    if isinstance(found, Standing):
-        return standing_drawing(found)
+    if isinstance(found, SpeedComparison):
+        return comparison_drawing(found)
     points = {found.exercise: found.intensity} if found.operations else {}
     return roofline(points, found.tensor_cores)

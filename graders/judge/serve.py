@@ -83,7 +83,7 @@ class Server:
         remarks = limits.compiler_remarks(
             submission.source, exercise.name, work, found.gpu.capability
         )
-        return {"standing": replace(found, remarks=remarks).to_json()}
+        return {"comparison": replace(found, remarks=remarks).to_json()}
 
     def _warm(self, _request: Answer) -> Answer:
         self.judge.warm()

@@ -20,8 +20,8 @@ from graders.judge.records import GraderError
 from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
 from tests.support.places import RIGHT_KERNELS, WRONG_KERNELS
-from tests.support.standings import h200, runner, softmax_standing
-from triton_util.bench.standing import MINE, Standing
+from tests.support.speed_comparisons import h200, runner, softmax_comparison
+from triton_util.bench.speed_comparison import MINE, SpeedComparison
 from triton_util.client import timing
 from triton_util.notebook.session import Session
 
@@ -45,9 +45,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """A GPU that answers at once; the requests that it gets."""
     requests: list[dict[str, Any]] = []
 
-    def stand(exercise: Any, folder: Path, **options: Any) -> Standing:
+    def stand(exercise: Any, folder: Path, **options: Any) -> SpeedComparison:
         requests.append({"exercise": exercise.name, **options})
-        return softmax_standing()
+        return softmax_comparison()
 
     monkeypatch.setattr(limits, "has_gpu", lambda: True)
     monkeypatch.setattr(limits, "stand", stand)
@@ -111,7 +111,7 @@ def test_on_a_gpu_the_table_and_the_pictures_are_those_of_the_run(
 def test_what_could_not_be_timed_is_said_and_fails(
     asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*args: Any, **options: Any) -> Standing:
+    def broken(*args: Any, **options: Any) -> SpeedComparison:
         raise GraderError("timing did not come to an end within 9 s")
 
     monkeypatch.setattr(limits, "stand", broken)
@@ -173,8 +173,8 @@ def softmax(x: Any) -> Any:
     return x
 
 
-def test_speed_shows_the_standing(capsys: pytest.CaptureFixture[str]) -> None:
-    judge = FakeJudge({"ok": True, "standing": softmax_standing(runner(MINE, 0.13)).to_json()})
+def test_speed_shows_the_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+    judge = FakeJudge({"ok": True, "comparison": softmax_comparison(runner(MINE, 0.13)).to_json()})
     timing.speed(softmax, Session(globals(), ()), judge, quick=True)  # type: ignore[arg-type]
     assert "softmax: 43 % of the limit" in capsys.readouterr().out
     assert judge.asked[0]["op"] == "speed"
@@ -191,7 +191,7 @@ def test_speed_without_a_gpu_is_labelled_as_modelled(capsys: pytest.CaptureFixtu
     assert "nothing about how fast" in told
 
 
-@pytest.mark.parametrize("given", ["no_such_thing", 5, softmax_standing])
+@pytest.mark.parametrize("given", ["no_such_thing", 5, softmax_comparison])
 def test_speed_of_what_is_no_exercise_is_a_finding(
     given: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""A standing as a card: the table, the pictures, and what the compiler's output tells."""
+"""A comparison of speeds as a card: table, pictures, and what the compiler made of the kernel."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import html
 from collections.abc import Sequence
 
 from triton_util.bench import words
-from triton_util.bench.standing import Modelled, Standing
+from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.client.card import frame, prose
 from triton_util.figures.roofline import roofline
-from triton_util.figures.standing import standing as drawing
+from triton_util.figures.speed_comparison import speed_comparison as drawing
 from triton_util.theme import LIGHT, figure_html
 
 _STYLE = """<style>
@@ -19,7 +19,7 @@ _STYLE = """<style>
 </style>"""
 
 
-def standing_html(found: Standing) -> str:
+def comparison_html(found: SpeedComparison) -> str:
     """The card of one run, which stands alone and follows the theme."""
     name = html.escape(found.exercise)
     verdict = f"<code>{name}</code>: {html.escape(words.headline(found))}"
@@ -70,7 +70,7 @@ def _wrapped(card: str) -> str:
     return f'<div class="tw-bench">{_STYLE}{card}</div>'
 
 
-def _remarks(found: Standing) -> str:
+def _remarks(found: SpeedComparison) -> str:
     told = "".join(prose(remark) for remark in found.remarks)
     return f'<div class="tw-next"><b>What may help</b>{told}</div>' if told else ""
 

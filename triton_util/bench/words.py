@@ -1,10 +1,10 @@
-"""A standing in sentences and rows, which the terminal and the page share."""
+"""A comparison of speeds in sentences and rows, which the terminal and the page share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_util.bench.standing import MODEL, TORCH, Modelled, Runner, Standing
+from triton_util.bench.speed_comparison import MODEL, TORCH, Modelled, Runner, SpeedComparison
 from triton_util.hardware import GPUS
 
 NO_GPU = "There is no GPU here, so speed cannot be measured."
@@ -16,7 +16,7 @@ MODELLED_COLUMNS = ("GPU", "least time", "limited by", "operations per byte at t
 COLUMNS = ("", "time", "95 % interval", "spread", "rate", "of the limit", "against torch")
 
 
-def headline(found: Standing) -> str:
+def headline(found: SpeedComparison) -> str:
     """What the run says of its first contender, in one sentence."""
     first = found.runners[0]
     if first.ms is None:
@@ -31,7 +31,7 @@ def headline(found: Standing) -> str:
     return ", ".join(parts)
 
 
-def limit(found: Standing) -> str:
+def limit(found: SpeedComparison) -> str:
     """Where the limit comes from."""
     gpu = found.gpu
     what = "moving its bytes" if found.limit.bound == "memory" else "its arithmetic"
@@ -43,7 +43,7 @@ def limit(found: Standing) -> str:
     )
 
 
-def work(found: Standing | Modelled) -> str:
+def work(found: SpeedComparison | Modelled) -> str:
     """The least work, in one phrase."""
     if not found.operations:
         return f"{found.n_bytes / 1e6:,.0f} MB to move, and nothing to compute"
@@ -65,13 +65,13 @@ def modelled_rows(found: Modelled) -> list[tuple[str, ...]]:
     return told
 
 
-def rows(found: Standing) -> list[tuple[str, ...]]:
+def rows(found: SpeedComparison) -> list[tuple[str, ...]]:
     """One row per contender, under `COLUMNS`."""
     torch = found.runner(TORCH)
     return [_row(found, runner, None if torch is None else torch.ms) for runner in found.runners]
 
 
-def _row(found: Standing, runner: Runner, torch_ms: float | None) -> tuple[str, ...]:
+def _row(found: SpeedComparison, runner: Runner, torch_ms: float | None) -> tuple[str, ...]:
     if runner.ms is None:
         return (runner.label, "not timed", *[""] * 5)
     against = f"{torch_ms / runner.ms:.2f} ×" if torch_ms else ""
@@ -89,13 +89,13 @@ def _row(found: Standing, runner: Runner, torch_ms: float | None) -> tuple[str, 
     )
 
 
-def doubts(found: Standing) -> list[str]:
+def doubts(found: SpeedComparison) -> list[str]:
     """Why a time is missing or not believed, and what disturbed the run."""
     told = [f"{r.label}: {problem}" for r in found.runners for problem in r.problems]
     return [*told, *found.notes]
 
 
-def method(found: Standing) -> str:
+def method(found: SpeedComparison) -> str:
     """How it was measured, in one line."""
     rounds = max((runner.rounds for runner in found.runners), default=0)
     details = "; ".join(part for part in (found.clocks, found.versions) if part)
@@ -105,7 +105,7 @@ def method(found: Standing) -> str:
     )
 
 
-def standing_text(found: Standing) -> str:
+def comparison_text(found: SpeedComparison) -> str:
     """The whole run as plain text."""
     lines = [f"{found.exercise}: {headline(found)}", "", *_aligned([COLUMNS, *rows(found)])]
     lines += [f"  note: {line}" for line in doubts(found)]

@@ -53,11 +53,11 @@ def _show_report(display: Display, report: Report) -> None:
 def _shown(name: str, answer: dict[str, Any]) -> tuple[str, str]:
     """HTML and text of the judge's answer."""
     from triton_util.bench import page, words  # torch and matplotlib: only where something is shown
-    from triton_util.bench.standing import Modelled, Standing
+    from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 
-    if "standing" in answer:
-        found = Standing.from_json(answer["standing"])
-        return page.standing_html(found), words.standing_text(found)
+    if "comparison" in answer:
+        found = SpeedComparison.from_json(answer["comparison"])
+        return page.comparison_html(found), words.comparison_text(found)
     if "modelled" in answer:
         modelled = Modelled(**answer["modelled"])
         return page.modelled_html(modelled), words.modelled_text(modelled)

@@ -16,7 +16,7 @@ from graders.judge.discovery import ROOT
 from graders.judge.records import Arg, Exercise, GraderError, TensorSpec, Workload
 from graders.judge.running.traffic import Moved
 from triton_util.bench import Gpu
-from triton_util.bench.standing import Modelled, Standing
+from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.explain import ExplainError
 from triton_util.explain.explanation import explanation
 from triton_util.explain.service import compiled, request_for
@@ -84,7 +84,7 @@ def stand(
     name: str = "",
     seconds: float = 6.0,
     compiled_too: bool = True,
-) -> Standing:
+) -> SpeedComparison:
     """Time an exercise on the GPU of this machine, against torch and the model solution.
 
     source: the text of a submission, without which the model solution stands alone. It runs in
@@ -101,7 +101,7 @@ def stand(
         "compiled": compiled_too,
         "folder": str(folder),
     }
-    return Standing.from_json(_ask(request, START_SECONDS + 3 * seconds)["standing"])
+    return SpeedComparison.from_json(_ask(request, START_SECONDS + 3 * seconds)["comparison"])
 
 
 def _ask(request: dict[str, Any], seconds: float) -> dict[str, Any]:

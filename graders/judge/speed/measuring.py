@@ -35,12 +35,12 @@ from triton_util.bench import (
     floor_of,
     measure_mine,
 )
-from triton_util.bench.standing import (
+from triton_util.bench.speed_comparison import (
     COMPILED,
     MINE,
     MODEL,
     TORCH,
-    Standing,
+    SpeedComparison,
     clocks_of,
     keep_gpu,
     kept_gpu,
@@ -126,7 +126,7 @@ def gpu_here(folder: Path, clock: CudaClock, measure: bool) -> tuple[Gpu, bool]:
 
 
 def time_exercise(request: Mapping[str, Any], clock: CudaClock, gpu: Gpu, measured: bool) -> Any:
-    """The standing of one exercise, as JSON."""
+    """The speeds of one exercise side by side, as JSON."""
     exercise = discovery.exercise(request["exercise"])
     work = discovery.workload(exercise.name)
     if work is None:
@@ -143,7 +143,7 @@ def time_exercise(request: Mapping[str, Any], clock: CudaClock, gpu: Gpu, measur
         plan=TimingPlan(min_rounds=15, max_rounds=200, max_seconds=float(request["seconds"])),
         clock=clock,
     )
-    return Standing(
+    return SpeedComparison(
         exercise=exercise.name,
         workload=work.name,
         gpu=gpu,
@@ -164,7 +164,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     gpu, measured = gpu_here(Path(request["folder"]), clock, bool(request.get("measure")))
     if request.get("measure"):
         return {"ok": True, "device": torch.cuda.get_device_name(), "gpu": vars(gpu)}
-    return {"ok": True, "standing": time_exercise(request, clock, gpu, measured)}
+    return {"ok": True, "comparison": time_exercise(request, clock, gpu, measured)}
 
 
 def main() -> None:

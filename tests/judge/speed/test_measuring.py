@@ -13,9 +13,16 @@ import torch
 from graders.judge import discovery
 from graders.judge.records import GraderError, TensorSpec, Workload
 from graders.judge.speed import measuring
-from tests.support.standings import h200
+from tests.support.speed_comparisons import h200
 from triton_util.bench import GpuState, Measurement
-from triton_util.bench.standing import MINE, MODEL, TORCH, Standing, keep_gpu, kept_gpu
+from triton_util.bench.speed_comparison import (
+    MINE,
+    MODEL,
+    TORCH,
+    SpeedComparison,
+    keep_gpu,
+    kept_gpu,
+)
 
 RIGHT = "import torch\ndef relu2d(x):\n    return torch.relu(x)\n"
 DEVICE = "NVIDIA H200"
@@ -55,12 +62,12 @@ def asked(folder: Path, source: str | None = RIGHT, **more: Any) -> dict[str, An
     return answer
 
 
-def standing(folder: Path, source: str | None = RIGHT) -> Standing:
-    return Standing.from_json(asked(folder, source)["standing"])
+def speeds(folder: Path, source: str | None = RIGHT) -> SpeedComparison:
+    return SpeedComparison.from_json(asked(folder, source)["comparison"])
 
 
 def test_a_right_launcher_stands_beside_torch(tmp_path: Path) -> None:
-    found = standing(tmp_path)
+    found = speeds(tmp_path)
     assert [runner.label for runner in found.runners] == [MINE, TORCH]
     assert all(runner.believed and runner.ms == 1.0 for runner in found.runners)
     assert (found.n_bytes, found.gpu, found.measured) == (2 * 4 * 64**2, h200(), False)
@@ -77,7 +84,7 @@ def test_a_right_launcher_stands_beside_torch(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_has_no_time(tmp_path: Path, change: tuple[str, str], word: str) -> None:
-    found = standing(tmp_path, RIGHT.replace(*change))
+    found = speeds(tmp_path, RIGHT.replace(*change))
     assert found.runner(MINE) is None
     assert any(word in problem for problem in found.runners[0].problems)
     assert found.runner(TORCH) is not None
@@ -89,8 +96,8 @@ def test_the_model_solution_stands_alone_without_a_submission(
     path = tmp_path / "memory_vs_compute.py"
     path.write_text(RIGHT)
     monkeypatch.setattr(discovery, "model_path", lambda exercise: path)
-    assert [runner.label for runner in standing(tmp_path, None).runners] == [MODEL, TORCH]
-    both = standing(tmp_path, RIGHT)
+    assert [runner.label for runner in speeds(tmp_path, None).runners] == [MODEL, TORCH]
+    both = speeds(tmp_path, RIGHT)
     assert [runner.label for runner in both.runners] == [MINE, MODEL, TORCH]
 
 
@@ -102,7 +109,7 @@ def test_what_was_measured_is_the_limit_of_later_runs(
     told = asked(tmp_path, measure=True)
     assert (told["device"], told["gpu"]["gbytes_per_second"]) == (DEVICE, 4200.0)
     assert kept_gpu(tmp_path, DEVICE) == slower
-    found = standing(tmp_path)
+    found = speeds(tmp_path)
     assert (found.gpu, found.measured) == (slower, True)
 
 
@@ -111,7 +118,7 @@ def test_a_gpu_that_no_table_knows_is_measured_first(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda *_: "Somebody's GPU")
     monkeypatch.setattr(measuring, "measure_mine", lambda clock, plan: h200())
-    assert standing(tmp_path).measured
+    assert speeds(tmp_path).measured
     keep_gpu(tmp_path, "Another", h200())
     assert kept_gpu(tmp_path, "Somebody's GPU") == h200()
 

@@ -13,7 +13,7 @@ from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.speed.gate import Stopwatch
 from graders.judge.submission.loading import Submission, load
-from triton_util.bench.standing import MINE, MODEL, TORCH
+from triton_util.bench.speed_comparison import MINE, MODEL, TORCH
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 RELU = discovery.exercise("relu2d")

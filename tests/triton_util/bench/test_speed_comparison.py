@@ -1,4 +1,4 @@
-"""Standings: percentages, words, pictures and pages, from figures that are known."""
+"""SpeedComparisons: percentages, words, pictures and pages, from figures that are known."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import pytest
 from graders.judge import discovery
 from graders.judge.speed import limits
 from graders.workloads import WORKLOADS
-from tests.support.standings import h200, runner, softmax_standing
+from tests.support.speed_comparisons import h200, runner, softmax_comparison
 from triton_util.bench import GPUS, words
-from triton_util.bench.page import modelled_html, page, standing_html
-from triton_util.bench.standing import (
+from triton_util.bench.page import comparison_html, modelled_html, page
+from triton_util.bench.speed_comparison import (
     MINE,
     MODEL,
     TORCH,
     Modelled,
     Runner,
-    Standing,
+    SpeedComparison,
     keep_gpu,
     kept_gpu,
 )
-from triton_util.figures.standing import standing as drawing
+from triton_util.figures.speed_comparison import speed_comparison as drawing
 
 MATMUL = Modelled("matmul", "4096³, fp16", 100e6, 137e9, True)
 COPY = Modelled("copy", "2²⁶ elements, fp32", 537e6, 0, False)
 
 
 def test_percentages_and_rates_follow_from_the_times() -> None:
-    found = softmax_standing()
+    found = softmax_comparison()
     assert found.limit.bound == "memory"
     assert found.percent(found.limit.ms) == pytest.approx(100)
     assert found.percent(2 * found.limit.ms) == pytest.approx(50)
@@ -42,43 +42,45 @@ def test_percentages_and_rates_follow_from_the_times() -> None:
     assert product.rate(1.0) == "137.0 TFLOP/s"
 
 
-def test_a_standing_survives_its_json() -> None:
-    found = softmax_standing(runner(MINE, 0.13, "too fast"), Runner(TORCH, None, problems=("no",)))
-    assert Standing.from_json(json.loads(json.dumps(found.to_json()))) == found
+def test_a_comparison_survives_its_json() -> None:
+    found = softmax_comparison(
+        runner(MINE, 0.13, "too fast"), Runner(TORCH, None, problems=("no",))
+    )
+    assert SpeedComparison.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_the_headline_compares_with_the_limit_the_model_and_torch() -> None:
-    said = words.headline(softmax_standing())
+    said = words.headline(softmax_comparison())
     assert said == "43 % of the limit, 0.50 of the model solution's speed, 1.50 of torch's speed"
 
 
 def test_without_a_model_solution_torch_is_the_measure() -> None:
-    said = words.headline(softmax_standing(runner(MINE, 0.130), runner(TORCH, 0.195)))
+    said = words.headline(softmax_comparison(runner(MINE, 0.130), runner(TORCH, 0.195)))
     assert said == "43 % of the limit, 1.50 of torch's speed"
 
 
 def test_what_is_not_believed_gives_no_figure() -> None:
-    forged = softmax_standing(runner(MINE, 0.001, "less than the hardware needs"))
+    forged = softmax_comparison(runner(MINE, 0.001, "less than the hardware needs"))
     assert words.headline(forged) == "was timed, but the time is not believed"
     assert "%" not in words.rows(forged)[0][1]
     assert forged.runner(MINE) is None
     assert "yours: less than the hardware needs" in words.doubts(forged)
     assert "0.001" not in drawing(forged).alt
-    broken = softmax_standing(Runner(MINE, None, problems=("it raised",)), runner(MODEL, 0.065))
+    broken = softmax_comparison(Runner(MINE, None, problems=("it raised",)), runner(MODEL, 0.065))
     assert words.headline(broken) == "could not be timed"
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:
-    alt = drawing(softmax_standing()).alt
+    alt = drawing(softmax_comparison()).alt
     assert "yours takes 0.130 ms, 43 % of the limit" in alt
     assert "data sheet rates" in alt
-    measured = replace(softmax_standing(), measured=True, operations=0.0)
+    measured = replace(softmax_comparison(), measured=True, operations=0.0)
     assert "measured rates" in drawing(measured).alt
     assert drawing(measured).png().startswith(b"\x89PNG")
 
 
 def test_the_page_loads_nothing_and_shows_text_as_text() -> None:
-    text = page("How fast?", [standing_html(softmax_standing()), modelled_html(MATMUL)])
+    text = page("How fast?", [comparison_html(softmax_comparison()), modelled_html(MATMUL)])
     assert "default-src 'none'" in text
     assert "<script" not in text
     assert "&lt;128&gt;" in text

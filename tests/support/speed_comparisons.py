@@ -1,15 +1,15 @@
-"""Standings for tests: what a run of four contenders gave, without a run."""
+"""SpeedComparisons for tests: what a run of four contenders gave, without a run."""
 
 from __future__ import annotations
 
 from triton_util.bench import Gpu, find_gpu
-from triton_util.bench.standing import (
+from triton_util.bench.speed_comparison import (
     COMPILED,
     MINE,
     MODEL,
     TORCH,
     Runner,
-    Standing,
+    SpeedComparison,
 )
 
 
@@ -23,7 +23,7 @@ def runner(label: str, ms: float, *problems: str) -> Runner:
     return Runner(label, ms, 0.99 * ms, 1.01 * ms, 0.01 * ms, 40, problems)
 
 
-def softmax_standing(*runners: Runner) -> Standing:
+def softmax_comparison(*runners: Runner) -> SpeedComparison:
     """A softmax that moves 268 MB; by default the learner is at half the model's speed."""
     usual = (
         runner(MINE, 0.130),
@@ -31,7 +31,7 @@ def softmax_standing(*runners: Runner) -> Standing:
         runner(TORCH, 0.195),
         runner(COMPILED, 0.070),
     )
-    return Standing(
+    return SpeedComparison(
         "softmax",
         "16384×4096, fp16",
         h200(),

@@ -39,7 +39,7 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SpeedComparison:
     """The contenders of one run at one size, on one GPU.
 
     n_bytes: the least that must be moved, each input read once and the output written once.
@@ -90,7 +90,7 @@ class Standing:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The same standing again."""
+        """The same comparison of speeds again."""
         runners = tuple(
             Runner(**{**item, "problems": tuple(item["problems"])}) for item in data["runners"]
         )

@@ -13,13 +13,13 @@ from triton_util.figures.drawing import Drawing
 from triton_util.theme import LIGHT, SERIES, plot_style
 
 if TYPE_CHECKING:
-    from triton_util.bench.standing import Runner, Standing
+    from triton_util.bench.speed_comparison import Runner, SpeedComparison
 
 HATCHES = ("", "////", "....", "----", "xxxx")
 MARKERS = "os^Dv"
 
 
-def standing(found: Standing) -> Drawing:
+def speed_comparison(found: SpeedComparison) -> Drawing:
     """Bars of the limit's share that each contender reaches; beside them the roofline.
 
     Contenders whose time is not believed are left out. A kernel that computes nothing has no
@@ -36,7 +36,7 @@ def standing(found: Standing) -> Drawing:
     return Drawing(figure, _words(found, runners))
 
 
-def _bars(axes: Axes, found: Standing, runners: list[Runner]) -> None:
+def _bars(axes: Axes, found: SpeedComparison, runners: list[Runner]) -> None:
     for place, runner in enumerate(runners):
         assert runner.ms is not None
         look = found.runners.index(runner)  # the same for a contender in every picture
@@ -68,7 +68,7 @@ def _bars(axes: Axes, found: Standing, runners: list[Runner]) -> None:
     axes.set_title(f"{found.exercise} on {found.gpu.name.split(',')[0]}", fontsize=11)
 
 
-def _roof(axes: Axes, found: Standing, runners: list[Runner]) -> None:
+def _roof(axes: Axes, found: SpeedComparison, runners: list[Runner]) -> None:
     gpu = found.gpu
     peak, ridge = gpu.peak_tflops(found.tensor_cores), gpu.ridge(found.tensor_cores)
     low, high = min(found.intensity, ridge) / 8, max(found.intensity, ridge) * 8
@@ -97,7 +97,7 @@ def _roof(axes: Axes, found: Standing, runners: list[Runner]) -> None:
     axes.legend(loc="upper left", fontsize=9)
 
 
-def _words(found: Standing, runners: list[Runner]) -> str:
+def _words(found: SpeedComparison, runners: list[Runner]) -> str:
     kind = "measured" if found.measured else "data sheet"
     shares = [
         f"{runner.label} takes {runner.ms:.3f} ms, {found.percent(runner.ms):.0f} % of the limit"
@@ -111,5 +111,5 @@ def _words(found: Standing, runners: list[Runner]) -> str:
     )
 
 
-def _bound(found: Standing) -> str:
+def _bound(found: SpeedComparison) -> str:
     return "memory" if found.limit.bound == "memory" else "arithmetic"
