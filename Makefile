@@ -12,13 +12,14 @@ TORCH_cpu := torch==2.13.0+cpu
 TORCH_cuda := torch==2.15.0
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
+NEWEST := .venv-newest
 COLAB := .venv-colab
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest colab lint build demo bench doctor clean browser
+.PHONY: help lab test test-oldest colab canary lint build demo bench doctor clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +34,13 @@ test: $(READY) browser ## run every test
 
 test-oldest: $(OLDEST)/.ready browser ## run every test on the oldest supported triton
 	$(OLDEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+
+canary: ## try the newest torch and triton of the package index
+	@test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install -q --upgrade --pre $(INDEX) torch
+	$(NEWEST)/bin/python -m pip install -q --upgrade --pre triton -e '.[dev]'
+	TRITON_INTERPRET=1 $(NEWEST)/bin/python -m triton_util.interpreter.hooks
+	$(NEWEST)/bin/python -m pytest tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/sanitizer $(PYTEST_FLAGS)
 
 lint: $(READY) ## format, lint and check types
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/mypy
@@ -50,7 +58,7 @@ doctor: $(READY) ## say what works on this machine
 	$(BIN)/tilewise doctor
 
 clean: ## remove what was built, keep my_lessons
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(COLAB)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(NEWEST) $(COLAB)
 
 browser: ## install Chromium for the browser test where apt can
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } || echo "no Chromium here: the browser test will be skipped"

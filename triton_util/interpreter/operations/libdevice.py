@@ -26,7 +26,9 @@ def _by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Arr
     """A function that numpy has not: computed by torch, in the dtype of its argument."""
 
     def compute(values: Array) -> Array:
-        result: Array = function(torch.from_numpy(np.require(values, requirements="CW"))).numpy()
+        result: Array = function(
+            torch.from_numpy(np.require(values, requirements=("C", "W")))
+        ).numpy()
         return result
 
     return compute
