@@ -12,6 +12,7 @@ TORCH_cpu := torch==2.13.0+cpu
 TORCH_cuda := torch==2.15.0
 READY := $(VENV)/.ready
 OLDEST := .venv-oldest
+NEWEST := .venv-newest
 COLAB := .venv-colab
 COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
 SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
@@ -22,7 +23,7 @@ WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench site doctor changelog release clean browser
+.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench canary site doctor changelog release clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +48,13 @@ verdicts: $(READY) ## judge what changed and keep the verdicts for `make test`
 
 colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has
 	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest $(PYTEST_FLAGS) tests/colab
+
+canary: ## try the newest torch and triton of the package index
+	@test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install -q --upgrade --pre $(INDEX) torch
+	$(NEWEST)/bin/python -m pip install -q --upgrade --pre triton -e '.[dev]'
+	TRITON_INTERPRET=1 $(NEWEST)/bin/python -m triton_util.interpreter.hooks
+	$(NEWEST)/bin/python -m pytest tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/sanitizer $(PYTEST_FLAGS)
 
 lint: $(READY) ## format, lint and check types
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/mypy
@@ -74,7 +82,7 @@ release: $(READY) ## build sdist and wheel into dist/ and look inside (docs/rele
 	TILEWISE_DIST=dist $(BIN)/python -m pytest tests/test_distribution.py
 
 clean: ## remove what was built, keep my_lessons
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(COLAB)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache $(VENV) $(OLDEST) $(NEWEST) $(COLAB)
 
 # As root by apt, but only if asked for: as `make browser`, or by CI=true.
 browser: ## install Chromium for the browser tests, where apt can

@@ -82,7 +82,7 @@ def run(folder: Path, *arguments: str, options: tuple[str, ...] = (), **more: st
     (folder / "program.py").write_text(SCRIPT)
     command = [sys.executable, "-m", "graders.cli.main", "run", *options, "program.py", *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environ(**more), capture_output=True, text=True, timeout=120
+        command, cwd=folder, env=environ(**more), capture_output=True, text=True, timeout=400
     )
 
 
@@ -133,7 +133,7 @@ def test_the_exit_status_of_the_program_is_kept(tmp_path: Path) -> None:
     assert run(tmp_path, "no_such_function").returncode == 1
     (tmp_path / "ends.py").write_text("import sys\nsys.exit(7)\n")
     command = [sys.executable, "-m", "graders.cli.main", "run", "ends.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environ(), capture_output=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, env=environ(), capture_output=True, timeout=400)
     assert done.returncode == 7
 
 
@@ -158,7 +158,7 @@ def pytest_in(folder: Path, tests: str, *options: str):
     plugin = () if installed else ("-p", "triton_util.sanitizer.pytest_plugin")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin]
     return subprocess.run(
-        [*command, *options], cwd=folder, env=environ(), capture_output=True, text=True, timeout=120
+        [*command, *options], cwd=folder, env=environ(), capture_output=True, text=True, timeout=400
     )
 
 

@@ -61,6 +61,12 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
     def create_barrier(self, *_: Any) -> None:
         """Programs of a batch run in step: nothing to wait for."""
 
+    def create_grid_dependency_wait(self, *_: Any) -> None:
+        """The launch before this one has ended: launches run one after another here."""
+
+    def create_grid_dependency_launch_dependents(self, *_: Any) -> None:
+        """The next launch starts when this one has ended."""
+
     def create_print(self, prefix: str, as_hex: bool, values: Sequence[Block], *_: Any) -> None:
         self.launching.print_values(prefix, as_hex, values)
 

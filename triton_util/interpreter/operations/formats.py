@@ -229,7 +229,7 @@ def _float8_encode(values: Array, name: str) -> Array:
     if name in _FLOAT8:
         kind = getattr(torch, _FLOAT8[name])
         largest = torch.finfo(kind).max
-        carried = torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
+        carried = torch.from_numpy(np.require(values, np.float32, ("C", "W")))
         finite = carried.clamp(-largest, largest)
         return finite.to(kind).view(torch.uint8).numpy()
     return _stock_float8(np.ascontiguousarray(values, np.float32), tl.float32, tl.float8e4b15)

@@ -27,7 +27,7 @@ def _by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Arr
 
     def compute(values: Array) -> Array:
         result: Array = function(
-            torch.from_numpy(np.require(values, requirements=["C", "W"]))
+            torch.from_numpy(np.require(values, requirements=("C", "W")))
         ).numpy()
         return result
 

@@ -38,7 +38,7 @@ def unary(launching: Launching, block: Block, operation: Any) -> Block:
 def erf(values: Array) -> Array:
     """The error function, to the precision of the dtype."""
     exact: Array = torch.special.erf(
-        torch.from_numpy(np.require(values, requirements=["C", "W"]))
+        torch.from_numpy(np.require(values, requirements=("C", "W")))
     ).numpy()
     return exact
 
