@@ -35,6 +35,7 @@ from graders.judge.running.traffic import Moved, compared, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.static.gate import read_gate
+from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from graders.judge.submission.refusals import UNREADABLE
 
@@ -98,6 +99,7 @@ class Judge:
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
     def __enter__(self) -> Self:
+        reader.shared().start()
         return self
 
     def __exit__(
@@ -121,6 +123,7 @@ class Judge:
     def warm(self) -> None:
         """Start the processes that the first submission would wait for otherwise."""
         compiling = self._threads.submit(self._warm_compiler)
+        reader.shared().start()
         self._running("cpu")
         compiling.result()
 
