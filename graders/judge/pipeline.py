@@ -37,6 +37,7 @@ from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.scoring import points
 from graders.judge.static.gate import read_gate
+from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from graders.judge.submission.refusals import UNREADABLE
 
@@ -99,6 +100,7 @@ class Judge:
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
     def __enter__(self) -> Self:
+        reader.shared().start()
         return self
 
     def __exit__(
@@ -122,6 +124,7 @@ class Judge:
     def warm(self) -> None:
         """Start the processes that the first submission would wait for otherwise."""
         compiling = self._threads.submit(self._warm_compiler)
+        reader.shared().start()
         self._running("cpu")
         compiling.result()
 

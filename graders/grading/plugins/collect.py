@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns, parse_utc
 
@@ -69,11 +70,17 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)
 
     def copy_files(self) -> None:
-        """Copy what has an owner; the rest was reported already."""
+        """Copy what has an owner; the rest was reported already.
+
+        Where nothing at all is left the command fails: nobody takes that for a collection.
+        """
+        found = len(self.src_records)
         self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
         for record in self.src_records:
             self._look_at_time(record)
         super().copy_files()
+        if found and not self.src_records:
+            raise ExchangeError(f"none of the {found} submissions could be collected: see above")
 
     def _look_at_time(self, record: dict[str, Any]) -> None:
         """The file system knows when a folder was changed, whatever its name says."""

@@ -141,9 +141,10 @@ def _all(descriptor: int, deadline: float) -> bytes:
     """What is written to a pipe until its other end is closed."""
     parts: list[bytes] = []
     size = 0
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError
         part = os.read(descriptor, 1 << 20)
         size += len(part)

@@ -185,12 +185,15 @@ class _Warm:
             resource.RLIMIT_NPROC: 0,
         }
         for which, value in limits.items():
-            resource.setrlimit(which, (value, value))
+            _, most = resource.getrlimit(which)
+            least = value if most == resource.RLIM_INFINITY else min(value, most)
+            resource.setrlimit(which, (least, least))
         if os.getuid() == 0:
             with contextlib.suppress(OSError):
                 os.setgroups([])
                 os.setresgid(_NOBODY, _NOBODY, _NOBODY)
                 os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the change of user cleared it
         _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         if self._rules is not None:
             self._rules.restrict()

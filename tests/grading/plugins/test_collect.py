@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets.config import Config
 from traitlets.log import get_logger
@@ -177,7 +178,8 @@ def test_nobody_hands_in_for_somebody_else(
     exchange: Exchange, caplog: pytest.LogCaptureFixture
 ) -> None:
     exchange.hand_in(named("ada", STAMP.replace("2026", "2099")))
-    exchange.collect(check_owner=True)
+    with pytest.raises(ExchangeError):
+        exchange.collect(check_owner=True)
     assert exchange.collected() == {}
     assert "says that it is by 'ada'" in caplog.text
 
@@ -238,3 +240,16 @@ def test_a_name_of_yesterday_for_a_folder_of_today_is_told(
     warnings = [r.getMessage() for r in caplog.records if "PERHAPS TAMPERED" in r.getMessage()]
     assert len(warnings) == 1
     assert "eve" in warnings[0]
+
+
+def test_a_collection_of_nothing_fails(exchange: Exchange) -> None:
+    exchange.hand_in(named("ada"))
+    exchange.hand_in(named("kurt"))
+    with pytest.raises(ExchangeError, match="none of the 2 submissions"):
+        exchange.collect(check_owner=True)
+    assert exchange.collected() == {}
+
+
+def test_a_collection_of_an_empty_exchange_is_no_error(exchange: Exchange) -> None:
+    exchange.collect()
+    assert exchange.collected() == {}
