@@ -31,7 +31,13 @@ MAY_GO_ROUND = {
 ARROWS = {
     "triton_util": {"triton_util"},
     "solutions": {"solutions", "triton_util"},
-    "graders/judge/sandbox": {"graders.judge.sandbox", "graders.judge.records", "triton_util"},
+    "graders/judge/plan": {"graders.judge.plan", "triton_util"},
+    "graders/judge/sandbox": {
+        "graders.judge.sandbox",
+        "graders.judge.plan",
+        "graders.judge.records",
+        "triton_util",
+    },
     "graders/judge": {"graders.judge", "triton_util"},
     "graders/exercises/references": {"graders.exercises.references"},
     "graders/misconceptions": {

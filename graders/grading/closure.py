@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Closure:
+class ImportClosure:
     """The modules that some modules need, themselves included, and the files that those read."""
 
     modules: dict[str, Path]
@@ -62,7 +62,7 @@ class Closure:
         return digest_of(json.dumps(parts).encode())
 
 
-def closure(names: Iterable[str], root: Path = ROOT, without: Sequence[str] = ()) -> Closure:
+def closure(names: Iterable[str], root: Path = ROOT, without: Sequence[str] = ()) -> ImportClosure:
     """What the modules `names` import, at their top or inside functions, and so on.
 
     root: the folder in which the rooms of the house stand. without: modules and packages that
@@ -82,7 +82,7 @@ def closure(names: Iterable[str], root: Path = ROOT, without: Sequence[str] = ()
         waiting += _imported(name, path.name == "__init__.py", source)
         beside = (path.parent / file for file in source.files)
         files |= {file for file in beside if file != path and file.is_file()}
-    return Closure(modules, tuple(sorted(files)))
+    return ImportClosure(modules, tuple(sorted(files)))
 
 
 def _within(name: str, packages: Sequence[str]) -> bool:
@@ -185,7 +185,7 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 # ---------------------------------------------------------------- kept between processes
 
 
-class Memory:
+class DigestMemory:
     """What was read of files, by their content; `path` keeps it for the next process."""
 
     def __init__(self, path: Path) -> None:
@@ -225,9 +225,9 @@ def _from_json(said: dict[str, Any]) -> Source:
 
 
 @cache
-def _memory() -> Memory:
+def _memory() -> DigestMemory:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Memory(Path(home) / "tilewise" / "sources.json")
+    return DigestMemory(Path(home) / "tilewise" / "sources.json")
 
 
 def remember() -> None:

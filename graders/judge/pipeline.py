@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import torch
 
@@ -27,8 +27,9 @@ from graders.judge.report import (
     Speed,
     Verdict,
     awaits_gpu,
+    ungraded_finding,
 )
-from graders.judge.running.gpu import gpu_gate
+from graders.judge.running.gpu import gpu_gate, gpu_properties
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.interpret import RunResult, prepare, run_cases
 from graders.judge.running.jobs import PlannedJobs, Prepared
@@ -383,13 +384,6 @@ class Judge:
         )
 
 
-def gpu_properties() -> dict[str, Any]:
-    """What a launcher may ask of the GPU of this machine."""
-    device = torch.cuda.get_device_properties(0)
-    names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
-    return {name: getattr(device, name) for name in names if hasattr(device, name)}
-
-
 def _verdict(progress: _Progress) -> Verdict:
     failed = any(status is GateStatus.FAILED for status in progress.gates.values())
     return Verdict.FAILED if failed else Verdict.PASSED
@@ -401,14 +395,3 @@ def _placed(finding: Finding, submission: Submission) -> Finding:
     if where in ("", "line"):
         return finding
     return replace(finding, where=where, line=line)
-
-
-def ungraded_finding(error: GraderError) -> Finding:
-    """A fault of ours, said plainly; it costs the learner nothing."""
-    return Finding(
-        gate="judge",
-        code="could-not-grade",
-        title="This could not be graded",
-        message=f"{str(error).rstrip('.')}.",
-        next_step="This is no fault of the submission: mend the judge, then grade it again.",
-    )

@@ -202,3 +202,14 @@ def _known(kind: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the data that are fields of a dataclass."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in data.items() if name in names}
+
+
+def ungraded_finding(error: Exception) -> Finding:
+    """A fault of ours, said plainly; it costs the learner nothing."""
+    return Finding(
+        gate="judge",
+        code="could-not-grade",
+        title="This could not be graded",
+        message=f"{str(error).rstrip('.')}.",
+        next_step="This is no fault of the submission: mend the judge, then grade it again.",
+    )

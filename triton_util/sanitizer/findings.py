@@ -13,7 +13,7 @@ Key = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Finding:
+class LaunchFinding:
     """One mistake at one line, however many launches show it.
 
     file: relative to the working directory where it lies below it.  line: from 1; 0 if unknown.
@@ -49,11 +49,11 @@ class Findings:
 
     known: set[Key] = field(default_factory=set)
     launches: int = 0
-    _found: dict[Key, Finding] = field(default_factory=dict)
+    _found: dict[Key, LaunchFinding] = field(default_factory=dict)
 
     def add(self, fault: Any) -> None:
         """Note a fault of the engine; the same one again only counts."""
-        finding = Finding(
+        finding = LaunchFinding(
             code=fault.code,
             message=fault.message,
             file=relative(fault.filename),
@@ -68,7 +68,7 @@ class Findings:
         self._found[finding.key] = replace(before or finding, times=times)
 
     @property
-    def new(self) -> list[Finding]:
+    def new(self) -> list[LaunchFinding]:
         """What the baseline does not know; the engine's own gaps are no finding."""
         return [
             finding
@@ -77,7 +77,7 @@ class Findings:
         ]
 
     @property
-    def gaps(self) -> list[Finding]:
+    def gaps(self) -> list[LaunchFinding]:
         """Kernels that the engine could not run: nobody's mistake, and nothing was checked."""
         return [finding for finding in self._found.values() if finding.code == "not-interpreted"]
 
@@ -119,7 +119,7 @@ def wants_annotations() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def _paragraph(number: int, finding: Finding) -> str:
+def _paragraph(number: int, finding: LaunchFinding) -> str:
     where = f"{finding.file}:{finding.line}"
     times = f" ({finding.times} times)" if finding.times > 1 else ""
     lines = [f"{number}. {where} {finding.code} in {finding.kernel}{times}"]

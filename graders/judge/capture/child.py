@@ -21,18 +21,18 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from graders.judge.capture.launches import Launches
-from graders.judge.capture.names import Kernels
+from graders.judge.capture.names import SeenKernels
 from graders.judge.capture.operations import Operations
-from graders.judge.capture.plan import (
+from graders.judge.capture.recording import NeedsValue, Recorder
+from graders.judge.capture.surroundings import pretend_gpu
+from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
+from graders.judge.plan.steps import (
     CasePlan,
     Raised,
     case_to_json,
     kernel_to_json,
     told_to_json,
 )
-from graders.judge.capture.recording import NeedsValue, Recorder
-from graders.judge.capture.surroundings import pretend_gpu
-from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
 from triton_util.explain.launches import load_module
 from triton_util.interpreter.messages.translation import translate
 
@@ -49,7 +49,7 @@ class Capture:
         self.request = request
         self.filename: str = request["filename"]
         self.recorder = Recorder(self.filename)
-        self.kernels = Kernels(self.recorder)
+        self.kernels = SeenKernels(self.recorder)
         Launches(self.recorder, self.kernels).install()
         pretend_gpu(request.get("gpu"))
         torch.compile = self._compile

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graders.judge.capture.plan import Told
+from graders.judge.plan.steps import Told
 from graders.judge.report import Finding
 
 
 @dataclass(frozen=True)
-class Words:
+class ToldWords:
     """A title, and sentences in which {what} stands for the operation.
 
     `code` is that of the finding where it is not the observation's own.
@@ -22,76 +22,76 @@ class Words:
 
 
 WORDS = {
-    "torch-computes": Words(
+    "torch-computes": ToldWords(
         "torch computes here, not the kernel",
         "`{what}` computes on tensor data in the launcher.",
         "Let the kernel do it: the launcher only allocates, looks at shapes and strides, and "
         "launches.",
     ),
-    "torch-copies": Words(
+    "torch-copies": ToldWords(
         "torch moves the data here, not the kernel",
         "The launcher copies tensor data ({what}), and moving data is what this exercise is about.",
         "Hand the kernel the tensor as it is, with its strides, and let it do the moving.",
         "torch-computes",
     ),
-    "python-computes": Words(
+    "python-computes": ToldWords(
         "Python computes here, not the kernel",
         "The launcher hands over {what} that Python has worked out. A few sizes or strides are "
         "fine; the numbers of the result are the kernel's work.",
         "Compute them in the kernel, from the program id and the sizes.",
         "torch-computes",
     ),
-    "reads-values": Words(
+    "reads-values": ToldWords(
         "The launcher reads a value of a tensor",
         "`{what}` needs a number that lies in the GPU's memory. On a GPU the launcher would have "
         "to wait there until all launches before it are done. The judge runs launchers without "
         "any values, so it ends here.",
         "Decide by shapes, strides and dtypes in the launcher, and by values in the kernel.",
     ),
-    "no-kernel": Words(
+    "no-kernel": ToldWords(
         "No kernel is launched",
         "{what} never launches a kernel.",
         "Write a kernel with @triton.jit and launch it: kernel[grid](…).",
     ),
-    "kernel-without-grid": Words(
+    "kernel-without-grid": ToldWords(
         "The kernel is called without a grid",
         "A kernel is launched on a grid: the number of programs stands in brackets between its "
         "name and its arguments.",
         "Write kernel[grid](…), for example kernel[(triton.cdiv(n, BLOCK_SIZE),)](…).",
     ),
-    "kernel-not-jit": Words(
+    "kernel-not-jit": ToldWords(
         "A kernel needs @triton.jit",
         "The launch hands its kernel a plain Python function.",
         "Write @triton.jit on the line above its def: that makes a part of the kernel of it.",
     ),
-    "no-such-method": Words(
+    "no-such-method": ToldWords(
         "A tensor has no method of that name",
         "Tensors have no `{what}`.",
         "Mend the name and check again.",
     ),
-    "too-many-steps": Words(
+    "too-many-steps": ToldWords(
         "The launcher launches far too often",
         "One call makes more than 30,000 launches and copies. A launch takes microseconds even "
         "when its kernel does nothing.",
         "Let one launch do the work: its grid has as many programs as there are pieces.",
     ),
-    "timeout": Words(
+    "timeout": ToldWords(
         "The launcher comes to no end",
         "It computes for more than ten seconds without launching anything new.",
         "Look at the loops of the launcher: what ends them?",
     ),
-    "not-launchable": Words(
+    "not-launchable": ToldWords(
         "The judge cannot follow this launcher",
         "What it asks the GPU to do cannot be written down: {what}.",
         "Launch kernels with tensors, numbers and constants, and return the output tensor.",
     ),
-    "foreign-kernel": Words(
+    "foreign-kernel": ToldWords(
         "This kernel is not part of the submission",
         "The launcher launches a kernel whose definition does not stand in the submission as it "
         "is: {what}.",
         "Write the kernel as a function with @triton.jit, in the same file or notebook.",
     ),
-    "checks-values": Words(
+    "checks-values": ToldWords(
         "A check looks at the values",
         "`{what}` looks at all of a tensor: on a GPU the launcher waits there for every launch "
         "before it. The judge ran it as passed.",

@@ -16,7 +16,11 @@ from typing import Any
 import torch
 
 from graders.judge.capture.findings import REMARKS, WORDS, capture_finding, told_finding
-from graders.judge.capture.plan import (
+from graders.judge.cases.layouts import layouts
+from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.plan.kernels import definitions
+from graders.judge.plan.reader import PlanError, plan_from_json
+from graders.judge.plan.steps import (
     CasePlan,
     Constant,
     Copy,
@@ -29,12 +33,8 @@ from graders.judge.capture.plan import (
     launches_of,
     tensors_in,
 )
-from graders.judge.capture.plan_reader import PlanError, plan_from_json
-from graders.judge.cases.layouts import layouts
-from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.records import Case, Exercise
 from graders.judge.report import Finding
-from graders.judge.sandbox.kernels import definitions
 from graders.judge.static.kernel import read_kernel
 from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean

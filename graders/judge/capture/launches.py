@@ -10,10 +10,10 @@ import triton.testing
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from graders.judge.capture.names import Kernels, bound_arguments
-from graders.judge.capture.plan import Launch, Step, Trial, Tune, Value
+from graders.judge.capture.names import SeenKernels, bound_arguments
 from graders.judge.capture.recording import Recorder
 from graders.judge.capture.tensors import ValuelessTensor
+from graders.judge.plan.steps import Launch, Step, Trial, Tune, Value
 
 PRETENDED_MS = 1.0  # what any stop-watch shows
 
@@ -38,7 +38,7 @@ class _Metadata:
 class Launches:
     """Takes the place of `JITFunction.run` and `Autotuner.run` in this process, for ever."""
 
-    def __init__(self, recorder: Recorder, kernels: Kernels) -> None:
+    def __init__(self, recorder: Recorder, kernels: SeenKernels) -> None:
         self.recorder, self.kernels = recorder, kernels
         self._tuners: dict[int, int] = {}
         self._alive: list[Any] = []  # tuners, so that no number is used twice

@@ -14,15 +14,15 @@ import torch
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
-from graders.judge.capture.plan import Kernel, Parameter, Value, kernel_to_json
 from graders.judge.capture.recording import Recorder
 from graders.judge.capture.tensors import ValuelessTensor
+from graders.judge.plan.steps import Kernel, Parameter, Value, kernel_to_json
 
 LIBRARIES = ("triton", "triton_util")
 MOST_KERNELS = 64
 
 
-class Kernels:
+class SeenKernels:
     """The kernels of a submission, each with what its names stand for; numbered as they come."""
 
     def __init__(self, recorder: Recorder) -> None:

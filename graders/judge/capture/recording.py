@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.plan import (
+from graders.judge.plan.steps import (
     Allocate,
     Constant,
     Copy,

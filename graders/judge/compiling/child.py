@@ -24,9 +24,9 @@ from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, create_function_from_signature
 
-from graders.judge.capture.plan import TensorRef
-from graders.judge.capture.plan_reader import kernels_from_json
-from graders.judge.sandbox.kernels import Kernels, dtype_named
+from graders.judge.plan.kernels import Kernels, dtype_named
+from graders.judge.plan.reader import kernels_from_json
+from graders.judge.plan.steps import TensorRef
 from triton_util.explain.launches import MODULE, TARGETS, def_line
 from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx

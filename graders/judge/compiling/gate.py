@@ -15,14 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from graders.judge.capture.gate import FILENAME, Captured
-from graders.judge.capture.plan import (
-    Launch,
-    LaunchPlan,
-    Step,
-    Tune,
-    kernel_to_json,
-    launches_of,
-)
 from graders.judge.compiling.findings import (
     assembler_finding,
     compile_finding,
@@ -31,6 +23,14 @@ from graders.judge.compiling.findings import (
     timeout_finding,
 )
 from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.plan.steps import (
+    Launch,
+    LaunchPlan,
+    Step,
+    Tune,
+    kernel_to_json,
+    launches_of,
+)
 from graders.judge.records import GraderError
 from graders.judge.report import Finding, KernelResources
 from graders.judge.sandbox.confine import confined

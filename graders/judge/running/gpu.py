@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -80,3 +81,10 @@ def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:
     if exercise.magnitude is None:
         return None
     return exercise.magnitude(*widened(failure.evidence.args))
+
+
+def gpu_properties() -> dict[str, Any]:
+    """What a launcher may ask of the GPU of this machine."""
+    device = torch.cuda.get_device_properties(0)
+    names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
+    return {name: getattr(device, name) for name in names if hasattr(device, name)}

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from graders.judge.capture.gate import FILENAME, Captured
-from graders.judge.capture.plan import (
+from graders.judge.cases.compare import Expectation
+from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
     Constant,
@@ -25,7 +26,6 @@ from graders.judge.capture.plan import (
     steps_to_json,
     tensors_in,
 )
-from graders.judge.cases.compare import Expectation
 from graders.judge.records import Case, Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work

@@ -38,7 +38,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 class Work:
     """What a job does: the kernels of a submission, and the steps of its plan for one case.
 
-    Everything but `source` and `filename` is JSON, see `capture.plan`.
+    Everything but `source` and `filename` is JSON, see `plan.steps`.
     """
 
     source: str

@@ -15,15 +15,16 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.plan import ref_of
-from graders.judge.capture.plan_reader import kernels_from_json, steps_from_json
-from graders.judge.sandbox import engine, job_report, protocol, timing
+from graders.judge.plan import timing
+from graders.judge.plan.kernels import Kernels
+from graders.judge.plan.reader import kernels_from_json, steps_from_json
+from graders.judge.plan.replay import Replay
+from graders.judge.plan.steps import ref_of
+from graders.judge.sandbox import engine, job_report, protocol
 from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
-from graders.judge.sandbox.kernels import Kernels
 from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
-from graders.judge.sandbox.replay import Replay
 
 STDOUT_CHARACTERS = 16_000
 

@@ -21,13 +21,13 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.plan import ref_of
-from graders.judge.capture.plan_reader import kernels_from_json, steps_from_json
+from graders.judge.plan.kernels import Kernels
+from graders.judge.plan.reader import kernels_from_json, steps_from_json
+from graders.judge.plan.replay import Replay
+from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import child, engine, jail, probe, protocol
 from graders.judge.sandbox.jail import Jail
-from graders.judge.sandbox.kernels import Kernels
 from graders.judge.sandbox.protocol import BatchPlan, Header
-from graders.judge.sandbox.replay import Replay
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0

@@ -18,9 +18,9 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
-from graders.judge.capture.plan import ref_of
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.plan.steps import ref_of
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.gpu_lock import turn

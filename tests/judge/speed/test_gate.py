@@ -14,13 +14,13 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
-from graders.judge.capture.plan import CasePlan, LaunchPlan, TensorRef
+from graders.judge.plan import timing
+from graders.judge.plan.steps import CasePlan, LaunchPlan, TensorRef
 from graders.judge.records import TensorSpec, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running import gpu_lock
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
-from graders.judge.sandbox import timing
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import gate
@@ -131,9 +131,9 @@ def test_what_is_not_believed_gives_no_bonus(mine: FakeRun, word: str) -> None:
 def test_faster_than_the_hardware_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "_gpu_name", lambda: "Tesla T4")
     huge = Workload("8192², fp32", (TensorSpec((8192, 8192)),), 1.0, torch.relu)
-    mine, model = gate.Run(0.1, 0.1, 0.06, 0.1), gate.Run(2.0, 2.0, 0.06, 2.0)
+    mine, model = gate.TimedRun(0.1, 0.1, 0.06, 0.1), gate.TimedRun(2.0, 2.0, 0.06, 2.0)
     assert "less than" in gate._contradiction(mine, model, huge)
-    slower = gate.Run(1.8, 1.75, 0.06, 1.8)
+    slower = gate.TimedRun(1.8, 1.75, 0.06, 1.8)
     assert gate._contradiction(slower, model, huge) == ""
 
 

@@ -19,6 +19,7 @@ from triton_util.interpreter.faults import NotInterpreted
 from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.operations import arithmetic, atomics, mathematics, shapes
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
+from triton_util.interpreter.operations.builder_tables import add_tables
 from triton_util.interpreter.operations.descriptors import Box, rows_of
 from triton_util.interpreter.operations.formats import (
     carrier_dtype,
@@ -386,50 +387,4 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
         self.launching.memory.store(pointer, value, mask)
 
 
-_COMPARISONS = {
-    "EQ": np.equal,
-    "NE": np.not_equal,
-    "LT": np.less,
-    "LE": np.less_equal,
-    "GT": np.greater,
-    "GE": np.greater_equal,
-}
-
-
-def _install_comparisons() -> None:
-    """icmpSLT, icmpULT, fcmpOLT and so on: the sign and the order are in the data already."""
-
-    def comparison(operation: Any) -> Any:
-        def create(_: GridBuilder, left: Block, right: Block) -> Block:
-            return arithmetic.compare(left, right, operation)
-
-        return create
-
-    for name, operation in _COMPARISONS.items():
-        for prefix in ("icmp", "icmpS", "icmpU", "fcmpO", "fcmpU"):
-            setattr(GridBuilder, f"create_{prefix}{name}", comparison(operation))
-
-
-def _install_constants() -> None:
-    """get_int32, get_fp16 and so on: one number on which all programs agree."""
-
-    def constant(dtype: tl.dtype) -> Any:
-        def get(_: GridBuilder, value: Any) -> Block:
-            return mathematics.constant(value, dtype)
-
-        return get
-
-    names = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
-    for name in names:
-        setattr(GridBuilder, f"get_{name}", constant(getattr(tl, name)))
-    for short, name in (
-        ("fp16", "float16"),
-        ("bf16", "bfloat16"),
-        ("fp32", "float32"),
-        ("fp64", "float64"),
-    ):
-        setattr(GridBuilder, f"get_{short}", constant(getattr(tl, name)))
-
-
-_install_comparisons()
-_install_constants()
+add_tables(GridBuilder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from graders.judge.capture.plan import (
+from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
     Constant,

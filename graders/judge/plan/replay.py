@@ -15,7 +15,8 @@ from typing import Any
 import torch
 import triton
 
-from graders.judge.capture.plan import (
+from graders.judge.plan.kernels import Kernels, dtype_named
+from graders.judge.plan.steps import (
     Allocate,
     Constant,
     Copy,
@@ -26,7 +27,6 @@ from graders.judge.capture.plan import (
     Trial,
     Tune,
 )
-from graders.judge.sandbox.kernels import Kernels, dtype_named
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
 

@@ -19,7 +19,7 @@ import torch
 import triton
 import triton.language as tl
 
-from graders.judge.capture.plan import Kernel, TensorRef, Value
+from graders.judge.plan.steps import Kernel, TensorRef, Value
 
 MODULE = "submission"
 LIBRARIES = ("triton.language", "triton_util", "triton")

@@ -1,0 +1,1 @@
+"""The launch plan: as data, read with care, and run."""
