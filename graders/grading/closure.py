@@ -226,8 +226,11 @@ def _from_json(said: dict[str, Any]) -> Source:
 
 @cache
 def _memory() -> DigestMemory:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return DigestMemory(Path(home) / "tilewise" / "sources.json")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home: nothing is kept
+        home = Path(os.devnull)
+    return DigestMemory(home / "tilewise" / "sources.json")
 
 
 def remember() -> None:

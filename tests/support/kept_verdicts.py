@@ -324,6 +324,8 @@ def main() -> None:
     rows = list(renewed(options.all, options.jobs, options.exercise))
     wanting = {kernel: said for kernel, told in rows if (said := kernel.wanting(told))}
     write((kernel, told) for kernel, told in rows if kernel not in wanting)
+    for file in JUDGED.glob("*.jsonl"):
+        file.unlink()  # what still holds is in the file now
     for kernel, said in wanting.items():
         print(f"{ROOMS.name(kernel.path)} ({kernel.exercise}, {kernel.kind}): {said}; left out")
     print(f"{len(rows) - len(wanting)} verdicts kept in {ROOMS.name(FILE)}")
