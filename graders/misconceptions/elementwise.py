@@ -154,14 +154,14 @@ def _constant(flat: torch.Tensor, block: int) -> bool:
 
 
 def another_activation(wanted: str, before: Result) -> Misconception:
-    """Return the misconception of another bend than the one that is asked for.
+    """Return the misconception of another activation than the one that is asked for.
 
     `before(*args)` is what the activation `wanted` is applied to.
     """
 
-    def bent_otherwise(*args: Any) -> list[torch.Tensor]:
+    def otherwise_activated(*args: Any) -> list[torch.Tensor]:
         argument = before(*args)
-        return [] if argument is None else [bend(argument) for bend in OTHER_ACTIVATIONS]
+        return [] if argument is None else [other(argument) for other in OTHER_ACTIVATIONS]
 
     return Misconception(
         code="another-activation",
@@ -173,5 +173,5 @@ def another_activation(wanted: str, before: Result) -> Misconception:
             f"{wanted}."
         ),
         next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
-        expected_wrong=computes(bent_otherwise),
+        expected_wrong=computes(otherwise_activated),
     )

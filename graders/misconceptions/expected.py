@@ -72,12 +72,12 @@ def inputs_as_if_contiguous(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     First those of all tensors, then those of one of them. What would leave the storage, or
     changes nothing, is left out.
     """
-    ghosts = [_as_if_contiguous(arg) for arg in args]
-    known = [place for place, ghost in enumerate(ghosts) if ghost is not None]
+    misread = [_as_if_contiguous(arg) for arg in args]
+    known = [place for place, read in enumerate(misread) if read is not None]
     choices = [known] if len(known) < 2 else [known, *([place] for place in known)]
     for chosen in choices:
         if chosen:
-            yield tuple(ghosts[i] if i in chosen else arg for i, arg in enumerate(args))
+            yield tuple(misread[i] if i in chosen else arg for i, arg in enumerate(args))
 
 
 def _as_if_contiguous(arg: Any) -> torch.Tensor | None:

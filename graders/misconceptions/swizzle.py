@@ -40,7 +40,7 @@ def _group_numbered(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     return order
 
 
-def _slips(n_rows: int, n_cols: int, group: int) -> dict[str, torch.Tensor]:
+def _orders_by_mistake(n_rows: int, n_cols: int, group: int) -> dict[str, torch.Tensor]:
     """The orders that one wrong line each gives, by the code of the misconception."""
     order = launch_order(n_rows, n_cols, group)
     program = torch.arange(n_rows * n_cols)[:, None]
@@ -71,13 +71,13 @@ def _width_from_rows(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     return torch.stack([first + rounded[1], rounded[0]], dim=1)
 
 
-def _slip(code: str) -> Results:
+def _with_mistake(code: str) -> Results:
     """Return the orders that one wrong line gives; none where there is a single program."""
 
     def wrong(n_rows: int, n_cols: int, group: int) -> list[torch.Tensor]:
         if n_rows * n_cols < 2:
             return []
-        orders = [_slips(n_rows, n_cols, group)[code]]
+        orders = [_orders_by_mistake(n_rows, n_cols, group)[code]]
         if code == "sizes-exchanged":
             orders.append(_width_from_rows(n_rows, n_cols, group))
         return orders
@@ -113,7 +113,7 @@ MISTAKES = (
         title="Every group starts at row 0",
         message="The row within the group is right; the group's first row is not added to it.",
         next_step="`row = first_row + pid_in_group % rows_in_group`.",
-        expected_wrong=computes(_slip("first-row-missing")),
+        expected_wrong=computes(_with_mistake("first-row-missing")),
     ),
     Misconception(
         code="column-of-whole-id",
@@ -123,7 +123,7 @@ MISTAKES = (
             "counts all programs, and the column needs the number *within* the group."
         ),
         next_step="`column = pid % (group * n_cols) // rows_in_group`.",
-        expected_wrong=computes(_slip("column-of-whole-id")),
+        expected_wrong=computes(_with_mistake("column-of-whole-id")),
     ),
     Misconception(
         code="row-of-whole-id",
@@ -135,7 +135,7 @@ MISTAKES = (
             "the group. (Old copies of Triton's own tutorial have this line.)"
         ),
         next_step="`row = first_row + pid % (group * n_cols) % rows_in_group`.",
-        expected_wrong=computes(_slip("row-of-whole-id")),
+        expected_wrong=computes(_with_mistake("row-of-whole-id")),
     ),
     Misconception(
         code="sizes-exchanged",
@@ -145,21 +145,21 @@ MISTAKES = (
             "last group ends. Here the two have changed places, in a formula or in the call."
         ),
         next_step="Compare the order of the arguments, and use `group * n_cols`.",
-        expected_wrong=computes(_slip("sizes-exchanged")),
+        expected_wrong=computes(_with_mistake("sizes-exchanged")),
     ),
     Misconception(
         code="counted-from-one",
         title="Rows and columns are counted from one",
         message="The order is right, but the first tile is (0, 0), as everywhere in Triton.",
         next_step="Leave out the `+ 1`.",
-        expected_wrong=computes(_slip("counted-from-one")),
+        expected_wrong=computes(_with_mistake("counted-from-one")),
     ),
     Misconception(
         code="upwards-in-the-group",
         title="The rows of a group are taken from below",
         message="Each tile comes once, but within a column of a group the lowest row is first.",
         next_step="`row = first_row + pid_in_group % rows_in_group`: go down.",
-        expected_wrong=computes(_slip("upwards-in-the-group")),
+        expected_wrong=computes(_with_mistake("upwards-in-the-group")),
     ),
     Misconception(
         code="group-fixed",

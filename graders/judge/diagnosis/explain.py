@@ -20,8 +20,8 @@ from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
 MAX_FINDINGS = 3
-# The numbers below were set on tests/wrong_kernels: the smallest whole weights, and round limits,
-# with which each kernel's own mistake is named. Change one, and judge all of them again.
+# The numbers below are held by tests/wrong_kernels: with them each kernel's own mistake is named.
+# After a change of one judge all kernels again, with benchmarks/verdicts.py.
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -121,34 +122,45 @@ def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | No
     )
 
 
-def _rooms(
-    dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None
-) -> Iterator[torch.Tensor]:
-    """How far an output may be off from a wrong result, element by element: coarse, then fine.
+@dataclass(frozen=True)
+class _Room:
+    """How far an output may be off from a wrong result: by a share of each element, and more."""
+
+    share: float
+    more: float = 0.0
+    slack: torch.Tensor | None = None
+
+    def at(self, wrong: torch.Tensor, step: int) -> torch.Tensor:
+        """The room of every step-th element; `wrong` holds those already."""
+        room = self.share * wrong.double().abs().nan_to_num(nan=0.0, posinf=0.0) + self.more
+        return room if self.slack is None else room + every(self.slack, step)
+
+
+def _rooms(dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None) -> Iterator[_Room]:
+    """The coarse look, then the fine one.
 
     Nothing but zeros looks like many mistakes, so that no coarse look is taken at it.
     """
-    size = wrong.double().abs().nan_to_num(nan=0.0, posinf=0.0)
-    largest = float(size.amax())
+    largest = float(wrong.double().abs().nan_to_num_(nan=0.0, posinf=0.0).amax())
     if not dtype.is_floating_point:
         if largest:  # a fraction may have been rounded either way
-            yield torch.full_like(size, 0.999 if wrong.is_floating_point() else 0.0)
+            yield _Room(0.0, 0.999 if wrong.is_floating_point() else 0.0)
     elif largest:
-        yield max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE) * (size + largest)
+        tolerance = max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE)
+        yield _Room(tolerance, tolerance * largest)
     if slack is not None:
         rel = DEFAULTS[dtype].rel if dtype in DEFAULTS else 0.0
-        yield slack + FURTHER_ROUNDINGS * rel * size
+        yield _Room(FURTHER_ROUNDINGS * rel, slack=slack)
 
 
-def _agrees(
-    output: torch.Tensor, wrong: torch.Tensor, known: torch.Tensor, room: torch.Tensor
-) -> bool:
+def _agrees(output: torch.Tensor, wrong: torch.Tensor, known: torch.Tensor, room: _Room) -> bool:
     """Whether the output is the wrong result where that is known, up to `room`."""
     step = sparse(output)  # most results are nothing like it, and a few elements show it
-    return all(
-        bool(_near(every(output, n), every(wrong, n), every(room, n))[every(known, n)].all())
-        for n in ((step, 1) if step > 1 else (1,))
-    )
+    for n in (step, 1) if step > 1 else (1,):
+        theirs = every(wrong, n)
+        if not bool(_near(every(output, n), theirs, room.at(theirs, n))[every(known, n)].all()):
+            return False
+    return True
 
 
 def close(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
