@@ -1,6 +1,6 @@
 """Published packages with Triton kernels, on the engine, against what torch computes.
 
-    python benchmarks/outside.py [--into DIR] [--stock] [PACKAGE ...]
+    python benchmarks/outside.py [--into DIR] [--stock] [--first N] [PACKAGE ...]
 
 Installs the packages into a folder of their own (torch and triton stay those of this Python), calls
 their operators forwards and backwards on small inputs, and compares results and gradients with
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import os
 import subprocess
 import sys
@@ -284,12 +285,12 @@ def seconds(check: Check, stock: bool) -> float:
     return time.process_time() - start
 
 
-def report(package: str, with_stock: bool) -> None:
+def report(package: str, with_stock: bool, most: int | None) -> None:
     """Run the checks of one package and print what became of them."""
     counts: Counter[str] = Counter()
     launches, notes, timed = 0, [], (0.0, 0.0)
     seen: set[str] = set()
-    for check in CHECKS[package]():
+    for check in itertools.islice(CHECKS[package](), most):
         said, launched, findings = verdict(check)
         launches += launched
         counts[said.split(":")[0]] += 1
@@ -326,6 +327,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, help="keep the packages in this folder")
     parser.add_argument("--stock", action="store_true", help="time triton's own interpreter too")
+    parser.add_argument("--first", type=int, metavar="N", help="only so many checks of each")
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=", ".join(PACKAGES))
     options = parser.parse_args()
     packages = options.packages or list(PACKAGES)
@@ -335,7 +337,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         install(packages, options.into or Path(temporary))
         for package in packages:
-            report(package, options.stock)
+            report(package, options.stock, options.first)
 
 
 if __name__ == "__main__":
