@@ -21,14 +21,14 @@ from triton_util.interpreter.costs import ModelledMilliseconds, modelled_ms
 from triton_util.interpreter.faults import Fault
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.session import Run
+    from triton_util.interpreter.contracts import Running
 
 Tensors = dict[str, torch.Tensor]
-_active: list[Run] = []
+_active: list[Running] = []
 
 
 @contextlib.contextmanager
-def tuning(run: Run) -> Any:
+def tuning(run: Running) -> Any:
     """Put the engine in the place of the tuner's stop-watch."""
     bench, code = Autotuner.__dict__["_bench"], triton.testing.do_bench.__code__
     start = Autotuner.run
@@ -64,7 +64,7 @@ def bench(function: Callable[[], Any], quantiles: Sequence[float] | None, mode: 
     return [time] if mode == "all" else time
 
 
-def _modelled(run: Run, function: Callable[[], Any]) -> tuple[ModelledMilliseconds, int]:
+def _modelled(run: Running, function: Callable[[], Any]) -> tuple[ModelledMilliseconds, int]:
     """Call a function and add up the modelled times of its launches."""
     before = len(run.launches)
     with run.counting():
@@ -78,7 +78,7 @@ def _modelled(run: Run, function: Callable[[], Any]) -> tuple[ModelledMillisecon
     return ModelledMilliseconds(total), len(run.launches) - before
 
 
-def _run_of(run: Run, start: Callable[..., Any]) -> Callable[..., Any]:
+def _run_of(run: Running, start: Callable[..., Any]) -> Callable[..., Any]:
     @acts_for_the_kernel
     def launch(self: Any, *positional: Any, **named: Any) -> Any:
         """Launch as triton does, and note how much choice there was."""
@@ -92,7 +92,7 @@ def _run_of(run: Run, start: Callable[..., Any]) -> Callable[..., Any]:
     return launch
 
 
-def _bench_of(run: Run) -> Callable[..., list[float]]:
+def _bench_of(run: Running) -> Callable[..., list[float]]:
     @acts_for_the_kernel
     def bench_config(self: Any, *positional: Any, config: Any, **meta: Any) -> list[float]:
         """Run one configuration as the tuner would, judge it, and return its modelled cost."""
@@ -114,7 +114,7 @@ class _Trial:
     """One configuration on one set of arguments."""
 
     def __init__(
-        self, run: Run, tuner: Any, positional: Sequence[Any], config: Any, meta: dict[str, Any]
+        self, run: Running, tuner: Any, positional: Sequence[Any], config: Any, meta: dict[str, Any]
     ) -> None:
         self.run = run
         self.tuner = tuner

@@ -22,7 +22,7 @@ from triton_util.interpreter.operations.formats import Array
 from triton_util.interpreter.state import Batch, Divergence, NeedsSerial, OverBudget
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.session import Run
+    from triton_util.interpreter.contracts import Running
 
 # Lanes of one batch that numpy works through without leaving the caches.
 LANES = 1 << 19
@@ -35,7 +35,7 @@ MOST_PATHS = 16
 class Execution:
     """Runs the programs of one launch in the order of the schedule."""
 
-    def __init__(self, run: Run, kernel: tuple[Any, Any], function: Callable[..., Any]) -> None:
+    def __init__(self, run: Running, kernel: tuple[Any, Any], function: Callable[..., Any]) -> None:
         self.run = run
         self.kernel = kernel
         self.function = function

@@ -23,7 +23,7 @@ from triton_util.interpreter.operations.language import agreed_value, is_one_ele
 from triton_util.interpreter.state import Batch, Divergence, NeedsSerial
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.session import Run
+    from triton_util.interpreter.contracts import Running
 
 
 def _unwrapped(value: Any) -> Any:
@@ -35,7 +35,7 @@ class Control:
 
     language = tl
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Running) -> None:
         self.run = run
         self.frames: list[Frame] = []
 

@@ -8,7 +8,6 @@ taken as they come.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +15,8 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.faults import NotInterpreted
-from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.operations import arithmetic, atomics, mathematics, shapes
+from triton_util.interpreter.operations.atomic_builder import AtomicOperations
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
 from triton_util.interpreter.operations.builder_tables import add_tables
 from triton_util.interpreter.operations.descriptors import Box, rows_of
@@ -26,16 +25,13 @@ from triton_util.interpreter.operations.formats import (
     round_to_tf32,
     truncate_to_tf32,
 )
-from triton_util.interpreter.state import NeedsSerial
 from triton_util.interpreter.watchers.happens_before import Ordering
 
 ir = stock._ir
 
 
-class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
+class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[misc]
     """Operations on blocks of the running batch; `launching` is set by the executor."""
-
-    launching: Launching
 
     # -- constants -------------------------------------------------------------------------------
 
@@ -94,57 +90,6 @@ class GridBuilder(stock.InterpreterBuilder):  # type: ignore[misc]
         self, pointer: Pointer, value: Block, mask: Block, *_: Any, **__: Any
     ) -> None:
         self.launching.memory.store(pointer, value, mask)
-
-    def create_atomic_rmw(
-        self,
-        operation: Any,
-        pointer: Pointer,
-        value: Block,
-        mask: Block,
-        semantics: Any = "acq_rel",
-        scope: Any = "gpu",
-        *_: Any,
-    ) -> Block:
-        name = str(operation).rsplit(".", 1)[-1].split(":")[0].strip("<> ")
-        if name == "XCHG" and self.launching.batch.programs > 1:
-            raise NeedsSerial("tl.atomic_xchg makes programs wait for one another")
-        ordering = Ordering.named(str(semantics)).within(str(scope))
-        memory = self.launching.memory
-        return atomics.read_modify_write(memory, name, pointer, value, mask, ordering)
-
-    def create_atomic_cas(
-        self,
-        pointer: Pointer,
-        expected: Block,
-        value: Block,
-        semantics: Any = "acq_rel",
-        scope: Any = "gpu",
-        *_: Any,
-    ) -> Block:
-        if self.launching.batch.programs > 1:
-            raise NeedsSerial("tl.atomic_cas makes programs wait for one another")
-        ordering = Ordering.named(str(semantics)).within(str(scope))
-        memory = self.launching.memory
-        return atomics.compare_and_swap(memory, pointer, expected, value, ordering)
-
-    def create_atomic_load(
-        self, pointer: Pointer, mask: Block, semantics: Any, scope: Any, *_: Any
-    ) -> Block:
-        zero = scalar(0, pointer.get_element_ty())
-        ordering = Ordering.named(str(semantics)).within(str(scope))
-        reading = replace(ordering, releases=False, writes=False)
-        memory = self.launching.memory
-        return atomics.read_modify_write(memory, "LOAD", pointer, zero, mask, reading)
-
-    def create_atomic_store(
-        self, pointer: Pointer, value: Block, mask: Block, semantics: Any, scope: Any, *_: Any
-    ) -> None:
-        ordering = Ordering.named(str(semantics)).within(str(scope))
-        replacing = replace(ordering, acquires=False, replaces=True)
-        atomics.read_modify_write(self.launching.memory, "XCHG", pointer, value, mask, replacing)
-
-    def create_atomic_poll(self, *_: Any) -> Block:
-        raise NotInterpreted("tl.atomic_poll waits for programs that do not run yet here")
 
     # -- casts -----------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from triton_util.interpreter.operations.blocks import Block
 from triton_util.interpreter.state import Divergence, NeedsSerial
 
 if TYPE_CHECKING:
-    from triton_util.interpreter.control.flow import Control
+    from triton_util.interpreter.contracts import Deciding
 
 
-def patched_tensor(control: Callable[[], Control]) -> Callable[[Any, Any], None]:
+def patched_tensor(control: Callable[[], Deciding]) -> Callable[[Any, Any], None]:
     """The replacement for triton's `_patch_lang_tensor`; `control` gives that of the launch."""
 
     def patch(tensor: Any, scope: Any) -> None:
@@ -50,7 +50,7 @@ def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
     return index
 
 
-def _truth(control: Control, tensor: Any) -> bool:
+def _truth(control: Deciding, tensor: Any) -> bool:
     """Triton's own `if other` asks whether there is a tensor; a kernel asks for its value."""
     asking = sys._getframe(2).f_globals.get("__name__", "")
     return asking in ("triton.language.semantic", "triton.language.core") or bool(
@@ -76,7 +76,7 @@ def agreed_value(block: Block, active: Any) -> Any:
     return relevant[0] if relevant.size else values[0]
 
 
-def _shown(control: Control, tensor: Any) -> Any:
+def _shown(control: Deciding, tensor: Any) -> Any:
     if control.batch.programs > 1:
         raise NeedsSerial("the kernel shows values of single programs")
     return tensor.handle.full(1)[0]

@@ -32,9 +32,9 @@ from triton_util.interpreter.watchers.ordered import (
 )
 
 if TYPE_CHECKING:
+    from triton_util.interpreter.contracts import Running
     from triton_util.interpreter.messages.reports import Reporter
     from triton_util.interpreter.regions import Region
-    from triton_util.interpreter.session import Run
     from triton_util.interpreter.state import Batch
 
 MANY = np.int32(-1)
@@ -46,7 +46,7 @@ MOST_UNSETTLED = 64
 class Shadow:
     """Watches the loads and stores of a run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Running) -> None:
         self.run = run
         self.cells = CellStore()
         self.fresh = FreshMemory()
