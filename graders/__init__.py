@@ -19,9 +19,15 @@ All exceptions of the house, here and in `triton_util`:
     │   └── NotInterpreted       a GPU computes it, the engine does not: ours
     ├── RuntimeError
     │   ├── EngineUnavailable    triton was imported without its interpreter
-    │   └── NoGpuError           timing was asked for without a GPU
+    │   ├── NoGpuError           timing was asked for without a GPU
+    │   ├── StopwatchError       a simulated stopwatch was used as none can be
+    │   └── CannotCheckError     `tilewise run` cannot check this program here
     ├── ValueError
-    │   └── ConditionError       a learner's: no condition of print_if and breakpoint_if
+    │   ├── ConditionError       a learner's: no condition of print_if and breakpoint_if
+    │   ├── MarkError            an author's: a lesson names a measured figure that is not there
+    │   └── PlanError            what captured a launcher sent no launch plan
+    ├── NeedsValue               a launcher asked for a value of a tensor, and ends there
+    ├── TooManySteps             a launcher did more than any launcher needs to
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
     ├── MalformedReport          the judge's answer lacks something: ours

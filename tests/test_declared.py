@@ -22,6 +22,8 @@ OPTIONAL = {
     "google": "of Colab",
     "pynvml": "clocks of a GPU, for benchmarks",
     "liger_kernel": "a contender in the benchmarks",
+    "pytest": "there wherever its plug-in is loaded",
+    "_pytest": "there wherever its plug-in is loaded",
     "jupyterhub": "of docker/hub.Dockerfile",
     "dockerspawner": "of docker/hub.Dockerfile",
     "nativeauthenticator": "of docker/hub.Dockerfile",
