@@ -80,7 +80,7 @@ ENDS: dict[str, tuple[str, str, str]] = {
     ),
     "sys.exit": ("exited", "SystemExit", launcher("sys.exit(0)", before="import sys\n")),
     "os._exit": ("exited", "", launcher("os._exit(0)", before="import os\n")),
-    "os._exit while the module is loaded": ("exited", "", "import os\nos._exit(0)\n" + launcher("os")),
+    "os._exit while the module is loaded": ("exited", "", launcher("LEFT", before="import os\nLEFT = os._exit(0)\n")),
     "null pointer": ("crashed", "", launcher("ctypes.string_at(0)", before="import ctypes\n")),
     "abort": ("crashed", "", launcher("os.abort()", before="import os\n")),
     "the address of a tensor": (
@@ -94,7 +94,7 @@ ENDS: dict[str, tuple[str, str, str]] = {
     "deep recursion": ("raised", "RecursionError", launcher("return vector_add(x, y)")),
     "KeyboardInterrupt": ("raised", "KeyboardInterrupt", launcher("raise KeyboardInterrupt")),
     "GeneratorExit": ("raised", "GeneratorExit", launcher("raise GeneratorExit")),
-    "fork": ("raised", "BlockingIOError", launcher("os.fork()", before="import os\n")),
+    "fork": ("raised", "Error", launcher("os.fork()", before="import os\n")),
     "thread": ("raised", "RuntimeError", launcher("threading.Thread(target=print).start()", before="import threading\n")),
     "subprocess": ("raised", "Error", launcher("subprocess.run(['/bin/true'])", before="import subprocess\n")),
     "kill the parent": ("raised", "PermissionError", launcher("os.kill(os.getppid(), 9)", before="import os\n")),
@@ -103,7 +103,7 @@ ENDS: dict[str, tuple[str, str, str]] = {
     "no more triton": ("raised", "AttributeError", launcher("globals()['triton'] = None")),
     "another function in the kernel": ("raised", "AttributeError", launcher("add_kernel.fn = print")),
     "what torch does not have": ("raised", "AttributeError", launcher("torch._C._add(x, y)")),
-    "the language outside of a kernel": ("raised", "@triton.jit", launcher("z = tl.load(x)")),
+    "the language outside of a kernel": ("raised", "outside a kernel", launcher("z = tl.load(x)")),
     "returns nothing": (
         "wrong-return", "it returned None", f"{KERNEL}\ndef vector_add(x, y):{LAUNCH}".replace("    return output\n", ""),
     ),
