@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from graders.judge.capture.gate import Captured, capture
-from graders.judge.capture.plan import CasePlan, Launch, LaunchPlan, Step, Tune
+from graders.judge.capture.plan import CasePlan, Launch, Tune
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.records import Case, Exercise, Finding
+from graders.judge.records import Exercise, Finding
 from graders.judge.running.interpret import prepare
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.static.gate import read_gate
@@ -48,28 +46,13 @@ def first_case(found: Captured) -> CasePlan:
     return case
 
 
-def steps_of(found: Captured | LaunchPlan, kind: type[Step]) -> list[Step]:
-    """Steps of one kind in the plan for the first case."""
-    plan = found.plan if isinstance(found, Captured) else found
-    return [step for step in plan.cases[0].steps if isinstance(step, kind)]
-
-
 def the_launch(found: Captured) -> Launch:
     """The only launch of the first case."""
-    (launch,) = steps_of(found, Launch)
-    assert isinstance(launch, Launch)
+    (launch,) = (step for step in first_case(found).steps if isinstance(step, Launch))
     return launch
 
 
 def the_tuning(found: Captured) -> Tune:
     """The only launch through an autotuner of the first case."""
-    (tune,) = steps_of(found, Tune)
-    assert isinstance(tune, Tune)
+    (tune,) = (step for step in first_case(found).steps if isinstance(step, Tune))
     return tune
-
-
-def of_size(*sizes: int) -> Sequence[Case]:
-    """Cases of two vectors."""
-    return [
-        case for size in sizes for case in an_exercise(cases=()).cases if case.name == f"{size}"
-    ]
