@@ -27,9 +27,9 @@ PUBLIC = {
     "triton_util.explain": "Comparison ExplainError Explanation compare explain",
     "triton_util.tracing": "Record trace",
     "triton_util.bench": """
-        GPUS Check Clock Contender CudaClock Gpu GpuState Interval Limit Measurement NoGpuError Timing
-        TimingPlan compare find_gpu floor_of limit_of measure_mine median_interval percentage_of_limit
-        ratio_interval
+        GPUS Check Clock Contender CudaClock Gpu GpuState Interval Limit Measurement NoGpuError
+        Timing TimingPlan compare find_gpu floor_of limit_of measure_mine median_interval
+        percentage_of_limit ratio_interval
     """,
 }
 COMMANDS_KNOWN = "autograde bench build check demo doctor grade new report"

@@ -50,26 +50,34 @@ class Capture:
         self.filename: str = request["filename"]
         self.recorder = Recorder(self.filename)
         self.kernels = SeenKernels(self.recorder)
+        self._sent = 0, 0  # kernels and observations
         Launches(self.recorder, self.kernels).install()
         pretend_gpu(request.get("gpu"))
         torch.compile = self._compile
 
     def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Load the module, call the launcher for every case, and give what is known in the end."""
+        """Load the module, call the launcher for every case, and give what is new in the end."""
         with contextlib.ExitStack() as modes:
             modes.enter_context(Watch(self.recorder, Operations(self.recorder)))
             modes.enter_context(Pretend(self.recorder))
             launcher, module = self._load()
-            send({"module": case_to_json(module)})
+            send({"module": case_to_json(module), **self._news()})
             if launcher is not None:
                 for number, layouts in enumerate(self.request["cases"]):
                     case = self._case(launcher, number, layouts)
-                    send({"case": case_to_json(case)})
+                    send({"case": case_to_json(case), **self._news()})
                     if case.raised is not None and case.raised.kind == "TimeoutError":
                         break
+        return self._news()
+
+    def _news(self) -> dict[str, Any]:
+        """Kernels and observations since the last time."""
+        kernels, told = self.kernels.found[self._sent[0] :], list(self.recorder.told.values())
+        fresh = told[self._sent[1] :]
+        self._sent = len(self.kernels.found), len(told)
         return {
-            "kernels": [kernel_to_json(kernel) for kernel in self.kernels.found],
-            "told": [told_to_json(told) for told in self.recorder.told.values()],
+            "kernels": [kernel_to_json(kernel) for kernel in kernels],
+            "told": [told_to_json(item) for item in fresh],
         }
 
     def _load(self) -> tuple[Any, CasePlan]:

@@ -25,6 +25,7 @@ from graders.judge.plan.steps import (
     Constant,
     Copy,
     Kernel,
+    Launch,
     LaunchPlan,
     Raised,
     Step,
@@ -40,6 +41,10 @@ from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
+_NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
+_FUNCTION = {"unknown": "function"}
+# Options of a launch by which a GPU would run something else than the kernel that was read.
+_OTHER_CODE = ("ir_override", "extern_libs", "ptx_options")
 _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribute '(\w{1,60})'")
 
 
@@ -47,8 +52,8 @@ _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribut
 class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
 
-    `ended` says how the process ended that came to no end: "timeout", "memory" or "crashed", or
-    "" where all cases are there.
+    `ended` says how the process ended before all cases were there: "timeout", "out-of-memory",
+    "crashed" or "exited"; "" where they are, or where the launcher could not even be loaded.
     """
 
     plan: LaunchPlan
@@ -94,18 +99,19 @@ def capture(
 
 
 def _plan(answer: Answer, cases: int) -> LaunchPlan:
-    end: Any = {"kernels": [], "told": []}
-    module: Any = {"steps": [], "result": None, "inputs": [], "raised": None}
-    listed: list[Any] = []
+    """The lines of the answer as one plan; raises PlanError."""
+    raw: dict[str, Any] = {"kernels": [], "told": [], "module": _NOTHING, "cases": []}
     for line in answer.lines:
         if "module" in line:
-            module = line["module"]
+            raw["module"] = line["module"]
         elif "case" in line:
-            listed.append(line["case"])
-            end = line.get("so_far", end)
-        elif "end" in line:
-            end = line["end"]
-    raw = {"kernels": end["kernels"], "told": end["told"], "module": module, "cases": listed}
+            raw["cases"].append(line["case"])
+        news = line.get("end", line)
+        for part in ("kernels", "told"):
+            more = news.get(part, []) if isinstance(news, dict) else None
+            if not isinstance(more, list):
+                raise PlanError("no list of what is new")
+            raw[part] += more
     return plan_from_json(raw, cases)
 
 
@@ -114,7 +120,9 @@ def _ended(answer: Answer) -> str:
         return "timeout"
     if answer.ended in ("memory", "size"):
         return "out-of-memory"
-    return "" if answer.report is not None else "crashed"
+    if answer.signal:
+        return "crashed"
+    return "" if any("end" in line for line in answer.lines) else "exited"
 
 
 # ---------------------------------------------------------------- findings
@@ -159,16 +167,17 @@ def _of_kernel(
     if node is None:
         yield capture_finding("foreign-kernel", kernel.name[:80], None)
         return
+    if any(parameter.default == _FUNCTION for parameter in kernel.parameters):
+        yield capture_finding("kernel-not-jit", "", kernel.line)
     yield from read_kernel(node, kernel.names)
 
 
 def _of_case(case: CasePlan, exercise: Exercise, public: bool) -> Iterator[Finding]:
     results = {ref.storage for ref in tensors_in(case.result)}
     inputs = {number for number in case.inputs if number is not None}
-    for launch in launches_of(case.steps):
-        if {"unknown": "function"} in [*launch.positional, *launch.named.values()]:
-            yield capture_finding("kernel-not-jit", "", launch.line if public else None)
     for step in _all_steps(case.steps):
+        if isinstance(step, Launch):
+            yield from _of_launch(step, step.line if public else None)
         if isinstance(step, Constant) and "constants" in exercise.forbids:
             yield capture_finding("python-computes", "a tensor of numbers", None)
         if not isinstance(step, Copy) or not _elements(step.source):
@@ -182,12 +191,21 @@ def _of_case(case: CasePlan, exercise: Exercise, public: bool) -> Iterator[Findi
             yield capture_finding("torch-computes", "copy_", line)
 
 
+def _of_launch(launch: Launch, line: int | None) -> Iterator[Finding]:
+    if _FUNCTION in [*launch.positional, *launch.named.values()]:
+        yield capture_finding("kernel-not-jit", "", line)
+    for name in _OTHER_CODE:
+        if launch.named.get(name) is not None:
+            yield capture_finding("foreign-kernel", name, line)
+
+
 def _all_steps(steps: Sequence[Step]) -> Iterator[Step]:
     for step in steps:
         yield step
         if isinstance(step, Tune):
             for trial in step.trials:
-                yield from _all_steps([*trial.before, *trial.after, *trial.chosen])
+                yield from _all_steps([*trial.before, *trial.launch, *trial.after, *trial.chosen])
+            yield from _all_steps(step.finish)
 
 
 def _elements(ref: TensorRef) -> int:

@@ -203,7 +203,10 @@ class Operations:
         plain = tree_map(_values_or_same, list(args)), tree_map(_values_or_same, dict(named))
         real = func(*plain[0], **plain[1])
         views = self._storages([*args, *named.values()])
-        result = self._on_meta(func, args, named)
+        try:
+            result = self._on_meta(func, args, named)
+        except ImportError:  # see `_other`; no view is among what torch knows by Python
+            return tree_map(lambda v: self._known(v) if isinstance(v, torch.Tensor) else v, real)
         return _paired(real, result, lambda values, meta: self._view_or_known(values, meta, views))
 
     def _storages(self, values: Sequence[Any]) -> set[int]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch._C import _disabled_torch_function_impl
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from graders.judge.capture.recording import NeedsValue, Recorder
 
@@ -88,8 +88,11 @@ class Pretend(TorchFunctionMode):
         if not is_tensor:
             return answer
         shape = args[0].shape if isinstance(args[0], torch.Tensor) else ()
-        values = torch.full((1,) * len(shape), answer, device="cpu").expand(shape)
-        return ValuelessTensor(values.to("meta"), self.recorder, values)
+        with _disable_current_modes():
+            values = torch.full((1,) * len(shape), answer).expand(shape)
+            meta = values.to("meta")
+        self.recorder.constant(meta, values)
+        return ValuelessTensor(meta, self.recorder, values)
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]

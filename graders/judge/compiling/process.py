@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from graders.judge.compiling.worker import receive, receive_bytes, send_request
+from graders.judge.compiling.worker import STDERR_LIMIT, TOO_MUCH, receive, send_request
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders
 
 ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
+REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
 REMEMBERED = 256  # submissions whose answer is kept
 
 
@@ -118,12 +121,21 @@ class CompileWorker:
     def _exchange(self, request: Mapping[str, Any]) -> Answer:
         assert self._control is not None
         limits = {"task": request["task"], "cpu_seconds": self.cpu_seconds}
-        send_request(self._control, limits, dict(request))
+        report_end, child_report = os.pipe()
+        error_end, child_error = os.pipe()
+        try:
+            try:
+                send_request(self._control, limits, dict(request), child_report, child_error)
+            finally:
+                os.close(child_report)
+                os.close(child_error)
+            report, stderr = _collect(report_end, error_end, self._control)
+        finally:
+            os.close(report_end)
+            os.close(error_end)
         answer = receive(self._control)
         if answer is None:
             raise OSError("it ended without an answer")
-        report = receive_bytes(self._control, answer["report"]) or b""
-        stderr = receive_bytes(self._control, answer["stderr"]) or b""
         text = stderr.decode("utf-8", "replace")
         if not report.startswith(b"J"):  # written right after the jail was entered
             raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
@@ -181,6 +193,30 @@ def _environment(cache: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     return kept
+
+
+def _collect(report_end: int, error_end: int, control: socket.socket) -> tuple[bytes, bytes]:
+    """What a child writes, up to its end; one that writes too much is to be ended."""
+    kept = {report_end: bytearray(), error_end: bytearray()}
+    deadline = time.monotonic() + ANSWER_SECONDS
+    told = False
+    with selectors.DefaultSelector() as selector:
+        for end in kept:
+            selector.register(end, selectors.EVENT_READ)
+        while selector.get_map():
+            if time.monotonic() > deadline:
+                raise OSError("it does not end its child")
+            for key, _ in selector.select(1.0):
+                data = os.read(key.fd, 1 << 20)
+                if not data:
+                    selector.unregister(key.fd)
+                elif len(kept[report_end]) <= REPORT_LIMIT:
+                    kept[key.fd] += data
+                    del kept[error_end][:-STDERR_LIMIT]
+            if len(kept[report_end]) > REPORT_LIMIT and not told:
+                told = True
+                control.sendall(TOO_MUCH)  # the warm process ends the child
+    return bytes(kept[report_end]), bytes(kept[error_end])
 
 
 def _lines(data: bytes) -> tuple[Mapping[str, Any], ...]:

@@ -1,10 +1,10 @@
 """Main of the warm process that has Triton as a compiler, without its interpreter.
 
 It captures launchers and compiles kernels: imports and warms up once, then forks one jailed child
-for each request and relays what it says. A request comes as a file descriptor, which only the
-child reads: nothing of one submission stays in the memory that the next one's child inherits. An
-answer is its length (8 bytes) and JSON, followed by the child's report and the tail of its
-stderr, as raw bytes.
+for each request and watches over it. A request comes with three descriptors, which only the child
+uses: the one it reads the request from, and two pipes to the judge for its report and its errors.
+So nothing of one submission stays in the memory that the next one's child inherits. An answer
+says how the child ended: its length (8 bytes) and JSON.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
 STDERR_LIMIT = 8_000
+TOO_MUCH = b"."  # what the judge says of a report that is too long
+DESCRIPTORS = 3  # the request, and where report and errors go
 WALL_FACTOR = 3.0  # a busy machine gives a process a part of its time
 TICK_SECONDS = 0.025  # how often the limits are looked at
 RESIDENT_BYTES = 3 << 30  # of memory that is really used
@@ -95,33 +96,44 @@ def _serve(tasks: dict[str, Any], jail: Any, control: socket.socket) -> None:
         received = receive_request(control)
         if received is None:
             return
-        limits, descriptor = received
+        limits, descriptors = received
         try:
-            answer, report, stderr = _answer(tasks, jail, limits, descriptor, control)
+            answer = _answer(tasks, jail, limits, descriptors, control)
         finally:
-            os.close(descriptor)
+            for descriptor in descriptors:
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
         send(control, answer)
-        control.sendall(report + stderr)
 
 
-def send_request(control: socket.socket, limits: dict[str, Any], request: dict[str, Any]) -> None:
-    """What the warm process may know, and a descriptor of what only its child reads."""
+def send_request(
+    control: socket.socket,
+    limits: dict[str, Any],
+    request: dict[str, Any],
+    report: int,
+    errors: int,
+) -> None:
+    """What the warm process may know, and three descriptors for its child: what there is to do,
+    and where its report and what goes wrong are written to."""
     memory = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
     try:
         data = memoryview(json.dumps(request).encode())
         while data:
             data = data[os.write(memory, data) :]
-        socket.send_fds(control, [json.dumps(limits).encode()], [memory])
+        socket.send_fds(control, [json.dumps(limits).encode()], [memory, report, errors])
     finally:
         os.close(memory)
 
 
-def receive_request(control: socket.socket) -> tuple[dict[str, Any], int] | None:
-    """The limits of the next request and its descriptor; None when the judge has closed."""
-    data, descriptors, _, _ = socket.recv_fds(control, 4096, 1)
-    if not data or not descriptors:
-        return None
-    return json.loads(data), descriptors[0]
+def receive_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """The limits of the next request and its descriptors; None when the judge has closed."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, 4096, DESCRIPTORS)
+        if not data:
+            return None
+        data = data.lstrip(TOO_MUCH)  # said of a child that was at its end already
+        if data:
+            return json.loads(data), descriptors
 
 
 def send(control: socket.socket, message: dict[str, Any]) -> None:
@@ -189,45 +201,40 @@ def _answer(
     tasks: dict[str, Any],
     jail: Any,
     limits: dict[str, Any],
-    descriptor: int,
+    descriptors: list[int],
     control: socket.socket,
-) -> tuple[dict[str, Any], bytes, bytes]:
-    """Fork, watch, collect."""
-    report_end, child_report = os.pipe()
-    error_end, child_error = os.pipe()
+) -> dict[str, Any]:
+    """Fork, watch, and say how the child ended; what it says goes to the judge alone."""
+    request, report, errors = descriptors
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            os.dup2(child_report, 1)
-            os.dup2(child_error, 2)
+            os.dup2(report, 1)
+            os.dup2(errors, 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             control.detach()
-            request = json.loads(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+            asked = json.loads(os.pread(request, os.fstat(request).st_size, 0))
             task = tasks[limits["task"]]
             task.before_jail()
             jail.enter(limits["cpu_seconds"], MEMORY_BYTES, parent)
             os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
-            _write(task.run(request, _write))
+            _write(task.run(asked, _write))
             os._exit(0)
         except BaseException as error:
             os.write(2, f"\n{type(error).__name__}: {error}".encode()[:STDERR_LIMIT])
         finally:  # whatever it was, this process must not go on as a warm one
             os._exit(1)
-    os.close(child_report)
-    os.close(child_error)
-    seconds = WALL_FACTOR * limits["cpu_seconds"] + 5.0
-    report, stderr, ended = _collect(report_end, error_end, pid, seconds, control)
+    for descriptor in (report, errors):  # the child's end is the last one: the judge sees it
+        os.close(descriptor)
+    ended = _watch(pid, WALL_FACTOR * limits["cpu_seconds"] + 5.0, control)
     _, status = os.waitpid(pid, 0)
-    answer = {
+    return {
         "ended": ended,
         "timeout": ended == "time" or (not ended and _out_of_time(status)),
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
         "code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1,
-        "report": len(report),
-        "stderr": len(stderr),
     }
-    return answer, report, stderr
 
 
 def _out_of_time(status: int) -> bool:
@@ -240,46 +247,36 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _collect(
-    report_end: int, error_end: int, pid: int, seconds: float, control: socket.socket
-) -> tuple[bytes, bytes, str]:
-    """Read both pipes to their end, or end the child at a limit: "time", "size" or "memory".
+def _watch(pid: int, seconds: float, control: socket.socket) -> str:
+    """Wait for a child, or end it at a limit: "time" or "memory".
 
-    Or because the judge is "gone": it says nothing while it waits for an answer.
+    Or because the judge says so: that its report is over its "size", or by being "gone".
     """
-    kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + seconds
     ended = ""
+    exited = os.pidfd_open(pid)
     with selectors.DefaultSelector() as selector:
-        for end in kept:
-            selector.register(end, selectors.EVENT_READ)
+        selector.register(exited, selectors.EVENT_READ)
         selector.register(control, selectors.EVENT_READ)
-        while len(selector.get_map()) > 1:
-            ready = selector.select(TICK_SECONDS)
-            ended = _over_limit(pid, len(kept[report_end]), deadline)
-            if any(key.fileobj is control for key, _ in ready):
-                ended = "gone"
-            if ended:
-                os.kill(pid, signal.SIGKILL)
+        while not ended:
+            ready = [key.fileobj for key, _ in selector.select(TICK_SECONDS)]
+            if exited in ready:
                 break
-            for key, _ in ready:
-                data = os.read(key.fd, 1 << 20)
-                kept[key.fd] += data
-                del kept[error_end][:-STDERR_LIMIT]
-                if not data:
-                    selector.unregister(key.fd)
-    for end in kept:
-        os.close(end)
-    return bytes(kept[report_end]), bytes(kept[error_end]), ended
+            if control in ready:
+                ended = "size" if control.recv(1) else "gone"
+            else:
+                ended = _over_limit(pid, deadline)
+    os.close(exited)
+    if ended:
+        os.kill(pid, signal.SIGKILL)
+    return ended
 
 
-def _over_limit(pid: int, size: int, deadline: float) -> str:
+def _over_limit(pid: int, deadline: float) -> str:
     from graders.judge.sandbox.jail import resident_bytes
 
     if time.monotonic() > deadline:
         return "time"
-    if size > REPORT_LIMIT:
-        return "size"
     return "memory" if resident_bytes(pid) > RESIDENT_BYTES else ""
 
 

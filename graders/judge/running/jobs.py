@@ -31,6 +31,11 @@ from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
 
 CASE_SECONDS = 10.0
+_ENDINGS: dict[str, protocol.Status] = {
+    "timeout": "timeout",
+    "out-of-memory": "out-of-memory",
+    "exited": "exited",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class PlannedJobs:
         """What a worker has to do for one case, or what has become of it already."""
         case = self._captured.case(item.number)
         if case is None:
-            return Outcome("timeout" if self._captured.ended == "timeout" else "crashed")
+            return self._missing(item.number)
         known = _known(case, item.expectation)
         if known is not None:
             return known
@@ -78,6 +83,16 @@ class PlannedJobs:
             traffic=traffic,
             seconds=CASE_SECONDS,
         )
+
+    def _missing(self, number: int) -> Outcome:
+        """Why the launcher did not get as far as to this case."""
+        plan = self._captured.plan
+        if plan.module.raised is not None:
+            return _of_exception(plan.module.raised)
+        stopped = bool(plan.cases) and plan.cases[-1].raised is not None
+        if number > len(plan.cases) or (stopped and not self._captured.ended):
+            return Outcome("not-run")
+        return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
     def work(self, case: CasePlan) -> Work:
         """The steps of a case, with those that make older memory which it uses."""

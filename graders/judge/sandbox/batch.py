@@ -109,7 +109,7 @@ class Batch:
         os.close(self.memory)
 
     def request(self) -> int:
-        """A descriptor of the plan, for the warm process."""
+        """A descriptor of the plan, for the child of the warm process."""
         request = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
         raw = memoryview(self.plan.to_json())
         while raw:

@@ -9,7 +9,6 @@ hangs or ends its process has that as its outcome, and the jobs behind it go on 
 
 from __future__ import annotations
 
-import array
 import contextlib
 import itertools
 import json
@@ -207,10 +206,9 @@ class Workers:
         assert self._control is not None
         request = batch.request()
         try:
-            descriptors = array.array("i", [request, batch.memory])
-            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)]
+            limits = batch.plan.limits.to_json()
             self._control.settimeout(batch.plan.seconds + _GRACE_SECONDS)
-            self._control.sendmsg([b"run"], rights)
+            socket.send_fds(self._control, [limits], [request, batch.memory])
             answer = self._control.recv(65_536)
         except OSError as error:
             self._stop()

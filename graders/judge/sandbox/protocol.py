@@ -62,6 +62,7 @@ _DTYPES = {
 
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
+LIMITS_BYTES = 1 << 16  # a message that says the limits of a batch: a thousand jobs at least
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,32 @@ class JobPlan:
 
 
 @dataclass(frozen=True)
+class JobLimits:
+    """Where a job's header lies, and the seconds that it may take."""
+
+    header: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All that the warm process knows of a batch, which it watches and does not read."""
+
+    jobs: tuple[JobLimits, ...]
+    seconds: float
+    memory_bytes: int
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> Limits:
+        limits = json.loads(raw)
+        jobs = tuple(JobLimits(**job) for job in limits.pop("jobs"))
+        return cls(jobs, **limits)
+
+
+@dataclass(frozen=True)
 class BatchPlan:
     """All jobs that one forked process runs, one after another: those of one submission.
 
@@ -168,6 +195,12 @@ class BatchPlan:
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
     memory_bytes: int
+
+    @property
+    def limits(self) -> Limits:
+        """The part that the warm process may know."""
+        jobs = tuple(JobLimits(job.header, job.seconds) for job in self.jobs)
+        return Limits(jobs, self.seconds, self.memory_bytes)
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

@@ -1,8 +1,11 @@
-"""The warm process at work: fork, watch, end, report. See `zygote`, which starts it."""
+"""The warm process at work: fork, watch, end, report. See `zygote`, which starts it.
+
+What a batch is about only the child reads, from a descriptor: nothing of one submission stays in
+the memory that the next one's child inherits.
+"""
 
 from __future__ import annotations
 
-import array
 import contextlib
 import gc
 import json
@@ -27,7 +30,7 @@ from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import child, engine, jail, probe, protocol
 from graders.judge.sandbox.jail import Jail
-from graders.judge.sandbox.protocol import BatchPlan, Header
+from graders.judge.sandbox.protocol import BatchPlan, Header, Limits
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0
@@ -89,43 +92,41 @@ class WarmProcess:
 
     def _serve(self) -> None:
         while True:
-            descriptors = self._receive()
-            if descriptors is None:
+            received = self._receive()
+            if received is None:
                 return
-            request, memory = descriptors
-            size = os.fstat(request).st_size
-            plan = BatchPlan.from_json(os.pread(request, size, 0))
-            os.close(request)
-            ending = self._run(plan, memory)
-            os.close(memory)
+            limits, request, memory = received
+            try:
+                ending = self._run(limits, request, memory)
+            finally:
+                os.close(request)
+                os.close(memory)
             self._control.send(json.dumps(asdict(ending)).encode())
 
-    def _receive(self) -> tuple[int, int] | None:
-        received = array.array("i")
-        message, ancillary, *_ = self._control.recvmsg(
-            64, socket.CMSG_SPACE(_DESCRIPTORS * received.itemsize)
+    def _receive(self) -> tuple[Limits, int, int] | None:
+        message, descriptors, *_ = socket.recv_fds(
+            self._control, protocol.LIMITS_BYTES, _DESCRIPTORS
         )
         if not message:
             return None
-        for _, _, data in ancillary:
-            received.frombytes(data[: len(data) - len(data) % received.itemsize])
-        first, second = received
-        return first, second
+        request, memory = descriptors
+        return Limits.from_json(message), request, memory
 
-    def _run(self, plan: BatchPlan, memory: int) -> Ending:
+    def _run(self, limits: Limits, request: int, memory: int) -> Ending:
         self._clear_scratch()
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
-                self._become_child(plan, memory, parent)
+                self._become_child(request, memory, parent)
             finally:  # whatever it was, this process must not go on as a warm one
                 os._exit(1)
-        ending = _Watch(plan, memory, pid, self._control, self.device).wait()
+        ending = _Watch(limits, memory, pid, self._control, self.device).wait()
         self._clear_scratch()
         return ending
 
-    def _become_child(self, plan: BatchPlan, memory: int, parent: int) -> None:
+    def _become_child(self, request: int, memory: int, parent: int) -> None:
+        plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
         child.guard(plan, shared)
         self._control.detach()  # the descriptor itself is closed on entering the jail
@@ -154,13 +155,13 @@ class _Watch:
 
     def __init__(
         self,
-        plan: BatchPlan,
+        limits: Limits,
         memory: int,
         pid: int,
         control: socket.socket,
         device: protocol.Device,
     ) -> None:
-        self._plan = plan
+        self._limits = limits
         self._memory = memory
         self._pid = pid
         self._control = control
@@ -168,9 +169,9 @@ class _Watch:
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
         self._on_gpu = on_gpu = device == "cuda"
-        self._memory_bytes = plan.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
+        self._memory_bytes = limits.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
-        self._batch_ends = started + plan.seconds
+        self._batch_ends = started + limits.seconds
         self._begin(started)
         self._waking = on_gpu
         self._compiling = False
@@ -221,7 +222,7 @@ class _Watch:
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
             self._begin(min(self._job_started, now))
-        while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._plan.jobs):
+        while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._limits.jobs):
             self._job += 1
             self._begin(now)
         compiling = self._on_gpu and self._state(self._job) == protocol.COMPILING
@@ -235,7 +236,7 @@ class _Watch:
         self._processor_before = jail.cpu_seconds(self._pid)
 
     def _had_its_time(self, now: float) -> bool:
-        passed, allowed = now - self._job_started, self._plan.jobs[self._job].seconds
+        passed, allowed = now - self._job_started, self._limits.jobs[self._job].seconds
         if passed <= allowed:
             return False
         waits = self._on_gpu and not self._compiling  # who waits for a GPU computes nothing here
@@ -244,7 +245,7 @@ class _Watch:
         return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
 
     def _state(self, job: int) -> int:
-        place = self._plan.jobs[job].header
+        place = self._limits.jobs[job].header
         return Header.unpack(os.pread(self._memory, protocol.HEADER_BYTES, place)).state
 
     def _bytes_used(self) -> int:

@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-import torch
 
 from graders.judge.records import GraderError
 from graders.judge.sandbox import pool
-from graders.judge.sandbox.pool import Job, Workers
+from graders.judge.sandbox.pool import Workers
+from tests.support.plans import constant
 
-JOB = Job("def solve():\n    pass\n", "s.py", "solve", (), (1,), torch.float32)
+JOB = constant()
 
 
 def python_without(module: str, directory: Path) -> str:
@@ -118,7 +118,7 @@ def test_refused_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(os, "memfd_create", refuse)
             with pytest.raises(GraderError, match="shared memory"):
                 workers.run([JOB])
-        assert workers.run([JOB])[0].status == "wrong-return"
+        assert workers.run([JOB])[0].status == "returned"
     monkeypatch.setattr(os, "memfd_create", refuse)
     assert "Operation not permitted" in start_error(monkeypatch, sys.executable)
 

@@ -16,6 +16,7 @@ from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
 from graders.judge.sandbox.report_reader import Claims, parse
+from tests.support import plans
 
 FAULT = {"code": "gap-read", "message": "reads a gap", "line": 7, "argument": "x_ptr"}
 
@@ -140,7 +141,7 @@ def test_any_json_gives_claims_of_the_right_types(fields: dict[str, object]) -> 
 
 
 def job() -> Job:
-    return Job("", "s.py", "solve", (torch.ones(3),), (2,), torch.float32, seconds=1.0)
+    return plans.job([], plans.new(2), torch.ones(3), seconds=1.0)
 
 
 @settings(max_examples=100, deadline=None)

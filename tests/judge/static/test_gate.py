@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.judge.static.read_honest import HEAD, HONEST, KERNEL, LAUNCH
+from tests.judge.static.read_honest_more import MORE
+from tests.judge.static.read_wrong import WRONG
 
 from graders.judge import discovery
 from graders.judge.records import Case, TensorSpec
 from graders.judge.report import Finding
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
-from tests.judge.static.read_honest import HEAD, HONEST, KERNEL, LAUNCH
-from tests.judge.static.read_honest_more import MORE
-from tests.judge.static.read_wrong import WRONG
 from tests.support.exercise_records import an_exercise
 from tests.support.places import RIGHT_KERNELS
 

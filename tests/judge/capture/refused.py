@@ -1,10 +1,10 @@
 """Submissions that the gate *read* must refuse: name → (code that must be among the findings,
-lines of a vector_add(x, y)). Imports as in `read_honest`."""
+lines of a vector_add(x, y)). Imports as in `honest_styles`."""
 
 # ruff: noqa: E501
 from __future__ import annotations
 
-from tests.judge.static.read_honest import KERNEL, LAUNCH
+from tests.judge.capture.honest_styles import KERNEL, LAUNCH
 
 
 def launcher(*lines: str, before: str = "") -> str:
@@ -47,7 +47,7 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "functional-by-path": ("torch-computes", returns("torch.nn.functional.relu(output)")),
     "numpy": (
-        "torch-computes",
+        "reads-values",
         launcher("z = np.add(x.numpy(), y.numpy())", before="import numpy as np\n"),
     ),
     "copies-the-answer": ("torch-computes", returns("output.copy_(x)")),
@@ -83,23 +83,16 @@ WRONG: dict[str, tuple[str, str]] = {
     "through-a-comprehension": ("torch-computes", launcher("z = [a + b for a, b in zip(x, y)]")),
     "through-a-loop": ("torch-computes", launcher("for a in (x, y):", "    z = a * 2")),
     "through-a-branch": ("torch-computes", launcher("z = None", "if x.numel():", "    z = x", "w = z + 1")),
-    "through-map": ("torch-computes", launcher("z = list(map(lambda a: a, [x]))")),
-    "through-reduce": (
-        "torch-computes",
-        launcher("z = reduce(lambda a, b: a, [x, y])", before="from functools import reduce\n"),
-    ),
     "through-operator": (
         "torch-computes",
         launcher("z = operator.add(x, y)", before="import operator\n"),
     ),
-    "through-math": ("torch-computes", launcher("z = math.fsum(x)", before="import math\n")),
+    "through-math": ("reads-values", launcher("z = math.fsum(x)", before="import math\n")),
     "builtin-sum": ("torch-computes", launcher("z = sum([x, y])")),
-    "reads-values": ("torch-computes", launcher("z = x.tolist()")),
-    "item": ("torch-computes", launcher("z = x[0].item()")),
-    "tensor-from-values": ("torch-computes", launcher("z = torch.tensor([i for i in range(9)])")),
-    "arange": ("torch-computes", launcher("z = torch.arange(9)")),
+    "reads-values": ("reads-values", launcher("z = x.tolist()")),
+    "item": ("reads-values", launcher("z = x[0].item()")),
     "torch-compile": (
-        "not-triton",
+        "torch-computes",
         "@torch.compile\ndef plus(a):\n    return a\n" + launcher("z = plus(x)"),
     ),
     "grid-lambda-computes": (
@@ -139,17 +132,14 @@ WRONG: dict[str, tuple[str, str]] = {
     "hooks-in-a-dict": (
         "torch-computes",
         kernel_with(
-            before="P = {'early_config_prune': lambda c, n, **k: n['o'].mul_(2)}\n",
-            decorators="@triton.autotune([triton.Config({})], key=[], prune_configs_by=P)\n",
+            before="P = {'early_config_prune': lambda c, n, **k: n['output_ptr'].mul_(2) is None or c}\n"
+            "C = [triton.Config({}), triton.Config({}, num_warps=8)]\n",
+            decorators="@triton.autotune(C, key=[], prune_configs_by=P)\n",
         ),
     ),
     "default-argument-computes": (
         "torch-computes",
         f"{KERNEL}\ndef vector_add(x, y, z=torch.randn(3)):{LAUNCH}",
-    ),
-    "through-a-choice-of-functions": (
-        "torch-computes",
-        launcher("f = (lambda a, b: a) if len(x) else (lambda a, b: a + b)", "z = f(x, y)"),
     ),
     "through-a-branch-of-functions": (
         "torch-computes",
@@ -170,7 +160,7 @@ WRONG: dict[str, tuple[str, str]] = {
         ),
     ),
     "method-that-computes": (
-        "not-triton",
+        "torch-computes",
         launcher(
             "z = Job(x, y).both()",
             before="from dataclasses import dataclass\n\n@dataclass\nclass Job:\n"
@@ -179,7 +169,6 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "through-the-type": ("torch-computes", launcher("z = type(x).add(x, y)")),
     "through-the-tensor-type": ("torch-computes", launcher("z = torch.Tensor.add(x, y)")),
-    "tensor-type-from-values": ("torch-computes", launcher("z = torch.Tensor([i for i in range(3)])")),
     "through-defaults": (
         "torch-computes",
         launcher("z = plus(*[x, y])", before="def plus(a=1, b=2, c=3):\n    return a + b\n"),
@@ -190,23 +179,9 @@ WRONG: dict[str, tuple[str, str]] = {
         "class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, y):\n"
         "        return x + y\n" + launcher("z = A.apply(x, y)"),
     ),
-    "in-a-backward": (
-        "torch-computes",
-        "class A(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, y):\n"
-        "        return x\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, g\n"
-        + launcher("z = A.apply(x, y)"),
-    ),
-    "autograd-with-more": (
-        "not-triton",
-        "class A(torch.autograd.Function):\n    x = open('f')\n" + launcher("z = A.apply(x, y)"),
-    ),
-    "star-import": ("not-triton", launcher("z = add(x, y)", before="from torch import *\n")),
-    "generator": (
-        "not-triton",
-        launcher("z = [a for a in pieces(x)]", before="def pieces(a):\n    yield a\n"),
-    ),
+    "star-import": ("torch-computes", launcher("z = add(x, y)", before="from torch import *\n")),
     "definition-chosen-while-loading": (
-        "not-triton",
+        "torch-computes",
         launcher(
             "z = plus(x, y)",
             before="if torch.cuda.is_available():\n    def plus(a, b):\n        return a + b\n"
@@ -219,7 +194,6 @@ WRONG: dict[str, tuple[str, str]] = {
         + KERNEL.replace("BLOCK_SIZE: tl.constexpr", "BLOCK_SIZE: tl.constexpr, F: tl.constexpr = act")
         + f"\ndef vector_add(x, y):{LAUNCH}",
     ),
-    "other-stream": ("torch-computes", launcher("s = torch.cuda.Stream()")),
     "import-in-kernel": ("not-triton", kernel_with("import torch")),
     "torch-in-kernel": ("not-triton", kernel_with("y = torch.sqrt(y)")),
     "numpy-in-kernel": ("not-triton", kernel_with("y = np.sqrt(y)", before="import numpy as np\n")),
@@ -235,66 +209,20 @@ WRONG: dict[str, tuple[str, str]] = {
     "dunder-in-kernel": ("not-triton", kernel_with("y = y.__class__")),
     "inner-function-in-kernel": ("not-triton", kernel_with("def inner(v):", "    return v")),
     "tl-core-in-kernel": ("not-triton", kernel_with("y = tl.core.tensor(y, None)")),
-    "kernel-argument-annotation-calls": (
-        "not-triton",
-        KERNEL.replace("n_elements,", "n_elements: print(1),") + f"\ndef vector_add(x, y):{LAUNCH}",
-    ),
-    "eval": ("not-triton", returns("eval('x + y')")),
-    "exec": ("not-triton", launcher("exec('import os')")),
-    "getattr-on-module": ("not-triton", returns("getattr(torch, 'ad' + 'd')(x, y)")),
-    "dunder-access": ("not-triton", launcher("t = x.__class__.__mro__")),
-    "dunder-add": ("not-triton", returns("x.__add__(y)")),
-    "open-a-file": ("not-triton", launcher("open('/etc/passwd').read()")),
-    "import-os": ("not-triton", launcher("os.system('ls')", before="import os\n")),
-    "import-os-inside": ("not-triton", launcher("import os", "os.system('ls')")),
-    "import-sys": ("not-triton", launcher("sys.exit(0)", before="import sys\n")),
-    "import-ctypes": ("not-triton", launcher("ctypes.string_at(0)", before="import ctypes\n")),
-    "importlib": ("not-triton", launcher("importlib.import_module('os')", before="import importlib\n")),
-    "dunder-import": ("not-triton", launcher("__import__('os').system('ls')")),
-    "globals": ("not-triton", launcher("globals()['triton'] = None")),
-    "patches-tl": ("not-triton", launcher("tl.load = lambda *a, **k: 0")),
-    "patches-torch": ("not-triton", launcher("torch.allclose = lambda *a: True")),
-    "patches-the-kernel": ("not-triton", launcher("add_kernel.fn = print")),
-    "setattr": ("not-triton", launcher("setattr(torch, 'equal', None)")),
-    "torch-internals": ("not-triton", launcher("torch._C._add(x, y)")),
+    "eval": ("torch-computes", returns("eval('x + y')")),
+    "getattr-on-module": ("torch-computes", returns("getattr(torch, 'ad' + 'd')(x, y)")),
+    "dunder-add": ("torch-computes", returns("x.__add__(y)")),
     "torch-ops": ("torch-computes", returns("torch.ops.aten.add(x, y)")),
-    "torch-utils": ("torch-computes", launcher("torch.utils.cpp_extension.load_inline('a', 'b')")),
-    "module-as-a-value": ("not-triton", launcher("m = [torch]", "z = m[0].add(x, y)")),
-    "vars-of-module": ("not-triton", launcher("z = vars(torch)['add'](x, y)")),
+    "module-as-a-value": ("torch-computes", launcher("m = [torch]", "z = m[0].add(x, y)")),
+    "vars-of-module": ("torch-computes", launcher("z = vars(torch)['add'](x, y)")),
     "methodcaller": (
-        "not-triton",
+        "torch-computes",
         launcher("z = operator.methodcaller('add', y)(x)", before="import operator\n"),
     ),
-    "tl-in-launcher": ("not-triton", launcher("z = tl.load(x)")),
-    "class-with-behaviour": (
-        "not-triton",
-        "class Sneaky:\n    def __init__(self):\n        self.x = 1\n" + launcher("s = Sneaky()"),
-    ),
-    "class-that-computes": (
-        "not-triton",
-        "class Tile:\n    SIZE = len(open('f').read())\n" + launcher("s = Tile.SIZE"),
-    ),
-    "class-with-hooks": (
-        "not-triton",
-        "class Tile(dict):\n    SIZE = 1\n" + launcher("s = Tile.SIZE"),
-    ),
-    "class-reached-into": (
-        "not-triton",
-        "class Tile:\n    SIZE = 1\n" + launcher("s = Tile.__subclasses__()"),
-    ),
     "method-in-a-class": (
-        "not-triton",
+        "torch-computes",
         "class Tile:\n    SIZE = 1\n    def add(self, x, y):\n        return x + y\n"
         + launcher("z = Tile().add(x, y)"),
-    ),
-    "list-in-a-class": ("not-triton", "class Tile:\n    KEEP = []\n" + launcher("z = Tile.KEEP")),
-    "class-that-runs": (
-        "not-triton", "class Tile:\n    for n in range(3):\n        SIZE = n\n" + launcher("z = Tile.SIZE"),
-    ),
-    "default-factory": (
-        "not-triton",
-        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
-        "    x: object = field(default_factory=lambda: open('f'))\n" + launcher("z = A().x"),
     ),
     "sum-of-a-records-fields": (
         "torch-computes",
@@ -314,18 +242,12 @@ WRONG: dict[str, tuple[str, str]] = {
         kernel_with("y = tl.inline_asm_elementwise('add', '=r,r', [y], tl.float32, True, 1)"),
     ),
     "other-code-for-the-kernel": (
-        "not-triton",
+        "foreign-kernel",
         launcher().replace("BLOCK_SIZE=1024)", "BLOCK_SIZE=1024, ir_override='/tmp/x.ptx')"),
-    ),
-    "list-around-a-kernel": (
-        "not-triton", kernel_with("t = KEEP[0]", "t += KEEP[1]", before="KEEP = []\n"),
     ),
     "queue-around-a-kernel": (
         "not-triton",
         kernel_with("t = KEEP[0]", before="import collections\nKEEP = collections.deque()\n"),
-    ),
-    "constant-list-around-a-kernel": (
-        "not-triton", kernel_with("t = KEEP.value[0]", before="KEEP = tl.constexpr(list())\n"),
     ),
     "tensor-around-a-kernel": (
         "not-triton", kernel_with("t = KEEP", "t += 1", before="KEEP = torch.zeros(9)\n"),
@@ -339,14 +261,39 @@ WRONG: dict[str, tuple[str, str]] = {
         "import torch as T\ndef f():\n    import triton.language as T\n"
         + kernel_with("y = T.abs(y)").replace("output = torch.empty_like(x)", "f(); output = torch.empty_like(x)"),
     ),
-    "global-statement": ("not-triton", launcher("global cache", "cache = x")),
-    "data-ptr-through-ctypes": (
-        "not-triton",
-        launcher("c_float.from_address(x.data_ptr())", before="from ctypes import c_float\n"),
-    ),
-    "interpreter-check": ("not-triton", launcher("z = triton.knobs.compilation.listener")),
-    "triton-testing": ("not-triton", launcher("triton.testing.do_bench(lambda: 1)")),
     "method-handed-on": ("torch-computes", launcher("list(map(x.add_, [y]))")),
+    "other-code-in-a-configuration": (
+        "foreign-kernel",
+        kernel_with(
+            decorators="@triton.autotune([triton.Config({}), triton.Config({}, ir_override='a.ptx')], key=[])\n"
+        ),
+    ),
+    "kernel-of-a-text": (
+        "foreign-kernel",
+        launcher(
+            "made = {}",
+            "exec(compile(TEXT, '<submission>', 'exec'), {'triton': triton, 'tl': tl}, made)",
+            "made['k'][(1,)](x, y)",
+            before="import linecache\nTEXT = '@triton.jit\\ndef k(a_ptr, b_ptr):\\n    tl.store(a_ptr, 1.0)\\n'\n"
+            "linecache.cache['<submission>'] = (len(TEXT), None, TEXT.splitlines(True), '<submission>')\n",
+        ),
+    ),
+    "random-numbers": ("torch-computes", launcher("z = torch.rand(3)")),
+    "sorts": ("torch-computes", launcher("z = torch.sort(x)")),
+    "sum-of-known-and-unknown": ("torch-computes", launcher("z = torch.ones(1) + x")),
+    "many-numbers-of-pythons-own": (
+        "python-computes",
+        launcher("w = torch.tensor([float(i) for i in range(100)])", "add_kernel[(1,)](w, w, w, 100, 64)"),
+    ),
+    "thousands-of-numbers": ("python-computes", launcher("w = torch.arange(5000)")),
+    "kernel-computes-with-an-index": ("reads-values", launcher("n = int(x[0])")),
+    "decides-by-a-value": ("reads-values", launcher("if x.numel() and x[0] == 0:", "    return y")),
+    "formats-a-value": ("reads-values", launcher("print(f'{x[0].item():.2f}')")),
+    "iterates-over-values": ("reads-values", launcher("z = [float(v) for v in x]")),
+    "too-many-launches": (
+        "too-many-steps",
+        launcher("for i in range(40_000):", "    add_kernel[(1,)](x, y, x, 0, BLOCK_SIZE=64)"),
+    ),
     # kernels
     "no-kernel": ("no-kernel", "def vector_add(x, y):\n    return torch.empty_like(x)\n"),
     "no-kernel-but-torch": ("no-kernel", "def vector_add(x, y):\n    return x + y\n"),
@@ -370,8 +317,6 @@ WRONG: dict[str, tuple[str, str]] = {
         "kernel-not-jit",
         launcher(before="def act(v):\n    return v\n").replace("BLOCK_SIZE=1024", "BLOCK_SIZE=act"),
     ),
-    "returns-nothing": ("no-result", f"{KERNEL}\ndef vector_add(x, y):{LAUNCH}".replace(
-        "    return output\n", "")),
     # stubs
     "launcher-stub": ("stub-unchanged", KERNEL + '\ndef vector_add(x, y):\n    """Add."""\n    pass\n'),
     "kernel-stub": (

@@ -3,7 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
-from tests.judge.static.read_honest import HEAD, KERNEL, LAUNCH
+from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 
 
 def launcher(body: str, before: str = "", kernel: str = KERNEL, imports: str = "") -> str:

@@ -1,0 +1,59 @@
+"""Launchers run without values, as the judge runs them, for tests."""
+
+from __future__ import annotations
+
+from graders.judge.capture.gate import Captured, capture
+from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.steps import CasePlan, Launch, Tune
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
+from graders.judge.running.interpret import prepare
+from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.static.gate import read_gate
+from graders.judge.submission.loading import Submission, from_text
+from tests.support.exercise_records import an_exercise
+
+VECTORS = an_exercise()
+
+
+def captured(
+    text: str | Submission, worker: CompileWorker, exercise: Exercise = VECTORS, public: int = 99
+) -> Captured:
+    """The plan for all cases of the exercise, of which the first `public` are public."""
+    submission = from_text(text, exercise) if isinstance(text, str) else text
+    return capture(submission, exercise, exercise.cases, public, worker)
+
+
+def read(text: str, worker: CompileWorker, exercise: Exercise = VECTORS) -> list[Finding]:
+    """What the gate *read* finds: in the text, else in what the launcher does."""
+    submission = from_text(text, exercise)
+    found = read_gate(submission, exercise)
+    return found or list(captured(submission, worker, exercise).findings)
+
+
+def planned(
+    text: str, worker: CompileWorker, exercise: Exercise = VECTORS
+) -> tuple[PlannedJobs, list[Prepared]]:
+    """Jobs of a submission, and the cases of the exercise with their tensors."""
+    submission = from_text(text, exercise)
+    jobs = PlannedJobs(submission.source, captured(submission, worker, exercise))
+    return jobs, prepare(exercise, exercise.cases, hidden=False)
+
+
+def first_case(found: Captured) -> CasePlan:
+    """The plan for the first case, which the launcher came through."""
+    case = found.plan.cases[0]
+    assert case.raised is None, case.raised
+    return case
+
+
+def the_launch(found: Captured) -> Launch:
+    """The only launch of the first case."""
+    (launch,) = (step for step in first_case(found).steps if isinstance(step, Launch))
+    return launch
+
+
+def the_tuning(found: Captured) -> Tune:
+    """The only launch through an autotuner of the first case."""
+    (tune,) = (step for step in first_case(found).steps if isinstance(step, Tune))
+    return tune
