@@ -160,16 +160,13 @@ Step = Allocate | Fill | Copy | Constant | Launch | Tune
 class Raised:
     """What a launcher raised: the type's name, its text, and the line of the submission.
 
-    `where` is "module", "launcher" or "triton". `said` and `advice` come from the table of
-    messages where it has a row.
+    `where` is "module", "launcher", "value" or "triton".
     """
 
     kind: str
     text: str
     line: int | None
     where: str = "launcher"
-    said: str = ""
-    advice: str = ""
 
 
 @dataclass(frozen=True)

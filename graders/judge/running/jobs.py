@@ -29,8 +29,11 @@ from graders.judge.cases.compare import Expectation
 from graders.judge.records import Case, Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
+from graders.judge.sandbox.report_reader import text as plain_text
+from triton_util.interpreter.messages.translation import translate
 
 CASE_SECONDS = 10.0
+MOST_TEXT = 2_000  # characters of an error
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class PlannedJobs:
         case = self._captured.case(item.number)
         if case is None:
             return Outcome("timeout" if self._captured.ended == "timeout" else "crashed")
-        known = _known(case, item.expectation)
+        known = _known(case, item.expectation, self.source)
         if known is not None:
             return known
         expected = item.expectation
@@ -155,15 +158,15 @@ def _target(step: Step) -> int:
 # ---------------------------------------------------------------- known without running
 
 
-def _known(case: CasePlan, expectation: Expectation) -> Outcome | None:
+def _known(case: CasePlan, expectation: Expectation, source: str) -> Outcome | None:
     """What became of a case in which the launcher raised, or returned what can be no result."""
     if case.raised is not None:
-        return _of_exception(case.raised)
+        return _of_exception(case.raised, source)
     complaint = _complaint(case, expectation)
     return Outcome("wrong-return", returned=complaint) if complaint else None
 
 
-def _of_exception(raised: Raised) -> Outcome:
+def _of_exception(raised: Raised, source: str) -> Outcome:
     status: protocol.Status = "raised"
     if raised.kind == "SystemExit":
         status = "exited"
@@ -171,13 +174,15 @@ def _of_exception(raised: Raised) -> Outcome:
         status = "out-of-memory"
     elif raised.kind == "TimeoutError":
         status = "timeout"
-    text = raised.text.replace("ValuelessTensor", "Tensor")
+    text = plain_text(raised.text, MOST_TEXT).replace("ValuelessTensor", "Tensor")
     told = f"{raised.kind}: {text}" if text else raised.kind
+    # What is said in the judge's own words comes from its own table, not out of that process.
+    known = translate(text, source) if raised.where == "triton" else None
     fault = Fault(
         code="kernel-error" if raised.where == "triton" else "exception",
-        message=raised.said or told,
+        message=known.message if known else told,
         line=raised.line,
-        cause=raised.advice,
+        cause=known.advice if known else "",
     )
     return Outcome(status, error=fault)
 
