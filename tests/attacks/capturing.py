@@ -72,3 +72,15 @@ def _right(item: Prepared, outcome: Outcome) -> bool:
     stored = not bool(outcome.never_stored.any())
     same = torch.equal(outcome.output, item.args[0] + item.args[1])
     return same and stored and not outcome.inputs_changed and not outcome.faults
+
+
+def verdict(worker: CompileWorker, workers: Workers, source: str) -> str:
+    """ "points", or why there are none: the code of a finding, or what became of a case."""
+    found = captured(worker, source)
+    if found.findings:
+        return found.findings[0].code
+    outcomes = run(workers, source, found)
+    if right(outcomes):
+        return "points"
+    told = next((o for o in outcomes if o.status != "returned"), None)
+    return told.status if told is not None else "wrong or not stored by a kernel"

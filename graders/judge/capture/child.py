@@ -48,6 +48,7 @@ class Capture:
         self.filename: str = request["filename"]
         self.recorder = Recorder(self.filename)
         self.kernels = Kernels(self.recorder)
+        self._sent = 0, 0
         Launches(self.recorder, self.kernels).install()
         pretend_gpu(request.get("gpu"))
         torch.compile = self._compile
@@ -62,13 +63,24 @@ class Capture:
             if launcher is not None:
                 for number, layouts in enumerate(self.request["cases"]):
                     case = self._case(launcher, number, layouts)
-                    send({"case": case_to_json(case)})
+                    send({"case": case_to_json(case), **self._so_far()})
                     if case.raised is not None and case.raised.kind == "TimeoutError":
                         break
+        return self._known()
+
+    def _known(self) -> dict[str, Any]:
         return {
             "kernels": [kernel_to_json(kernel) for kernel in self.kernels.found],
             "told": [told_to_json(told) for told in self.recorder.told.values()],
         }
+
+    def _so_far(self) -> dict[str, Any]:
+        """What is known by now, if there is more than before: the end may never come."""
+        size = len(self.kernels.found), len(self.recorder.told)
+        if size == self._sent:
+            return {}
+        self._sent = size
+        return {"so_far": self._known()}
 
     def _load(self) -> tuple[Any, CasePlan]:
         try:
