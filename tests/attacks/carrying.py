@@ -134,7 +134,8 @@ _MADE = '["allocate", 2, "float32", x.numel(), 1]'
 
 
 def _plan(name: str, goal: str, steps: str, kernels: str = "[]", before: str = "") -> Attack:
-    body = _FORGE.replace("STEPS", steps).replace("KERNELS", kernels)
+    used = "loading\n" if before else ""  # or it would be left out
+    body = used + _FORGE.replace("STEPS", steps).replace("KERNELS", kernels)
     return _forged(name, goal, HEAD + KERNEL + before + launcher(body))
 
 
@@ -166,6 +167,10 @@ PLANS = (
     _plan("forged-loader", "write a plan that hands a kernel a function of Python",
           f'{_MADE}, ["launch", 0, [1], [{_LOAD}, "{_TEXT}", tensor(0), tensor(2)], {{}}, 1]',
           _LOADING, _LOADER),
+    _plan("forged-tuner", "write a plan whose tuner does something else when it has chosen",
+          f'{_MADE}, ["tune", 0, "k", 1, False, "loading", {{}}, [[{{}}, [], [["launch", 0, [0], '
+          f'[0, "", tensor(0), tensor(2)], {{}}, 1]], [], [["launch", 0, [1], [{_LOAD}, "{_TEXT}", '
+          'tensor(0), tensor(2)], {}, 1]]]], [], 1]', _LOADING, _LOADER),
     _plan("forged-constant", "write a plan that wraps such a function in constants",
           f'{_MADE}, ["launch", 0, [1], [{{"constexpr": {{"tuple": [{_LOAD}]}}}}, "{_TEXT}", '
           'tensor(0), tensor(2)], {}, 1]', _LOADING, _LOADER),

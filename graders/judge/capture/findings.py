@@ -91,6 +91,11 @@ WORDS = {
         "inside a constant.",
         "Hand over tensors, numbers, dtypes, your own kernels and functions of tl.",
     ),
+    "foreign-code": Words(
+        "A launch loads other code than the kernel",
+        "The option `{what}` lets the compiler take code that does not stand in the kernel.",
+        "Leave it out: num_warps and num_stages are what a launch may choose.",
+    ),
     "python-walks": Words(
         "Python walks through the tiles, not the kernel",
         "One call makes dozens of launches or fills, each for a tile or for a few. Then the order "

@@ -40,6 +40,10 @@ from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
+# Options of a launch that bring other code to a GPU than the kernel's, or other programs.
+CODE_OPTIONS = frozenset(
+    ("ir_override", "extern_libs", "ptx_options", "backend_name", "arch", "ptx_version")
+)
 _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribute '(\w{1,60})'")
 
 
@@ -175,6 +179,8 @@ def _of_launches(case: CasePlan) -> Iterator[Finding]:
             yield capture_finding("kernel-not-jit", "", launch.line)
         if any(is_foreign(value) for value in given):
             yield capture_finding("foreign-argument", "", launch.line)
+        if loading := CODE_OPTIONS & launch.named.keys():
+            yield capture_finding("foreign-code", sorted(loading)[0], launch.line)
 
 
 def _first(findings: Sequence[Finding]) -> list[Finding]:

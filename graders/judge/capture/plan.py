@@ -210,13 +210,14 @@ class LaunchPlan:
 
 
 def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
-    """The launches among steps; of a tuner every configuration's."""
+    """The launches among steps; of a tuner every configuration's, and those of its hooks."""
     for step in steps:
         if isinstance(step, Launch):
             yield step
         elif isinstance(step, Tune):
+            yield from launches_of(step.finish)
             for trial in step.trials:
-                yield from launches_of(trial.launch or trial.chosen)
+                yield from launches_of([*trial.before, *trial.launch, *trial.after, *trial.chosen])
 
 
 def tensors_in(value: Value) -> Iterator[TensorRef]:

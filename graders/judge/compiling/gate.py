@@ -134,9 +134,8 @@ def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
     """Every launch, and whether it is one of several configurations."""
     for step in steps:
         if isinstance(step, Tune):
-            for trial in step.trials:
-                for launch in launches_of(trial.launch or trial.chosen):
-                    yield launch, len(step.trials) > 1
+            for launch in launches_of([step]):
+                yield launch, len(step.trials) > 1
         elif isinstance(step, Launch):
             yield step, False
 
