@@ -20,8 +20,6 @@ from graders.judge.records import (
 )
 from graders.misconceptions import detectors, swizzle
 
-MOST_LAUNCHES = 16  # of one call: one for each group of rows is a kernel's work still
-
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
     """Return a case for each (n_rows, n_cols, group)."""
@@ -35,19 +33,6 @@ def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> t
         for rows, columns, group in sizes
     )
 
-
-PYTHON_WALKS = Remark(
-    code="python-walks",
-    title="The order is right, but Python walks through the tiles",
-    message=(
-        "One call made dozens of launches, each for a tile or for a few. Then the order is that "
-        "of a loop in the launcher, and no program finds its tile by its own id, which is what "
-        "the exercise is about."
-    ),
-    next_step="Launch once, with one program for each tile, and compute row and column from "
-    "`tl.program_id(0)`.",
-    applies=lambda launches, traffic: len(launches) > MOST_LAUNCHES,
-)
 
 SWIZZLE_IDS = Exercise(
     name="swizzle_ids",
@@ -79,9 +64,8 @@ SWIZZLE_IDS = Exercise(
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
     misconceptions=swizzle.MISTAKES,
-    forbids=frozenset({"constants"}),
+    forbids=frozenset({"constants", "copies"}),
     parts={"core": 4, "last group": 4, "edges": 2},
-    remarks=(PYTHON_WALKS,),
 )
 
 

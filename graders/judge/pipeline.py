@@ -219,6 +219,7 @@ class Judge:
 
     def _capture(self, submission: Submission, exercise: Exercise) -> Captured:
         """What the launcher asks for, in every case that may be run."""
+        self._running("cpu")  # refuses where the sandbox is none: Python of a stranger runs next
         prepared = self._cases(exercise)
         cases = [item.case for item in prepared]
         gpu = None

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import torch
 
-# "copies": torch moves or converts tensor data; "constants": a tensor of Python's own numbers
+# "copies": torch moves or converts tensor data; "constants": numbers that Python may have
+# worked out, as a tensor, as many scalars or launch by launch
 Forbidden = Literal["copies", "constants"]
 GATES = ("read", "compile", "interpret", "traffic", "gpu")
 

@@ -119,11 +119,13 @@ class Bait:
 def survivors(family: int) -> list[int]:
     """Processes that were forked from the warm process and are still there.
 
-    They have its command line, which names a socket and a directory of its own.
+    They have its command line, and its environment, which names a directory of its own.
     """
-    command = _command(family)
+    command, environment = _of_process(family, "cmdline"), _of_process(family, "environ")
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [pid for pid in pids if pid != family and command and _command(pid) == command]
+    alike = [pid for pid in pids if command and _of_process(pid, "cmdline") == command]
+    others = [pid for pid in alike if pid != family]
+    return [pid for pid in others if _of_process(pid, "environ") in (environment, b"")]
 
 
 def end(pids: list[int]) -> None:
@@ -132,8 +134,8 @@ def end(pids: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _command(pid: int) -> bytes:
+def _of_process(pid: int, file: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/{file}").read_bytes()
     except OSError:
         return b""

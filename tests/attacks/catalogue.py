@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks import disguise, escape, exhaustion, forging, theft
+from tests.attacks import carrying, disguise, escape, exhaustion, forging, theft
 from tests.attacks.attack import Attack
 
 ATTACKS: dict[str, Attack] = {
@@ -13,6 +13,7 @@ ATTACKS: dict[str, Attack] = {
         ("escape", escape.ATTACKS),
         ("exhaustion", exhaustion.ATTACKS),
         ("disguise", disguise.ATTACKS),
+        ("carrying", carrying.ATTACKS),
     )
     for attack in attacks
 }

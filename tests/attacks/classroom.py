@@ -30,8 +30,8 @@ main()
 _SHORTER_LIMITS = """
 from functools import partial
 from graders.judge import pipeline
-from graders.judge.running import interpret
-interpret.CASE_SECONDS = 1.0
+from graders.judge.running import jobs
+jobs.CASE_SECONDS = 1.0
 pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=3.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36

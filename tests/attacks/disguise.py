@@ -105,7 +105,6 @@ FORGING = (
             "KEEP = []\n"
             + launcher("o = x.clone()\nKEEP.append(o)\nKEEP.append(y)\n"
                        "add_kernel[(1,)](x, y, o, 1)\nreturn o")),
-    _forged("patched-language", "replace tl.store from inside", inside("tl.store = tl.load")),
     _forged("other-binary", "let the compiler load other code",
             inside("").replace("BLOCK_SIZE=1024)", "BLOCK_SIZE=1024, ir_override='/tmp/x.ptx')")),
     _forged("assembly", "write PTX into the kernel",

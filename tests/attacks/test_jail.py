@@ -1,20 +1,18 @@
-"""Every attack against the jail alone, as if the gates in front of it had seen nothing."""
+"""Every attack's Python in the process that captures, as if the text gate had seen nothing."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 import pytest
-import torch
 
-from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.sandbox.pool import Workers
+from tests.attacks import capturing
 from tests.attacks.attack import Attack, honest
 from tests.attacks.bait import Bait, end, survivors
 from tests.attacks.catalogue import ATTACKS
-
-SIZES = (37, 2000)
-ALL_LAYERS = ("limits", "user", "landlock", "seccomp")
+from tests.attacks.unjailed import Unjailed
 
 
 @pytest.fixture(scope="module")
@@ -24,108 +22,62 @@ def bait() -> Iterator[Bait]:
 
 
 @pytest.fixture(scope="module")
-def workers(bait: Bait) -> Iterator[Workers]:
+def worker(bait: Bait) -> Iterator[CompileWorker]:
     with Workers() as running:
         if running.tier != "A":
             pytest.skip(f"no tier A here: {running.layers}")
-        yield running
+    with CompileWorker(cpu_seconds=1.5) as capturing_worker:
+        control = capturing.ask(capturing_worker, honest())
+        assert control.report is not None, "vacuous: the honest control is not captured"
+        yield capturing_worker
 
 
-def jobs(source: str) -> list[Job]:
-    return [
-        Job(source, "s.py", "vector_add", (torch.randn(n), torch.randn(n)), (n,), torch.float32)
-        for n in SIZES
-    ]
+def text_of(answer: Answer) -> str:
+    """All words that came out of the process."""
+    return f"{answer.lines!r} {answer.stderr}"
 
 
-def accepted(job: Job, outcome: Outcome) -> bool:
-    """What the judge requires of a case, but for the gates."""
-    x, y = job.args
-    assert isinstance(x, torch.Tensor)
-    return (
-        outcome.status == "returned"
-        and outcome.output is not None
-        and torch.equal(outcome.output, x + y)
-        and not outcome.inputs_changed
-        and not outcome.faults
-    )
-
-
-def text_of(outcomes: list[Outcome]) -> str:
-    """All words that came out of the worker, but not the lines of the attack's own source."""
-    plain = [dataclasses.replace(o, output=None, never_stored=None) for o in outcomes]
-    quoted = [
-        dataclasses.replace(o, error=dataclasses.replace(o.error, source="") if o.error else None)
-        for o in plain
-    ]
-    return repr(quoted)
-
-
-def family(workers: Workers) -> int:
-    assert workers._process is not None
-    return workers._process.pid
+def family(worker: CompileWorker) -> int:
+    assert worker._process is not None
+    return worker._process.pid
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_the_jail_holds(workers: Workers, bait: Bait, name: str) -> None:
-    attack = ATTACKS[name]
+def test_the_jail_holds(worker: CompileWorker, bait: Bait, name: str) -> None:
     bait.reset()
-    warm = family(workers)
-    limited = [
-        dataclasses.replace(job, seconds=0.5, memory_bytes=512 << 20)
-        for job in jobs(bait.source(attack))
-    ]
-    control = jobs(honest())[0]
-    *outcomes, last = workers.run([*limited, control])
-    assert bait.evidence(text_of(outcomes), warm) == set()
-    assert family(workers) == warm, "the warm process was replaced"
-    assert accepted(control, last), "the job behind the attack suffered from it"
-    if attack.evidence == "forged" and not attack.gates_only:
-        passed = [accepted(j, o) for j, o in zip(limited, outcomes, strict=True)]
-        assert not all(passed), "the forged result was taken for the right one"
-    if attack.evidence == "none" and not attack.may_pass and not attack.gates_only:
-        assert not accepted(limited[0], outcomes[0])
+    warm = family(worker)
+    answer = capturing.ask(worker, bait.source(ATTACKS[name]))
+    assert bait.evidence(text_of(answer), warm) == set()
+    assert family(worker) == warm, "the warm process was replaced"
+
+
+def test_the_control_is_still_captured(worker: CompileWorker) -> None:
+    answer = capturing.ask(worker, honest())
+    assert answer.report is not None
+    assert answer.report["end"]["told"] == []
 
 
 REAL = [n for n, a in ATTACKS.items() if a.safe_unjailed and a.evidence not in ("forged", "none")]
 
 
 @pytest.fixture(scope="module")
-def unjailed(bait: Bait) -> Iterator[Workers]:
-    with Workers(without=ALL_LAYERS) as running:
+def unjailed(bait: Bait) -> Iterator[Unjailed]:
+    with Unjailed(cpu_seconds=5.0) as running:
+        assert capturing.ask(running, honest()).report is not None
         yield running
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_without_the_jail_the_attack_succeeds(unjailed: Workers, bait: Bait, name: str) -> None:
+def test_without_the_jail_the_attack_succeeds(unjailed: Unjailed, bait: Bait, name: str) -> None:
     """Otherwise the test above would show nothing."""
-    attack = ATTACKS[name]
     bait.reset()
-    outcomes = unjailed.run(jobs(bait.source(attack)))
+    answer = capturing.ask(unjailed, bait.source(ATTACKS[name]))
     try:
-        found = bait.evidence(text_of(outcomes), family(unjailed))
-        assert attack.evidence in found, (found, outcomes[0].status, outcomes[0].error)
+        found = bait.evidence(text_of(answer), family(unjailed))
+        assert ATTACKS[name].evidence in found, (found, answer.lines[-1:], answer.stderr)
     finally:
         end(survivors(family(unjailed)))
         bait.reset()
-
-
-FORGED = [n for n, a in ATTACKS.items() if a.gates_only and a.evidence == "forged"]
-
-
-def test_most_computed_forgeries_are_real(workers: Workers, bait: Bait) -> None:
-    """Without the gates they give the right result: it is the gates that must stop them."""
-    works = 0
-    for name in FORGED:
-        todo = jobs(bait.source(ATTACKS[name]))
-        works += all(accepted(j, o) for j, o in zip(todo, workers.run(todo), strict=True))
-    assert works >= len(FORGED) // 2
-
-
-def test_the_control_is_accepted(workers: Workers) -> None:
-    todo = jobs(honest())
-    outcomes = workers.run(todo)
-    assert all(accepted(j, o) for j, o in zip(todo, outcomes, strict=True))
 
 
 def test_the_catalogue_is_what_it_says() -> None:

@@ -14,7 +14,7 @@ from graders.judge.compiling.gate import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import GateStatus, Report, Verdict
-from graders.judge.running import interpret
+from graders.judge.running import jobs
 from graders.judge.sandbox.pool import Workers
 from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.attack import honest
@@ -43,7 +43,7 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
             pytest.skip(f"no tier A here: {workers.layers}")
     with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
-        patch.setattr(interpret, "CASE_SECONDS", 1.0)
+        patch.setattr(jobs, "CASE_SECONDS", 1.0)
         running._compiler = CompileWorker(cpu_seconds=3.0)
         control = running.judge_text(honest(), exercise)
         if control.verdict is not Verdict.PASSED:

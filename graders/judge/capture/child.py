@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import linecache
 import signal
 import sys
 import traceback
@@ -34,7 +33,6 @@ from graders.judge.plan.steps import (
     told_to_json,
 )
 from triton_util.explain.launches import load_module
-from triton_util.interpreter.messages.translation import translate
 
 MOST_TEXT = 2_000
 # No kernel runs here. A launcher that takes longer loops for ever. Of CPU time, for machines have
@@ -115,22 +113,18 @@ class Capture:
     def _raised(self, error: BaseException, where: str) -> Raised:
         line = self._line(error)
         kind = type(error).__name__
-        known = None
         if isinstance(error, NeedsValue):
             where = "value"
         elif isinstance(error, Exception) and self._in_triton(error):
             where = "triton"
-            known = translate(error, "".join(linecache.getlines(self.filename)))
         root = error
         while root.__cause__ is not None and not str(root):
             root = root.__cause__
         return Raised(
-            kind=kind[:200],
+            kind=kind[:200] if kind.isidentifier() else "Exception",
             text=str(root)[:MOST_TEXT],
             line=line,
             where=where,
-            said=known.message[:MOST_TEXT] if known else "",
-            advice=known.advice[:MOST_TEXT] if known else "",
         )
 
     def _line(self, error: BaseException) -> int | None:

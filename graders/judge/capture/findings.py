@@ -91,6 +91,25 @@ WORDS = {
         "is: {what}.",
         "Write the kernel as a function with @triton.jit, in the same file or notebook.",
     ),
+    "foreign-argument": ToldWords(
+        "A kernel is handed something that is no part of the Triton language",
+        "An argument or a default of the kernel is a module, a function of a library, or a tensor "
+        "inside a constant.",
+        "Hand over tensors, numbers, dtypes, your own kernels and functions of tl.",
+    ),
+    "foreign-code": ToldWords(
+        "A launch loads other code than the kernel",
+        "The option `{what}` lets the compiler take code that does not stand in the kernel.",
+        "Leave it out: num_warps and num_stages are what a launch may choose.",
+    ),
+    "python-walks": ToldWords(
+        "Python walks through the tiles, not the kernel",
+        "One call makes dozens of launches or fills, each for a tile or for a few. Then the order "
+        "is that of a loop in the launcher, and no program finds its tile by its own id, which is "
+        "what the exercise is about.",
+        "Launch once, with one program for each tile, and compute row and column from "
+        "`tl.program_id(0)`.",
+    ),
     "checks-values": ToldWords(
         "A check looks at the values",
         "`{what}` looks at all of a tensor: on a GPU the launcher waits there for every launch "
@@ -110,6 +129,20 @@ def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> 
 
 
 def told_finding(told: Told, public: bool) -> Finding:
-    """The finding for what the recorder told; without its line if only a hidden case shows it."""
+    """The finding for what the recorder told."""
     what = "".join(c for c in told.what if c.isprintable())[:80]
-    return capture_finding(told.code, what, told.line if public else None)
+    found = capture_finding(told.code, what, told.line)
+    return found if public else unseen(found)
+
+
+def unseen(found: Finding) -> Finding:
+    """A finding that only a hidden case shows: the mistake, and nothing that a case could be
+    read by. A submission chooses its line, its names and its operations by the shape it is given.
+    """
+    return Finding(
+        found.gate,
+        found.code,
+        found.title,
+        "Seen in no public case: the submission does something else in others.",
+        next_step="Let the launcher do the same for every shape, stride and dtype.",
+    )

@@ -15,36 +15,38 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.findings import REMARKS, WORDS, capture_finding, told_finding
+from graders.judge.capture.data_flow import launched_kernels, of_copies, of_numbers
+from graders.judge.capture.findings import (
+    REMARKS,
+    WORDS,
+    capture_finding,
+    told_finding,
+    unseen,
+)
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.kernels import definitions
 from graders.judge.plan.reader import PlanError, plan_from_json
 from graders.judge.plan.steps import (
     CasePlan,
-    Constant,
-    Copy,
     Kernel,
-    Launch,
     LaunchPlan,
     Raised,
-    Step,
-    TensorRef,
-    Tune,
     launches_of,
-    tensors_in,
 )
 from graders.judge.records import Case, Exercise
 from graders.judge.report import Finding
-from graders.judge.static.kernel import read_kernel
+from graders.judge.static.kernel import is_foreign, read_kernel
 from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
-# Options of a launch by which a GPU would run something else than the kernel that was read.
-_OTHER_CODE = ("ir_override", "extern_libs", "ptx_options")
+# Options of a launch that bring other code to a GPU than the kernel's, or other programs.
+CODE_OPTIONS = frozenset(
+    ("ir_override", "extern_libs", "ptx_options", "backend_name", "arch", "ptx_version")
+)
 _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribute '(\w{1,60})'")
 
 
@@ -52,14 +54,16 @@ _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribut
 class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
 
-    `ended` says how the process ended before all cases were there: "timeout", "out-of-memory",
-    "crashed" or "exited"; "" where they are, or where the launcher could not even be loaded.
+    The first `public` cases may be spoken of. `ended` says how the process ended before all cases
+    were there: "timeout", "out-of-memory", "crashed" or "exited"; "" where they are, or where the
+    launcher could not even be loaded.
     """
 
     plan: LaunchPlan
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Finding, ...] = ()
     ended: str = ""
+    public: int = 0
 
     def case(self, number: int) -> CasePlan | None:
         """The plan for a case; None where the launcher did not get that far."""
@@ -92,10 +96,10 @@ def capture(
         plan = _plan(answer, len(cases))
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
-        return Captured(LaunchPlan(), (finding,))
+        return Captured(LaunchPlan(), (finding,), public=public)
     found = list(_findings(plan, submission, exercise, public))
-    remarks = [told_finding(told, True) for told in plan.told if told.code in REMARKS]
-    return Captured(plan, tuple(_first(found)), tuple(remarks[:1]), _ended(answer))
+    remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
+    return Captured(plan, tuple(_first(found)), tuple(remarks[:1]), _ended(answer), public)
 
 
 def _plan(answer: Answer, cases: int) -> LaunchPlan:
@@ -138,10 +142,13 @@ def _findings(
         if case.raised is not None:
             yield from _of_exception(case.raised)
     known = definitions(submission.source)
-    for kernel in plan.kernels:
-        yield from _of_kernel(kernel, known)
+    seen = launched_kernels(plan, plan.cases[:public])
+    for number, kernel in enumerate(plan.kernels):
+        found = list(_of_kernel(kernel, known))
+        yield from found if number in seen else map(unseen, found)
     for number, case in enumerate(plan.cases):
-        yield from _of_case(case, exercise, number < public)
+        found = [*_of_launches(case), *of_copies(case, exercise), *of_numbers(case, exercise)]
+        yield from found if number < public else map(unseen, found)
     complete = [case for case in plan.cases[:public] if case.raised is None]
     if complete and not any(next(launches_of(case.steps), None) for case in complete):
         yield capture_finding("no-kernel", exercise.name, None)
@@ -170,52 +177,19 @@ def _of_kernel(
     if any(parameter.default == _FUNCTION for parameter in kernel.parameters):
         yield capture_finding("kernel-not-jit", "", kernel.line)
     yield from read_kernel(node, kernel.names)
+    if any(is_foreign(parameter.default, tensors=False) for parameter in kernel.parameters):
+        yield capture_finding("foreign-argument", "", kernel.line)
 
 
-def _of_case(case: CasePlan, exercise: Exercise, public: bool) -> Iterator[Finding]:
-    results = {ref.storage for ref in tensors_in(case.result)}
-    inputs = {number for number in case.inputs if number is not None}
-    for step in _all_steps(case.steps):
-        if isinstance(step, Launch):
-            yield from _of_launch(step, step.line if public else None)
-        if isinstance(step, Constant) and "constants" in exercise.forbids:
-            yield capture_finding("python-computes", "a tensor of numbers", None)
-        if not isinstance(step, Copy) or not _elements(step.source):
-            continue
-        line = step.line if public else None
-        if "copies" in exercise.forbids:
-            yield capture_finding("torch-copies", _shown(step), line)
-        elif (
-            step.source.storage in inputs and step.target.storage in results
-        ) or step.target.storage in inputs:
-            yield capture_finding("torch-computes", "copy_", line)
-
-
-def _of_launch(launch: Launch, line: int | None) -> Iterator[Finding]:
-    if _FUNCTION in [*launch.positional, *launch.named.values()]:
-        yield capture_finding("kernel-not-jit", "", line)
-    for name in _OTHER_CODE:
-        if launch.named.get(name) is not None:
-            yield capture_finding("foreign-kernel", name, line)
-
-
-def _all_steps(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield step
-        if isinstance(step, Tune):
-            for trial in step.trials:
-                yield from _all_steps([*trial.before, *trial.launch, *trial.after, *trial.chosen])
-            yield from _all_steps(step.finish)
-
-
-def _elements(ref: TensorRef) -> int:
-    return torch.Size(ref.shape).numel()
-
-
-def _shown(step: Copy) -> str:
-    if step.source.dtype != step.target.dtype:
-        return f"from {step.source.dtype} to {step.target.dtype}"
-    return "contiguous(), clone() or copy_()"
+def _of_launches(case: CasePlan) -> Iterator[Finding]:
+    for launch in launches_of(case.steps):
+        given = [*launch.positional, *launch.named.values()]
+        if {"unknown": "function"} in given:
+            yield capture_finding("kernel-not-jit", "", launch.line)
+        if any(is_foreign(value) for value in given):
+            yield capture_finding("foreign-argument", "", launch.line)
+        if loading := CODE_OPTIONS & launch.named.keys():
+            yield capture_finding("foreign-code", sorted(loading)[0], launch.line)
 
 
 def _first(findings: Sequence[Finding]) -> list[Finding]:

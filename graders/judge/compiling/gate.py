@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from graders.judge.capture.findings import unseen
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.compiling.findings import (
     assembler_finding,
@@ -73,6 +74,7 @@ class _Compiled:
     shared: int
     fp_fusion: bool
     tuned: bool
+    public: bool
 
 
 def compile_gate(
@@ -87,7 +89,7 @@ def compile_gate(
         "source": submission.source,
         "filename": FILENAME,
         "kernels": [kernel_to_json(kernel) for kernel in captured.plan.kernels],
-        "launches": _launches(captured.plan),
+        "launches": _launches(captured.plan, captured.public),
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
@@ -97,10 +99,13 @@ def compile_gate(
     return known
 
 
-def _launches(plan: LaunchPlan) -> list[dict[str, Any]]:
-    """The launches that may specialise differently, each with how often it comes."""
+def _launches(plan: LaunchPlan, public: int) -> list[dict[str, Any]]:
+    """The launches that may specialise differently, each with how often it comes.
+
+    Those of public cases come first; of the others nothing but their failure may be told.
+    """
     found: dict[str, dict[str, Any]] = {}
-    for case in plan.cases:
+    for number, case in enumerate(plan.cases):
         for launch, tuned in _with_tuning(case.steps):
             if _is_empty(launch.grid):
                 continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
@@ -115,6 +120,7 @@ def _launches(plan: LaunchPlan) -> list[dict[str, Any]]:
                     "tuned": tuned,
                     "line": launch.line,
                     "count": 0,
+                    "public": number < public,
                 }
             if key in found:
                 found[key]["count"] += 1
@@ -125,9 +131,8 @@ def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
     """Every launch, and whether it is one of several configurations."""
     for step in steps:
         if isinstance(step, Tune):
-            for trial in step.trials:
-                for launch in launches_of(trial.launch or trial.chosen):
-                    yield launch, len(step.trials) > 1
+            for launch in launches_of([step]):
+                yield launch, len(step.trials) > 1
         elif isinstance(step, Launch):
             yield step, False
 
@@ -150,19 +155,26 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if answer.timeout or answer.report is None:
         return CompileResult([_stopped(answer)], ())
     errors = _items(answer.report, "errors")
-    findings = [compile_finding(error, answer.stderr) for error in errors[:3]]
+    findings = [_of_error(error, answer.stderr) for error in errors[:3]]
     if findings:
         return CompileResult(_distinct(findings), ())
     compiled = [found for item in _items(answer.report, "compiled") if (found := _claimed(item))]
     return _assembled(compiled, worker)
 
 
+def _of_error(error: Mapping[str, Any], stderr: str) -> Finding:
+    found = compile_finding(error, stderr)
+    return found if error.get("public") is True else unseen(found)
+
+
 def _stopped(answer: Answer) -> Finding:
     """The finding for a child that came to no report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
     if answer.timeout:
-        return timeout_finding(what, line)
-    return crash_finding(answer.signal, answer.stderr, what, line)
+        found = timeout_finding(what, line)
+    else:
+        found = crash_finding(answer.signal, answer.stderr, what, line)
+    return found if answer.at.get("public") is True else unseen(found)
 
 
 def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -185,6 +197,7 @@ def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
         shared=shared if isinstance(shared, int) and shared >= 0 else 0,
         fp_fusion=bool(item.get("fp_fusion", True)),
         tuned=bool(item.get("tuned")),
+        public=item.get("public") is True,
     )
 
 
@@ -194,21 +207,25 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
     deadline = time.monotonic() + ASSEMBLING_SECONDS
     for item in compiled:
         if time.monotonic() > deadline:
-            findings.append(timeout_finding(f"{item.kernel} for sm_{item.target}", item.line))
+            found = timeout_finding(f"{item.kernel} for sm_{item.target}", item.line)
+            findings.append(found if item.public else unseen(found))
             break
         if item.shared > SHARED_LIMITS[item.target]:
             if not _another_fits(item, compiled):
                 limit = SHARED_LIMITS[item.target]
-                findings.append(
-                    shared_memory_finding(item.kernel, item.line, item.target, item.shared, limit)
+                found = shared_memory_finding(
+                    item.kernel, item.line, item.target, item.shared, limit
                 )
+                findings.append(found if item.public else unseen(found))
             continue
         try:
             made = _cached_assembly(item, worker)
         except AssemblerError as error:
-            findings.append(assembler_finding(item.kernel, item.line, item.target, str(error)))
+            found = assembler_finding(item.kernel, item.line, item.target, str(error))
+            findings.append(found if item.public else unseen(found))
             continue
-        resources.append(_resources(item, made))
+        if item.public:
+            resources.append(_resources(item, made))
     return CompileResult(_distinct(findings), _largest_per_target(resources))
 
 

@@ -50,6 +50,8 @@ class CompileWorker:
     machine cannot compile at all. `cpu_seconds` is what one submission may use.
     """
 
+    module = "graders.judge.compiling.worker"  # what the process runs
+
     def __init__(self, cpu_seconds: float = 40.0) -> None:
         self.cpu_seconds = cpu_seconds
         self.hello: Mapping[str, Any] = {}
@@ -161,7 +163,7 @@ class CompileWorker:
         self._directory = folders.make()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "graders.judge.compiling.worker", str(theirs.fileno())],
+                [sys.executable, "-m", self.module, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -269,13 +269,13 @@ def _raised_words(failure: Failure) -> Words:
 
 
 def _wrong_return_words(failure: Failure) -> Words:
+    title = "The launcher returns the wrong thing"
+    advice = "Look at the line that allocates the output and at the return statement."
+    if failure.hidden:
+        return Words(title, "It must return a new tensor of the right shape and dtype.", advice)
     dtype = tensors.dtype_word(failure.expectation.dtype)
     want = f"of shape {failure.expectation.shape} and dtype {dtype}"
-    return Words(
-        "The launcher returns the wrong thing",
-        f"It must return a new tensor {want}, but {failure.returned}.",
-        "Look at the line that allocates the output and at the return statement.",
-    )
+    return Words(title, f"It must return a new tensor {want}, but {failure.returned}.", advice)
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
@@ -288,6 +288,9 @@ def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
 
 
 def _line(failure: Failure, fault: Fault | None) -> int | None:
+    """None in hidden cases: a submission can stop at a line for each size that it may be given."""
+    if failure.hidden:
+        return None
     if failure.difference is not None:
         return failure.difference.line
     return fault.line if fault is not None else None

@@ -36,7 +36,7 @@ MOST_ELEMENTS = 1 << 46
 MOST_STORAGES = 1 << 30
 MOST_LINES = 1 << 24
 MOST_CONSTANTS = 64  # elements of a tensor that the launcher makes of Python's numbers
-MOST_INTEGER = 1 << 200  # Python's integers have no bound; Triton's have
+MOST_INTEGER = 1 << 64  # Python's integers have no bound; Triton's have
 DEEPEST = 6
 _TEXTS = frozenset({"dtype", "module", "unknown"})
 
@@ -72,6 +72,7 @@ class PlanReader:
 
     def __init__(self) -> None:
         self._steps = 0
+        self._highest_kernel = -1
 
     def plan(self, raw: Any, cases: int) -> LaunchPlan:
         """The whole plan."""
@@ -81,9 +82,8 @@ class PlanReader:
             cases=_listed(raw["cases"], cases, self.case),
             told=_listed(raw["told"], 200, _told),
         )
-        for kernel in read.kernels:
-            for value in kernel.names.values():
-                _check_kernel(value, len(read.kernels))
+        if self._highest_kernel >= len(read.kernels):
+            raise PlanError("a kernel that is not in the plan")
         return read
 
     def kernel(self, raw: Any) -> Kernel:
@@ -145,12 +145,17 @@ class PlanReader:
 
     def _launch(self, kernel: Any, grid: Any, positional: Any, named: Any, line: Any) -> Step:
         return Launch(
-            _count(kernel, MOST_KERNELS - 1),
+            self._kernel_number(kernel),
             _grid(grid),
             _listed(positional, MOST_ARGUMENTS, self.value),
             self._values(named),
             _line(line),
         )
+
+    def _kernel_number(self, raw: Any) -> int:
+        number = _count(raw, MOST_KERNELS - 1)
+        self._highest_kernel = max(self._highest_kernel, number)
+        return number
 
     def _tune(self, *fields: Any) -> Step:
         tuner, key, configs, known, kernel, arguments, trials, finish, line = fields
@@ -203,7 +208,7 @@ class PlanReader:
         if kind == "tuple":
             return list(_listed(inner, MOST_ARGUMENTS, lambda item: self.value(item, depth + 1)))
         if kind == "kernel":
-            return _count(inner, MOST_KERNELS - 1)
+            return self._kernel_number(inner)
         if kind == "library":
             module, name = inner
             return [_text(module, 200), _name(name)]
@@ -237,11 +242,6 @@ _READERS: Mapping[str, Callable[..., Step]] = {
     "launch": PlanReader._launch,
     "tune": PlanReader._tune,
 }
-
-
-def _check_kernel(value: Value, count: int) -> None:
-    if isinstance(value, Mapping) and value.get("kernel", 0) >= count:
-        raise PlanError("a kernel that is not in the plan")
 
 
 def _listed(raw: Any, most: int, read: Callable[[Any], T]) -> tuple[T, ...]:
@@ -310,12 +310,10 @@ def _grid(raw: Any) -> Value:
 
 def _raised(raw: Any) -> Raised:
     return Raised(
-        kind=_text(raw["kind"], 200),
+        kind=_name(raw["kind"]),
         text=_text(raw["text"], MOST_TEXT),
         line=_line(raw["line"]),
         where=_text(raw["where"], 20),
-        said=_text(raw["said"], MOST_TEXT),
-        advice=_text(raw["advice"], MOST_TEXT),
     )
 
 

@@ -160,16 +160,13 @@ Step = Allocate | Fill | Copy | Constant | Launch | Tune
 class Raised:
     """What a launcher raised: the type's name, its text, and the line of the submission.
 
-    `where` is "module", "launcher" or "triton". `said` and `advice` come from the table of
-    messages where it has a row.
+    `where` is "module", "launcher", "value" or "triton".
     """
 
     kind: str
     text: str
     line: int | None
     where: str = "launcher"
-    said: str = ""
-    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,13 +210,14 @@ class LaunchPlan:
 
 
 def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
-    """The launches among steps; of a tuner every configuration's."""
+    """The launches among steps; of a tuner every configuration's, and those of its hooks."""
     for step in steps:
         if isinstance(step, Launch):
             yield step
         elif isinstance(step, Tune):
+            yield from launches_of(step.finish)
             for trial in step.trials:
-                yield from launches_of(trial.launch or trial.chosen)
+                yield from launches_of([*trial.before, *trial.launch, *trial.after, *trial.chosen])
 
 
 def tensors_in(value: Value) -> Iterator[TensorRef]:

@@ -29,6 +29,8 @@ from graders.judge.plan.steps import (
 from graders.judge.records import Case, Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
+from graders.judge.sandbox.report_reader import text as plain_text
+from triton_util.interpreter.messages.translation import translate
 
 CASE_SECONDS = 10.0
 _ENDINGS: dict[str, protocol.Status] = {
@@ -36,6 +38,7 @@ _ENDINGS: dict[str, protocol.Status] = {
     "out-of-memory": "out-of-memory",
     "exited": "exited",
 }
+MOST_TEXT = 2_000  # characters of an error
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class PlannedJobs:
         case = self._captured.case(item.number)
         if case is None:
             return self._missing(item.number)
-        known = _known(case, item.expectation)
+        known = _known(case, item.expectation, self.source)
         if known is not None:
             return known
         expected = item.expectation
@@ -88,7 +91,7 @@ class PlannedJobs:
         """Why the launcher did not get as far as to this case."""
         plan = self._captured.plan
         if plan.module.raised is not None:
-            return _of_exception(plan.module.raised)
+            return _of_exception(plan.module.raised, self.source)
         stopped = bool(plan.cases) and plan.cases[-1].raised is not None
         if number > len(plan.cases) or (stopped and not self._captured.ended):
             return Outcome("not-run")
@@ -170,15 +173,15 @@ def _target(step: Step) -> int:
 # ---------------------------------------------------------------- known without running
 
 
-def _known(case: CasePlan, expectation: Expectation) -> Outcome | None:
+def _known(case: CasePlan, expectation: Expectation, source: str) -> Outcome | None:
     """What became of a case in which the launcher raised, or returned what can be no result."""
     if case.raised is not None:
-        return _of_exception(case.raised)
+        return _of_exception(case.raised, source)
     complaint = _complaint(case, expectation)
     return Outcome("wrong-return", returned=complaint) if complaint else None
 
 
-def _of_exception(raised: Raised) -> Outcome:
+def _of_exception(raised: Raised, source: str) -> Outcome:
     status: protocol.Status = "raised"
     if raised.kind == "SystemExit":
         status = "exited"
@@ -186,13 +189,15 @@ def _of_exception(raised: Raised) -> Outcome:
         status = "out-of-memory"
     elif raised.kind == "TimeoutError":
         status = "timeout"
-    text = raised.text.replace("ValuelessTensor", "Tensor")
+    text = plain_text(raised.text, MOST_TEXT).replace("ValuelessTensor", "Tensor")
     told = f"{raised.kind}: {text}" if text else raised.kind
+    # What is said in the judge's own words comes from its own table, not out of that process.
+    known = translate(text, source) if raised.where == "triton" else None
     fault = Fault(
         code="kernel-error" if raised.where == "triton" else "exception",
-        message=raised.said or told,
+        message=known.message if known else told,
         line=raised.line,
-        cause=raised.advice,
+        cause=known.advice if known else "",
     )
     return Outcome(status, error=fault)
 

@@ -19,6 +19,7 @@ from graders.judge.static.names import (
     BLOCK_ATTRIBUTES,
     KERNEL_BUILTINS,
     TL_DENIED,
+    TL_IMPORTED,
     TL_PREFIXES,
     TRITON_IN_KERNEL,
     TRITON_UTIL,
@@ -67,6 +68,7 @@ class _KernelReader:
         self.function = function
         self.names = names
         self.local = _local_names(function)
+        self.inner = {n.id for node in ast.walk(function) for n in _of_comprehension(node)}
 
     def findings(self) -> Iterator[Finding]:
         for statement in self.function.body:
@@ -157,6 +159,8 @@ class _KernelReader:
         name = node.id
         if name in self.local or isinstance(node.ctx, ast.Store):
             return
+        if name in self.inner and name not in self.names and not hasattr(builtins, name):
+            return
         if name in self.names:
             yield from self._outer(node, self.names[name])
         elif name.startswith("__") or (name not in KERNEL_BUILTINS and hasattr(builtins, name)):
@@ -173,6 +177,8 @@ class _KernelReader:
                 yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
         elif kind in ("module", "numbers"):
             yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
+        elif kind in ("constexpr", "tuple") and is_foreign(value, tensors=False):
+            yield self._foreign(node, node.id, "Use numbers, dtypes and kernels as constants.")
         elif kind == "unknown" and value["unknown"] == "function":
             yield finding(
                 "kernel-not-jit",
@@ -214,11 +220,33 @@ def _in_language(path: str) -> bool:
     parts = path.split(".")
     if any(part.startswith("_") for part in parts):
         return False
-    if path.startswith(TL_PREFIXES):
-        return True
+    rest = next((path.removeprefix(p) for p in TL_PREFIXES if path.startswith(p)), None)
+    if rest is not None:  # a function of that module, and nothing that the module imports itself
+        return "." not in rest and rest not in TL_IMPORTED
     if path in ("triton.language.libdevice", "triton.language"):
         return False
     return path.startswith("triton.language.") and parts[2] not in TL_DENIED
+
+
+def is_foreign(value: Any, tensors: bool = True) -> bool:
+    """Whether a value of the plan brings something into a kernel that is not of the language.
+
+    A module or a function of another library, however wrapped; a tensor inside a constant, or
+    anywhere unless `tensors`.
+    """
+    if not isinstance(value, Mapping):
+        return False
+    ((kind, inner),) = value.items()
+    if kind == "library":
+        path = ".".join(inner)
+        return path == ASSEMBLY or not _in_language(path)
+    if kind == "constexpr":
+        return is_foreign(inner, tensors=False)
+    if kind == "tuple":
+        return any(is_foreign(item, tensors) for item in inner)
+    if kind in ("tensor", "descriptor"):
+        return not tensors
+    return kind in ("module", "numbers")
 
 
 def _root(node: ast.AST) -> str:
@@ -232,7 +260,14 @@ def _local_names(function: ast.FunctionDef) -> frozenset[str]:
     args = function.args
     names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     names |= {a.arg for a in (args.vararg, args.kwarg) if a is not None}
+    inner = {name for node in ast.walk(function) for name in _of_comprehension(node)}
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in inner:
             names.add(node.id)
     return frozenset(names)
+
+
+def _of_comprehension(node: ast.AST) -> Iterator[ast.Name]:
+    """The variables of a comprehension: outside it the same name means something else."""
+    if isinstance(node, ast.comprehension):
+        yield from (part for part in ast.walk(node.target) if isinstance(part, ast.Name))

@@ -17,7 +17,8 @@ KERNEL_BUILTINS = words(
     "range min max len int float bool abs isinstance print list tuple round pow sum zip "
     "True False None"
 )
-TL_DENIED = words("core semantic standard builtin pi32_t target_info extra")
+TL_DENIED = words("core semantic standard builtin pi32_t target_info extra aggregate_replace")
+TL_IMPORTED = words("core jit math tl wraps List T builtin")  # what those modules import themselves
 ASSEMBLY = "triton.language.inline_asm_elementwise"  # nobody can check what it does, but a GPU
 TL_PREFIXES = (
     "triton.language.math.",

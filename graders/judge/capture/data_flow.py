@@ -1,0 +1,200 @@
+"""What a plan does with data besides launching: copies, conversions, and numbers of Python's.
+
+The judge decides this by the plan alone. What the process told that made the plan is not needed:
+a plan can be forged, and what a forged one may do is bounded here as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from graders.judge.capture.findings import capture_finding
+from graders.judge.plan.steps import (
+    Allocate,
+    CasePlan,
+    Constant,
+    Copy,
+    Fill,
+    Launch,
+    LaunchPlan,
+    Step,
+    TensorRef,
+    Tune,
+    launches_of,
+    tensors_in,
+)
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
+
+# Every tensor that comes in and the result may be converted once, and a few in between. Out of
+# hundreds of conversions, with kernels that move bytes between them, anything can be computed.
+MOST_CONVERSIONS = 12
+# One launch for each group of rows is a kernel's work still; one for each element is Python's.
+MOST_LAUNCHES = 16
+MOST_BITS = 4096  # of all numbers that one call hands over, where they might be the result
+
+
+def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps, with those inside of tuners."""
+    for step in steps:
+        yield step
+        if isinstance(step, Tune):
+            yield from all_steps(step.finish)
+            for trial in step.trials:
+                yield from all_steps([*trial.before, *trial.launch, *trial.after, *trial.chosen])
+
+
+def launched_kernels(plan: LaunchPlan, cases: Sequence[CasePlan]) -> set[int]:
+    """The numbers of the kernels that these cases launch, and of those that these call."""
+    found: set[int] = set()
+    waiting = []
+    for case in cases:
+        for launch in launches_of(case.steps):
+            waiting += [launch.kernel, *_kernels_in([*launch.positional, *launch.named.values()])]
+    while waiting:
+        number = waiting.pop()
+        if number not in found and number < len(plan.kernels):
+            found.add(number)
+            kernel = plan.kernels[number]
+            waiting += _kernels_in(
+                [*kernel.names.values(), *(p.default for p in kernel.parameters)]
+            )
+    return found
+
+
+def _kernels_in(value: Any) -> Iterator[int]:
+    if isinstance(value, Mapping):
+        for kind, inner in value.items():
+            if kind == "kernel":
+                yield inner
+            elif kind in ("constexpr", "tuple"):
+                yield from _kernels_in(inner)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _kernels_in(item)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def of_copies(case: CasePlan, exercise: Exercise) -> Iterator[Finding]:
+    """Findings about what torch copies and converts in one case."""
+    results = {ref.storage for ref in tensors_in(case.result)}
+    inputs = {number for number in case.inputs if number is not None}
+    stored_as = _dtypes(case)
+    conversions = 0
+    for step in all_steps(case.steps):
+        if not isinstance(step, Copy) or not _elements(step.source):
+            continue
+        conversions += step.source.dtype != step.target.dtype
+        if "copies" in exercise.forbids:
+            yield capture_finding("torch-copies", _shown(step), step.line)
+        elif _by_torch_alone(step, inputs, results):
+            yield capture_finding("torch-computes", "copy_", step.line)
+        elif _takes_apart(step, stored_as) or conversions > MOST_CONVERSIONS:
+            yield capture_finding("torch-computes", _shown(step), step.line)
+
+
+def _by_torch_alone(step: Copy, inputs: set[int], results: set[int]) -> bool:
+    """An argument becomes the result, or an argument is written to."""
+    straight = step.source.storage in inputs and step.target.storage in results
+    return straight or step.target.storage in inputs
+
+
+def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:
+    """Whether numbers are converted whose bytes are those of numbers of another dtype.
+
+    That is arithmetic on exponents and mantissas.
+    """
+    if step.source.dtype == step.target.dtype:
+        return False
+    return any(
+        stored_as.get(ref.storage, ref.dtype) != ref.dtype for ref in (step.source, step.target)
+    )
+
+
+def _dtypes(case: CasePlan) -> dict[int, str]:
+    """The dtype in which each storage of a case is first spoken of: that of its elements."""
+    found: dict[int, str] = {}
+    for step in all_steps(case.steps):
+        if isinstance(step, Allocate | Constant):
+            found.setdefault(step.storage, step.dtype)
+    return found
+
+
+def _elements(ref: TensorRef) -> int:
+    return torch.Size(ref.shape).numel()
+
+
+def _shown(step: Copy) -> str:
+    if step.source.dtype != step.target.dtype:
+        return f"from {step.source.dtype} to {step.target.dtype}"
+    return "contiguous(), clone() or copy_()"
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def of_numbers(case: CasePlan, exercise: Exercise) -> Iterator[Finding]:
+    """Findings about numbers that Python might have worked out, where they can be the result."""
+    if "constants" not in exercise.forbids:
+        return
+    steps = list(all_steps(case.steps))
+    if any(isinstance(step, Constant) for step in steps):
+        yield capture_finding("python-computes", "a tensor of numbers", None)
+    fills = sum(isinstance(step, Fill) for step in steps)
+    handed = list(_handed_over(case.steps))
+    line = next((launch.line for launch in launches_of(case.steps)), None)
+    if len(handed) > MOST_LAUNCHES or fills > MOST_LAUNCHES:
+        yield capture_finding("python-walks", "", line)
+    if sum(handed) + sum(_bits_of_configurations(steps)) > MOST_BITS:
+        yield capture_finding("python-computes", "many numbers", line)
+
+
+def _handed_over(steps: Sequence[Step]) -> Iterator[int]:
+    """For each launch how much its arguments tell, in bits.
+
+    Of a tuner's launches one counts, if they differ in nothing but their configurations.
+    """
+    for step in steps:
+        if isinstance(step, Launch):
+            yield _bits([*step.positional, *step.named.values()])
+        elif isinstance(step, Tune):
+            yield from _handed_over(step.finish)
+            different: dict[str, int] = {}
+            for trial in step.trials:
+                yield from _handed_over([*trial.before, *trial.after])
+                for launch in launches_of([*trial.launch, *trial.chosen]):
+                    named = {n: v for n, v in launch.named.items() if n not in trial.config}
+                    given = [*launch.positional, *named.values()]
+                    key = json.dumps([launch.kernel, launch.grid, sorted(named), given])
+                    different[key] = _bits(given)
+            yield from different.values()
+
+
+def _bits_of_configurations(steps: Sequence[Step]) -> Iterator[int]:
+    for step in steps:
+        if isinstance(step, Tune):
+            yield from (_bits(list(trial.config.values())) for trial in step.trials)
+
+
+def _bits(value: Any) -> int:
+    """How much the numbers, texts and places in a value can tell."""
+    if value is None or isinstance(value, bool):
+        return 1
+    if isinstance(value, int):
+        return max(1, value.bit_length())
+    if isinstance(value, float):
+        return 64
+    if isinstance(value, str):
+        return 8 * len(value)
+    if isinstance(value, Mapping):
+        return sum(_bits(inner) for kind, inner in value.items() if kind not in _KINDS)
+    return sum(map(_bits, value)) if isinstance(value, list | tuple) else 0
+
+
+_KINDS = frozenset({"library", "kernel", "dtype", "unknown", "module"})  # nothing that counts
