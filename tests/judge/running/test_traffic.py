@@ -45,6 +45,12 @@ def workers() -> Iterator[Workers]:
         yield workers
 
 
+@pytest.fixture(scope="module")
+def capturing() -> Iterator[CompileWorker]:
+    with CompileWorker() as running:
+        yield running
+
+
 def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Workers) -> None:
     exercise = discovery.exercise("vector_add")
     prepared = prepare(exercise, exercise.cases, hidden=False)
