@@ -1,4 +1,4 @@
-"""The gate *read*, as far as the text alone tells: stubs, launchers that are none, plain kernels."""
+"""The gate *read*, as far as the text alone tells: stubs, and kernels that are none."""
 
 from __future__ import annotations
 
