@@ -27,6 +27,7 @@ from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header
 from graders.judge.sandbox.serve import _Watch
+from tests.support.plans import constant
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -298,7 +299,7 @@ def test_words_of_a_gpus_driver_are_translated(text: str, message: str) -> None:
     exec(launch, driver)
     with pytest.raises(RuntimeError) as caught:
         driver["launch"]()
-    placed = Batch(gpu_jobs(ADD, 1), 1.0)
+    placed = Batch([constant()], 1.0)
     try:
         told = job_report.error(caught.value, placed.plan.jobs[0])
     finally:
@@ -338,14 +339,14 @@ def solve_kernel(x_ptr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr):  # type:
 @contextlib.contextmanager
 def watched_batch(device: Device = "cuda") -> Iterator[tuple[_Watch, Callable[[int], None]]]:
     """A watch over two jobs of five seconds, and how to say what state the first is in."""
-    batch = Batch([Job("", "", "", (), (1,), torch.float32, seconds=5.0)] * 2, 60.0)
+    batch = Batch([replace(constant(), seconds=5.0)] * 2, 60.0)
     control = socket.socket()
 
     def be(state: int) -> None:
         os.pwrite(batch.memory, Header(state=state).pack(), batch.plan.jobs[0].header)
 
     try:
-        yield _Watch(batch.plan, batch.memory, os.getpid(), control, device), be
+        yield _Watch(batch.plan.limits, batch.memory, os.getpid(), control, device), be
     finally:
         control.close()
         batch.close()
