@@ -1,5 +1,6 @@
 """Every exercise's textbook kernel in honest Python styles: none of them changes the verdict."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import re
@@ -32,7 +33,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
         "; torch.cuda.synchronize(); t = a.elapsed_time(b)", "inner(*args)",
     ),
     "debug": ("DEBUG = False\n", "if DEBUG: print(args[0].sum().item())", "inner(*args)"),
-    "isnan": ("", "assert not torch.isnan(args[0].float()).any()", "inner(*args)"),
+    "isnan": ("", "assert not torch.isnan(args[0]).any()", "inner(*args)"),
     "greek": ("β = 1\n", "größe = args[0].shape", "inner(*args)"),
     "contextmanager": (
         "import contextlib\n@contextlib.contextmanager\ndef region(name):\n    yield name\n", "",
