@@ -77,7 +77,8 @@ class Operations:
             and not any(isinstance(t, ValuelessTensor) for t in tensors)
         ):
             return func(*args, **named)  # numbers of Python's own, from numpy for example
-        return self._kinds.get(name, self._other)(func, args, named)
+        perform: Callable[..., Any] = self._kinds.get(name, self._other)
+        return perform(func, args, named)
 
     # -- new memory ------------------------------------------------------------------------------
 
