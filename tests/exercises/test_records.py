@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from graders.judge import discovery
+from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
 from graders.judge.diagnosis import generic, patterns
@@ -22,6 +23,7 @@ OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in patterns.PATTERNS),
     *findings.TITLES,
+    *WORDS,
     "too-much-traffic",
     "timeout",
     "crashed",

@@ -246,15 +246,14 @@ def _innermost(error: BaseException, launch: Launch | None) -> tuple[BaseExcepti
 
 
 def _own_functions(launch: Launch | None) -> dict[str, JITFunction[Any]]:
-    values = list(vars(_module).values())
-    if launch is not None:
-        values.append(launch.kernel)
-    found = {}
-    for value in values:
-        while isinstance(getattr(value, "fn", None), JITFunction):
-            value = value.fn
-        if isinstance(value, JITFunction):
+    """The kernel and all that it calls, by their text."""
+    found: dict[str, JITFunction[Any]] = {}
+    waiting: list[Any] = [] if launch is None else [launch.kernel]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, JITFunction) and value.src not in found:
             found[value.src] = value
+            waiting += value.fn.__globals__.values()
     return found
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from graders.authoring.rooms import Rooms, find_root
 from graders.authoring.traffic_figures import figures
 from graders.judge import discovery
-from graders.judge.running.interpret import prepare
+from graders.judge.compiling.process import CompileWorker
+from graders.judge.pipeline import Judge
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
-from graders.judge.submission.loading import from_text, load
+from tests.support.capturing import planned
+from tests.support.places import RIGHT_KERNELS, ROOT
 
-ROOT = Path(__file__).parents[3]
 TUNED = "autotuned_matmul"
 WASTEFUL = """
 import torch, triton
@@ -45,10 +45,18 @@ def workers() -> Iterator[Workers]:
         yield workers
 
 
-def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Workers) -> None:
+@pytest.fixture(scope="module")
+def capturing() -> Iterator[CompileWorker]:
+    with CompileWorker() as running:
+        yield running
+
+
+def test_a_kernel_that_reads_everything_in_every_program_is_refused(
+    workers: Workers, capturing: CompileWorker
+) -> None:
     exercise = discovery.exercise("vector_add")
-    prepared = prepare(exercise, exercise.cases, hidden=False)
-    told = traffic_gate(from_text(WASTEFUL, exercise), exercise, prepared, workers)
+    jobs, prepared = planned(WASTEFUL, capturing, exercise)
+    told = traffic_gate(jobs, exercise, prepared, workers)
     assert told is not None
     findings, remarks = told
     assert ([finding.code for finding in findings], remarks) == (["too-much-traffic"], [])
@@ -56,18 +64,22 @@ def test_a_kernel_that_reads_everything_in_every_program_is_refused(workers: Wor
 
 
 @pytest.mark.parametrize("kernel", ["textbook", "autotuned"])  # choosing a block is not counted
-def test_vector_add_moves_three_times_its_elements(workers: Workers, kernel: str) -> None:
+def test_vector_add_moves_three_times_its_elements(
+    workers: Workers, capturing: CompileWorker, kernel: str
+) -> None:
     exercise = discovery.exercise("vector_add")
-    item = traffic_case(prepare(exercise, exercise.cases, hidden=False))
+    text = (RIGHT_KERNELS / "vector_add" / f"{kernel}.py").read_text()
+    jobs, prepared = planned(text, capturing, exercise)
+    item = traffic_case(prepared)
     assert item is not None
-    path = ROOT / "tests" / "right_kernels" / "vector_add" / f"{kernel}.py"
-    moved = measure(load(path, exercise), item, workers)
+    moved = measure(jobs, item, workers)
     assert moved is not None
     assert moved.total == 3 * item.args[0].numel() * item.args[0].element_size()
 
 
-def test_the_figures_of_the_solutions_are_fresh(workers: Workers) -> None:
-    kept, found = json.loads(FIGURES.read_text()), figures(Rooms(find_root(ROOT)), workers)
+def test_the_figures_of_the_solutions_are_fresh() -> None:
+    with Judge() as judge:
+        kept, found = json.loads(FIGURES.read_text()), figures(Rooms(find_root(ROOT)), judge)
     # Which config a tuned kernel ends up with depends on the compiler: each triton has its own.
     tuned = [kept.pop(TUNED), found.pop(TUNED)]
     advice = (
@@ -83,11 +95,13 @@ def test_the_figures_of_the_solutions_are_fresh(workers: Workers) -> None:
 @pytest.mark.parametrize(
     ("name", "code"), [("grouped_matmul", "not-grouped"), ("autotuned_matmul", "nothing-tuned")]
 )
-def test_a_plain_product_passes_with_a_remark(workers: Workers, name: str, code: str) -> None:
+def test_a_plain_product_passes_with_a_remark(
+    workers: Workers, capturing: CompileWorker, name: str, code: str
+) -> None:
     exercise = discovery.exercise(name)
-    plain = (ROOT / "tests" / "right_kernels" / "matmul" / "textbook.py").read_text()
-    submission = from_text(plain.replace("def matmul(", f"def {name}("), exercise)
-    told = traffic_gate(submission, exercise, prepare(exercise, exercise.cases, False), workers)
+    plain = (RIGHT_KERNELS / "matmul" / "textbook.py").read_text()
+    jobs, prepared = planned(plain.replace("def matmul(", f"def {name}("), capturing, exercise)
+    told = traffic_gate(jobs, exercise, prepared, workers)
     assert told is not None
     findings, remarks = told
     assert (findings, [remark.code for remark in remarks]) == ([], [code])

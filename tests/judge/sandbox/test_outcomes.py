@@ -1,31 +1,52 @@
-"""Every way in which a submission can end is an outcome of its job, and the next job still runs."""
+"""Every way in which a plan can end is an outcome of its job, and the next job still runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 
+from graders.judge.capture.plan import (
+    Allocate,
+    Copy,
+    Fill,
+    Kernel,
+    Launch,
+    Parameter,
+    Step,
+    TensorRef,
+    Trial,
+    Tune,
+)
 from graders.judge.sandbox.pool import Job, Outcome, Workers
+from tests.support.plans import (
+    allocating,
+    constant,
+    copying,
+    endless,
+    job,
+    making,
+    new,
+    ref_to,
+)
 
 ADD = """
-import torch
-import triton
-import triton.language as tl
-
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK_SIZE):
     offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n
-    total = tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask)
-    tl.store(out_ptr + offsets, total, mask=mask)
-
-def vector_add(x, y):
-    out = torch.empty_like(x)
-    add_kernel[(triton.cdiv(x.numel(), 64),)](x, y, out, x.numel(), BLOCK_SIZE=64)
-    return out
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x + y, mask=mask)
 """
+NAMES = ("x_ptr", "y_ptr", "out_ptr", "n")
+KERNEL = Kernel(
+    line=2,
+    name="add_kernel",
+    names={"tl": {"module": "triton.language"}},
+    parameters=(*(Parameter(name) for name in NAMES), Parameter("BLOCK_SIZE", "constexpr")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,17 +55,22 @@ def workers() -> Iterator[Workers]:
         yield running
 
 
-def add_job(n: int = 100) -> Job:
-    x, y = torch.randn(n), torch.randn(n)
-    return Job(ADD, "add.py", "vector_add", (x, y), (n,), torch.float32)
+def launch(n: int, out: TensorRef, size: int = 64, kernel: int = 0, grid: object = None) -> Launch:
+    """The kernel on two vectors of `n` elements, on a line of its own."""
+    views = (ref_to(torch.empty(n), number).to_json() for number in (0, 1))
+    grid = [-(-n // size)] if grid is None else grid
+    return Launch(kernel, grid, (*views, out.to_json(), n), {"BLOCK_SIZE": size}, 30)
 
 
-def job(body: str, seconds: float = 10.0, before: str = "") -> Job:
-    """A launcher with one argument, x = [0, 1, 2, 3], that must give four float32."""
-    source = f"import torch\n{before}\ndef solve(x):\n" + "".join(
-        f"    {line}\n" for line in body.splitlines()
-    )
-    return Job(source, "s.py", "solve", (torch.arange(4.0),), (4,), torch.float32, seconds=seconds)
+def add_job(n: int = 100, source: str = ADD, **changes: object) -> Job:
+    out, x, y = new(n), torch.randn(n), torch.randn(n)
+    steps = [allocating(out), launch(n, out, **changes)]  # type: ignore[arg-type]
+    return job(steps, out, x, y, source=source, kernels=[KERNEL])
+
+
+def with_body(line: str, **changes: object) -> Job:
+    """The kernel with one line more, or another one, before its mask."""
+    return add_job(source=ADD.replace("    mask =", f"    {line}\n    mask ="), **changes)
 
 
 def run_then_add(workers: Workers, first: Job) -> Outcome:
@@ -57,7 +83,7 @@ def run_then_add(workers: Workers, first: Job) -> Outcome:
 def test_an_honest_kernel_gives_its_result_and_its_launch(workers: Workers) -> None:
     todo = add_job()
     (outcome,) = workers.run([todo])
-    assert outcome.status == "returned"
+    assert outcome.status == "returned", outcome
     assert outcome.output is not None
     torch.testing.assert_close(outcome.output, todo.args[0] + todo.args[1])
     assert outcome.never_stored is not None
@@ -65,89 +91,91 @@ def test_an_honest_kernel_gives_its_result_and_its_launch(workers: Workers) -> N
     assert not outcome.never_stored.any()
     assert outcome.inputs_changed == ()
     assert outcome.faults == ()
-    (launch,) = outcome.launches
-    assert launch.kernel == "add_kernel"
-    assert launch.grid[0] == 2
-    assert launch.meta["BLOCK_SIZE"] == 64
+    (launched,) = outcome.launches
+    assert launched.kernel == "add_kernel"
+    assert launched.grid[0] == 2
+    assert launched.meta["BLOCK_SIZE"] == 64
 
 
-ENDINGS = {
-    "os._exit(0)": ("import os\nos._exit(0)", "exited"),
-    "os._exit(1)": ("import os\nos._exit(1)", "exited"),
-    "sys.exit": ("import sys\nsys.exit(3)", "exited"),
-    "raise SystemExit": ("raise SystemExit", "exited"),
-    "null pointer": ("import ctypes\nctypes.string_at(0)", "crashed"),
-    "abort": ("import os\nos.abort()", "crashed"),
-    "huge tensor": ("return torch.zeros(1 << 36)", "out-of-memory"),
-    "huge string": ("return 'a' * (1 << 35)", "out-of-memory"),
-    "huge list": ("return [0] * (1 << 34)", "out-of-memory"),
-    "deep recursion": ("return solve(x)", "raised"),
-    "KeyboardInterrupt": ("raise KeyboardInterrupt", "raised"),
-    "GeneratorExit": ("raise GeneratorExit", "raised"),
-    "fork": ("import os\nos.fork()", "raised"),
-    "thread": ("import threading\nthreading.Thread(target=print).start()", "raised"),
-    "subprocess": ("import subprocess\nsubprocess.run(['/bin/true'])", "raised"),
-    "kill the parent": ("import os\nos.kill(os.getppid(), 9)", "raised"),
-    "write a file": ("open('/tmp/here', 'w')", "raised"),
-    "socket": ("import socket\nsocket.socket()", "raised"),
-}
+def after(*steps: Step) -> Callable[[], Job]:
+    """Steps on one argument of four numbers, which is copied then."""
+    return lambda: copying(torch.arange(4.0), *steps)
+
+
+X = TensorRef(0, "float32", (4,), (1,), 0)
+BARE = Launch(0, [1], (), {}, 3)
+ENDINGS: dict[str, tuple[Callable[[], Job], str, str]] = {
+    "huge tensor": (after(Allocate(5, "float32", 1 << 36)), "out-of-memory", "MemoryError"),
+    "no such kernel": (after(BARE), "raised", "IndexError"),
+    "no such storage": (after(Fill(new(4, storage=7), 1.0)), "raised", "KeyError"),
+    "no such dtype": (after(Allocate(5, "nothing", 4)), "raised", "no dtype nothing"),
+    "shapes that do not fit": (after(Copy(X, new(3))), "raised", ""),
+    "numbers that do not fit": (after(Fill(replace(X, dtype="int32"), 1e300)), "raised", ""),
+    "another library": (
+        lambda: job_with_name({"module": "os"}),
+        "raised",
+        "names the module os",
+    ),
+    "a text for a grid": (lambda: add_job(grid="a Tensor"), "raised", ""),
+    "too many axes": (lambda: add_job(grid=[1, 1, 1, 1]), "raised", ""),
+    "a block of an odd size": (lambda: add_job(size=100), "raised", ""),
+    "an argument too few": (lambda: job_with_launch(positional=()), "raised", ""),
+    "a kernel that raises": (lambda: with_body("raise KeyError"), "raised", "KeyError"),
+    "a kernel that leaves": (lambda: with_body("raise SystemExit"), "exited", ""),
+    "deep recursion": (
+        lambda: with_body("add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK_SIZE)"), "raised", "",
+    ),
+    "a huge block": (lambda: add_job(size=1 << 30), "raised", ""),
+}  # fmt: skip
+
+
+def job_with_name(value: object) -> Job:
+    todo = add_job()
+    kernels = [{**todo.work.kernels[0], "names": {"tl": value}}]
+    return replace(todo, work=replace(todo.work, kernels=kernels))
+
+
+def job_with_launch(**changes: object) -> Job:
+    out = new(100)
+    steps = [allocating(out), replace(launch(100, out), **changes)]  # type: ignore[arg-type]
+    return job(steps, out, torch.ones(100), torch.ones(100), source=ADD, kernels=[KERNEL])
 
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_an_ending_is_an_outcome(workers: Workers, name: str) -> None:
-    body, status = ENDINGS[name]
-    outcome = run_then_add(workers, job(body))
+    make, status, words = ENDINGS[name]
+    outcome = run_then_add(workers, make())
     assert outcome.status == status, outcome
     assert outcome.output is None
-    if status == "raised":
-        assert outcome.error is not None
-        assert outcome.error.line is not None
-    if status == "crashed":
-        assert outcome.signal.startswith("SIG")
+    assert outcome.error is not None
+    assert words in outcome.error.message
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["while True: pass", "import time\ntime.sleep(60)", "(10 ** 10 ** 9)"],
-    ids=["loop", "sleep", "one long instruction"],
-)
-def test_what_never_ends_is_a_timeout(workers: Workers, body: str) -> None:
-    outcome = run_then_add(workers, job(body, seconds=0.3))
+def test_what_never_ends_is_a_timeout(workers: Workers) -> None:
+    outcome = run_then_add(workers, endless(0.3))
     assert outcome.status == "timeout"
     assert outcome.seconds == pytest.approx(0.3)
 
 
-def test_a_job_that_did_not_get_the_processor_gets_more_time(workers: Workers) -> None:
-    # asleep it has no processor, as on a machine with too much to do
-    waiting = job("import time\ntime.sleep(0.5)\nreturn x + x", seconds=0.3)
-    assert run_then_add(workers, waiting).status == "returned"
-
-
 def test_a_hoarder_is_stopped(workers: Workers) -> None:
-    hoard = "keep = []\nwhile True: keep.append(torch.ones(1 << 20))"
-    # on a busy machine it takes its time to fill the memory
-    assert run_then_add(workers, job(hoard, seconds=60)).status == "out-of-memory"
+    hoard = [step for n in range(200, 264) for step in filled(1 << 20, n)]
+    todo = replace(copying(torch.ones(4), *hoard), memory_bytes=64 << 20, seconds=60.0)
+    assert run_then_add(workers, todo).status == "out-of-memory"
 
 
-def test_catching_everything_does_not_stop_the_clock(workers: Workers) -> None:
-    stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
-    assert run_then_add(workers, job(stubborn, seconds=0.3)).status == "timeout"
-
-
-def test_an_endless_import_counts_for_all_jobs_of_the_source(workers: Workers) -> None:
-    endless = job("return x", seconds=0.3, before="while True: pass")
-    outcomes = workers.run([endless, endless, endless, add_job()])
-    assert [o.status for o in outcomes] == ["timeout"] * 3 + ["returned"]
+def filled(count: int, storage: int) -> list[Step]:
+    """New memory that is really used."""
+    view = new(count, storage=storage)
+    return [allocating(view), Fill(view, 1.0)]
 
 
 def test_the_batch_has_a_limit_of_its_own(workers: Workers) -> None:
-    slow = [job(f"import time\ntime.sleep({60 + i})", seconds=0.4) for i in range(4)]
-    outcomes = workers.run(slow, seconds=0.6)
+    outcomes = workers.run([endless(0.4) for _ in range(4)], seconds=0.6)
     assert [o.status for o in outcomes] == ["timeout"] * 4
 
 
 def test_stop_on_leaves_the_rest_alone(workers: Workers) -> None:
-    jobs = [add_job(), job("while True: pass", seconds=0.3), add_job(), add_job()]
+    jobs = [add_job(), endless(0.3), add_job(), add_job()]
     outcomes = workers.run(jobs, stop_on={"timeout"})
     assert [o.status for o in outcomes] == ["returned", "timeout", "not-run", "not-run"]
 
@@ -156,131 +184,145 @@ def test_no_jobs_no_outcomes(workers: Workers) -> None:
     assert workers.run([]) == []
 
 
-RETURNS = {
-    "None": ("pass", "None"),
-    "a number": ("return 1.0", "a value of type float"),
-    "a list": ("return [1.0, 2.0]", "a list of 2 values"),
-    "a tuple": ("return x + 1, x", "a tuple of 2 values"),
-    "another shape": ("return torch.zeros(5)", "shape (5,)"),
-    "another dtype": ("return torch.zeros(4, dtype=torch.float64)", "dtype float64"),
-    "an input": ("return x", "shares its memory with argument 1"),
-    "a view of an input": ("return x.view(2, 2).view(4)", "shares its memory with argument 1"),
-    "another device": ("return torch.zeros(4, device='meta')", "device 'meta'"),
-    "a subclass": ("return torch.nn.Parameter(x + 1)", "a Parameter"),
-    "sparse": ("return torch.zeros(4).to_sparse()", "layout torch.sparse_coo"),
-    "array": ("return x.numpy() + 1", "type ndarray"),
-}
-
-
-@pytest.mark.parametrize("name", RETURNS)
-def test_what_cannot_be_a_result_is_said_in_words(workers: Workers, name: str) -> None:
-    body, words = RETURNS[name]
-    outcome = run_then_add(workers, job(body))
-    assert outcome.status == "wrong-return", outcome
-    assert words in outcome.returned
-    assert outcome.output is None
-
-
 @pytest.mark.parametrize(
-    "body",
+    "view",
     [
-        "return x * 2",
-        "return (x * 2).requires_grad_()",
-        "return torch.stack([x * 2, x], dim=1)[:, 0]",
-        "return torch.zeros(1).expand(4) + 2 * x",
+        TensorRef(0, "float32", (2, 2), (1, 2), 0),
+        TensorRef(0, "float32", (2, 2), (0, 1), 1),
+        TensorRef(0, "float32", (3,), (1,), 1),
+        TensorRef(0, "float32", (0, 2), (1, 1), 0),
     ],
 )
-def test_any_plain_tensor_can_be_a_result(workers: Workers, body: str) -> None:
-    outcome = run_then_add(workers, job(body))
-    assert outcome.status == "returned"
+def test_any_view_can_be_a_result(workers: Workers, view: TensorRef) -> None:
+    base = torch.arange(4.0)
+    (outcome,) = workers.run([job([], view, base)])
     assert outcome.output is not None
-    assert outcome.output.tolist() == [0.0, 2.0, 4.0, 6.0]
+    assert torch.equal(outcome.output, base.as_strided(view.shape, view.strides, view.offset))
 
 
-def test_torch_memory_is_not_a_kernels_store(workers: Workers) -> None:
-    outcome = run_then_add(workers, job("return x * 2"))
-    assert outcome.never_stored is None or bool(outcome.never_stored.all())
-
-
-@pytest.mark.parametrize(
-    ("maker", "dtype"),
-    [
-        ("torch.empty(4)", torch.float32),
-        ("torch.empty_like(x)", torch.float32),
-        ("x.new_empty(4)", torch.float32),
-        ("torch.empty_strided((4,), (2,))", torch.float32),
-        ("torch.empty(4, dtype=torch.float16)", torch.float16),
-        ("torch.empty(4, dtype=torch.bfloat16)", torch.bfloat16),
-    ],
-)
-def test_new_memory_is_poison(workers: Workers, maker: str, dtype: torch.dtype) -> None:
-    source = f"import torch\ndef solve(x):\n    return {maker}\n"
-    (outcome,) = workers.run([Job(source, "s.py", "solve", (torch.ones(4),), (4,), dtype)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_new_memory_is_poison(workers: Workers, dtype: torch.dtype) -> None:
+    (outcome,) = workers.run([making(new(4, dtype=dtype))])
     assert outcome.output is not None
     assert bool(outcome.output.isnan().all())
 
 
 def test_new_integers_are_extreme(workers: Workers) -> None:
-    source = "import torch\ndef solve():\n    return torch.empty(4, dtype=torch.int32)\n"
-    (outcome,) = workers.run([Job(source, "s.py", "solve", (), (4,), torch.int32)])
+    (outcome,) = workers.run([making(new(4, dtype=torch.int32))])
     assert outcome.output is not None
     assert outcome.output.tolist() == [torch.iinfo(torch.int32).max] * 4
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
 def test_any_integer_keeps_its_dtype(workers: Workers, dtype: str) -> None:
-    source = f"import torch\ndef solve():\n    return torch.arange(5, dtype=torch.{dtype})\n"
-    (outcome,) = workers.run([Job(source, "s.py", "solve", (), (5,), "any-integer")])
+    out = new(5, dtype=getattr(torch, dtype))
+    (outcome,) = workers.run([making(out, Fill(out, 3), dtype="any-integer")])
     assert outcome.output is not None
     assert outcome.output.dtype == getattr(torch, dtype)
-    assert outcome.output.tolist() == [0, 1, 2, 3, 4]
+    assert outcome.output.tolist() == [3] * 5
 
 
-def test_any_integer_is_not_any_dtype(workers: Workers) -> None:
-    source = "import torch\ndef solve():\n    return torch.zeros(5)\n"
-    (outcome,) = workers.run([Job(source, "s.py", "solve", (), (5,), "any-integer")])
-    assert outcome.status == "wrong-return"
-
-
-def test_printing_is_kept_within_bounds(workers: Workers) -> None:
-    outcome = run_then_add(workers, job("print('hello')\nreturn x * 2"))
-    assert outcome.stdout == "hello\n"
-    flood = "import os\nfor i in range(30_000): print('y' * 1000)\nos.write(1, b'z' * 100)"
-    outcome = run_then_add(workers, job(flood + "\nreturn x * 2"))
+def test_printing_harms_nobody(workers: Workers) -> None:
+    outcome = run_then_add(workers, with_body("print('y' * 1_000_000)", grid=[2]))
     assert outcome.status == "returned"
-    assert 10_000 <= len(outcome.stdout) <= 20_000
-
-
-def test_an_error_has_its_line_and_text(workers: Workers) -> None:
-    source = "import torch\n\ndef helper(x):\n    return x.nothing\n\ndef solve(x):\n"
-    source += "    return helper(x)\n"
-    (outcome,) = workers.run([Job(source, "s.py", "solve", (torch.ones(1),), (1,), torch.float32)])
-    assert outcome.error is not None
-    assert outcome.error.line == 4
-    assert outcome.error.source == "return x.nothing"
-    assert outcome.error.message.startswith("AttributeError: ")
-
-
-def test_an_error_while_loading_is_reported_for_every_job(workers: Workers) -> None:
-    broken = job("return x * 2", before="1 / 0")
-    outcomes = workers.run([broken, broken])
-    assert [o.status for o in outcomes] == ["raised", "raised"]
-    assert {o.error.message for o in outcomes if o.error} == {"ZeroDivisionError: division by zero"}
-
-
-def test_a_missing_launcher_is_an_error(workers: Workers) -> None:
-    (outcome,) = workers.run([Job("x = 1\n", "s.py", "solve", (), (1,), torch.float32)])
-    assert outcome.status == "raised"
-    assert outcome.error is not None
-    assert "no function 'solve'" in outcome.error.message
 
 
 def test_a_fault_of_the_kernel_is_reported_by_code_and_argument(workers: Workers) -> None:
-    unmasked = ADD.replace(", mask=mask)", ")")
-    x = torch.randn(100)
-    (outcome,) = workers.run([Job(unmasked, "s.py", "vector_add", (x, x), (100,), torch.float32)])
+    (outcome,) = workers.run([add_job(source=ADD.replace(", mask=mask)", ")"))])
     assert outcome.status == "raised"
     assert outcome.error is not None
     assert outcome.error.code == "out-of-bounds-load"
     assert outcome.error.argument == "x_ptr"
-    assert outcome.error.line == 10
+    assert outcome.error.line == 5
+    assert outcome.error.source == "x = tl.load(x_ptr + offsets)"
+
+
+def test_a_step_that_fails_has_the_line_of_the_launcher(workers: Workers) -> None:
+    (outcome,) = workers.run([add_job(size=100)])
+    assert outcome.error is not None
+    assert outcome.error.line in (3, 30)
+
+
+# ------------------------------------------------------------------ what no kernel has stored
+
+
+def unstored(workers: Workers, todo: Job) -> list[int]:
+    """Places of the result that no kernel stored."""
+    (outcome,) = workers.run([todo])
+    assert outcome.status == "returned", outcome
+    assert outcome.never_stored is not None
+    places: list[int] = outcome.never_stored.flatten().nonzero().flatten().tolist()
+    return places
+
+
+def test_filling_and_copying_inputs_is_no_kernels_store(workers: Workers) -> None:
+    out = new(4)
+    assert unstored(workers, making(out, Fill(out, 1.0))) == [0, 1, 2, 3]
+    assert unstored(workers, copying(torch.arange(4.0))) == [0, 1, 2, 3]
+
+
+def test_a_copy_carries_what_a_kernel_stored(workers: Workers) -> None:
+    """Half of the memory is a kernel's, then it is turned, converted and copied."""
+    scratch, out = new(8, storage=50), new(4, 2, dtype=torch.float16)
+    turned = TensorRef(50, "float32", (4, 2), (1, 4), 0)
+    steps = [
+        *filled(8, 50),
+        replace(launch(4, scratch), positional=(*launch(4, scratch).positional[:3], 4)),
+        allocating(out),
+        Copy(out, turned),
+    ]
+    todo = job(steps, out, torch.ones(4), torch.ones(4), source=ADD, kernels=[KERNEL])
+    assert unstored(workers, todo) == [1, 3, 5, 7]
+    again = Copy(
+        TensorRef(out.storage, "float16", (4,), (2,), 1), TensorRef(50, "float32", (4,), (1,), 0)
+    )
+    todo = job([*steps, again], out, torch.ones(4), torch.ones(4), source=ADD, kernels=[KERNEL])
+    assert unstored(workers, todo) == []
+
+
+# ------------------------------------------------------------------------------- across cases
+
+
+def test_memory_of_an_earlier_case_is_kept_and_made_anew_in_another_process(
+    workers: Workers,
+) -> None:
+    scratch, out = new(4, storage=70), new(4)
+    first = making(out, allocating(scratch), Fill(scratch, 5.0), Copy(out, scratch))
+    second = making(out, Copy(out, scratch), Fill(scratch, 6.0))
+    third = making(out, Copy(out, scratch))
+    earlier = [["allocate", 70, "float32", 4, 1], ["fill", scratch.to_json(), 2.0]]
+    works = [
+        replace(todo.work, keep=(70,), earlier=earlier if todo is not first else (), kernels=())
+        for todo in (first, second, third)
+    ]
+    shared = works[0].kernels
+    jobs = [
+        replace(todo, work=replace(work, kernels=shared))
+        for todo, work in zip((first, second, third), works, strict=True)
+    ]
+
+    def values(outcomes: list[Outcome]) -> list[float]:
+        return [o.output[0].item() for o in outcomes if o.output is not None]
+
+    assert values(workers.run(jobs)) == [5.0, 5.0, 6.0]
+    assert values(workers.run(jobs[1:])) == [2.0, 6.0]
+
+
+def test_tuning_takes_the_configuration_of_the_least_cost(workers: Workers) -> None:
+    out, x = new(4096), torch.ones(4096)
+    wide, narrow = (launch(4096, out, size=size) for size in (256, 128))
+    trials = (  # the first one does everything twice
+        Trial({"BLOCK_SIZE": 256}, (), (wide, wide), (), (wide,)),
+        Trial({"BLOCK_SIZE": 128}, (), (narrow,), (), (narrow,)),
+    )
+    tune = Tune(0, "key", 3, False, "add_kernel", {"out_ptr": out.to_json()}, trials, (), 30)
+    steps = [allocating(out), tune, replace(tune, known=True)]
+    (outcome,) = workers.run([job(steps, out, x, x, source=ADD, kernels=[KERNEL])])
+    assert outcome.status == "returned", outcome
+    sizes = [launched.meta["BLOCK_SIZE"] for launched in outcome.launches]
+    assert sizes == [256, 256, 128, 128, 128]
+    assert {launched.configs for launched in outcome.launches} == {3}
+
+
+def test_a_job_of_ours_is_done_at_once(workers: Workers) -> None:
+    assert run_then_add(workers, constant()).status == "returned"

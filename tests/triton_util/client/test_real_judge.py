@@ -134,7 +134,6 @@ def test_hostile_kernel_is_a_finding(judge, name):
 
 
 def test_endless_launcher_is_told_within_seconds(judge):
-    """It is run by two gates; only one of them has something to say about it."""
     judge.ask({"op": "exercises"})
     launcher = LAUNCHER.replace("    output =", "    while True:\n        pass\n    output =")
     started = time.monotonic()
