@@ -98,4 +98,4 @@ def test_a_hidden_case_keeps_its_size(worker: CompileWorker, workers: Workers, l
 def test_the_same_in_a_public_case_has_a_line(worker: CompileWorker, workers: Workers) -> None:
     """Otherwise the test above would show nothing."""
     source = HEAD + KERNEL + launcher("x = x + y\n" + LAUNCH)
-    assert [finding.line for finding in told(worker, workers, source)][0] is not None
+    assert next(f.line for f in told(worker, workers, source)) is not None
