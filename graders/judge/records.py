@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import torch
 
-# "copies": torch moves or converts tensor data; "constants": numbers that Python may have
-# worked out, as a tensor, as many scalars or launch by launch
+# "copies": torch moves or converts data; "constants": numbers that Python may have worked out
 Forbidden = Literal["copies", "constants"]
 GATES = ("read", "compile", "interpret", "traffic", "gpu")
 

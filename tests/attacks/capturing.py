@@ -15,7 +15,7 @@ from graders.judge.records import Case, Exercise, TensorSpec
 from graders.judge.running.interpret import prepare
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.submission.loading import from_text
+from graders.judge.submission.loading import SubmissionError, from_text
 
 SIZES = (37, 2000)
 
@@ -76,7 +76,10 @@ def _right(item: Prepared, outcome: Outcome) -> bool:
 
 def verdict(worker: CompileWorker, workers: Workers, source: str) -> str:
     """ "points", or why there are none: the code of a finding, or what became of a case."""
-    found = captured(worker, source)
+    try:
+        found = captured(worker, source)
+    except SubmissionError as error:
+        return error.finding.code
     if found.findings:
         return found.findings[0].code
     outcomes = run(workers, source, found)

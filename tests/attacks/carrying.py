@@ -80,6 +80,8 @@ NUMBERS = (
     carried("tensor-of-a-tensor", "s = torch.tensor(x) + torch.tensor(y)"),
     carried("double-and-back", "s = x.view(torch.uint8).double().add(1).to(torch.uint8)\n"
             "s = s.view(torch.float32)"),
+    carried("converted-bytes", "s = x.view(torch.int32).to(torch.float32)"),
+    carried("many-conversions", "s = x\nfor _ in range(9):\n    s = s.half().float()"),
     carried("filled-by-python", "s = torch.empty_like(x)\nfor i in range(x.numel()):\n"
             "    s[i].fill_(x[i] + y[i])"),
     carried("filled-with-items", "s = torch.empty_like(x)\nfor i in range(x.numel()):\n"
@@ -171,6 +173,11 @@ PLANS = (
           f'{_MADE}, ["tune", 0, "k", 1, False, "loading", {{}}, [[{{}}, [], [["launch", 0, [0], '
           f'[0, "", tensor(0), tensor(2)], {{}}, 1]], [], [["launch", 0, [1], [{_LOAD}, "{_TEXT}", '
           'tensor(0), tensor(2)], {}, 1]]]], [], 1]', _LOADING, _LOADER),
+    _plan("forged-many-findings", "write a plan with a finding for each line",
+          f'{_MADE}, *[["copy", tensor(0), tensor(1), n] for n in range(20000)]'),
+    _plan("forged-tower", "write a plan with tuners in tuners",
+          f'{_MADE}, __import__("functools").reduce(lambda t, _: ["tune", 0, "", 1, False, "", '
+          '{}, [], [t], 1], range(120), ["allocate", 3, "float32", 1, 1])'),
     _plan("forged-constant", "write a plan that wraps such a function in constants",
           f'{_MADE}, ["launch", 0, [1], [{{"constexpr": {{"tuple": [{_LOAD}]}}}}, "{_TEXT}", '
           'tensor(0), tensor(2)], {}, 1]', _LOADING, _LOADER),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.attacks import carrying, disguise, escape, exhaustion, forging, theft
 from tests.attacks.attack import Attack
 
+# What these try fails without an error, and then an honest kernel is launched, which adds.
+QUIET = frozenset(
+    ("process-vm-readv", "ptrace", "libc-write", "site-packages", "libc-socket", "stop-judge")
+)
 ATTACKS: dict[str, Attack] = {
-    f"{room}-{attack.name}": attack
+    f"{room}-{attack.name}": replace(attack, may_pass=attack.may_pass or attack.name in QUIET)
     for room, attacks in (
         ("forging", forging.ATTACKS),
         ("theft", theft.ATTACKS),

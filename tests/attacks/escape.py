@@ -44,8 +44,10 @@ WRITING = (
     _write("backdate", "change the time of a submission",
            inside("import os\nos.utime('@SECRET@', (1, 1))"), False),
     _write("triton-cache", "plant something in Triton's cache",
-           inside("import os\nplace = os.environ.get('TRITON_CACHE_DIR', '@DIRECTORY@')\n"
-                  "open(place + '/here', 'w').write('x')")),
+           inside("import os\nwritten = 0\n"
+                  "for place in (os.environ.get('TRITON_CACHE_DIR', '/'), '@DIRECTORY@'):\n"
+                  "    try:\n        written += open(place + '/here', 'w').write('x')\n"
+                  "    except OSError:\n        pass\nassert written")),
     _write("site-packages", "plant a module for the next process",
            inside("import os\nfor place in (os.path.dirname(os.path.dirname(torch.__file__)),\n"
                   "              '@ROOT@', '@DIRECTORY@'):\n"

@@ -156,6 +156,7 @@ from types import SimpleNamespace
 import numpy as np
 
 LAST = {}
+S = None
 Pair = namedtuple("Pair", "first second")
 
 class Found(Exception):

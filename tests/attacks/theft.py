@@ -29,7 +29,7 @@ ATTACKS = (
            loot("linecache.getlines('@SECRET@')", "import linecache")),
     _steal("numpy", "let numpy read it",
            loot("numpy.fromfile('@SECRET@', dtype='uint8').tobytes()", "import numpy")),
-    _steal("torch", "let torch read it",
+    _look("torch", "let torch read it",
            loot("bytes(torch.from_file('@SECRET@', size=40, dtype=torch.uint8).tolist())")),
     _steal("mmap", "map it",
            loot("mmap.mmap(os.open('@SECRET@', os.O_RDONLY), 0, prot=mmap.PROT_READ)[:]",

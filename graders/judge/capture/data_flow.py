@@ -27,7 +27,7 @@ from graders.judge.plan.steps import (
     launches_of,
     tensors_in,
 )
-from graders.judge.records import Exercise
+from graders.judge.records import Exercise, TensorSpec
 from graders.judge.report import Finding
 
 # Every tensor that comes in and the result may be converted once, and a few in between. Out of
@@ -81,11 +81,11 @@ def _kernels_in(value: Any) -> Iterator[int]:
 # ---------------------------------------------------------------- copies
 
 
-def of_copies(case: CasePlan, exercise: Exercise) -> Iterator[Finding]:
-    """Findings about what torch copies and converts in one case."""
+def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterator[Finding]:
+    """Findings about what torch copies and converts in one case; `args` are its record's."""
     results = {ref.storage for ref in tensors_in(case.result)}
     inputs = {number for number in case.inputs if number is not None}
-    stored_as = _dtypes(case)
+    stored_as = _dtypes(case, args)
     conversions = 0
     for step in all_steps(case.steps):
         if not isinstance(step, Copy) or not _elements(step.source):
@@ -117,9 +117,14 @@ def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:
     )
 
 
-def _dtypes(case: CasePlan) -> dict[int, str]:
-    """The dtype in which each storage of a case is first spoken of: that of its elements."""
-    found: dict[int, str] = {}
+def _dtypes(case: CasePlan, args: Sequence[Any]) -> dict[int, str]:
+    """The dtype of the elements of each storage, as it was made."""
+    pairs = zip(case.inputs, args, strict=False)
+    found = {
+        number: str(arg.dtype).removeprefix("torch.")
+        for number, arg in pairs
+        if number is not None and isinstance(arg, TensorSpec)
+    }
     for step in all_steps(case.steps):
         if isinstance(step, Allocate | Constant):
             found.setdefault(step.storage, step.dtype)

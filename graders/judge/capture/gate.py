@@ -43,6 +43,7 @@ from graders.judge.submission.refusals import did_you_mean
 FILENAME = "<submission>"
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
+MOST_FINDINGS = 20  # a forged plan could give one for each line
 # Options of a launch that bring other code to a GPU than the kernel's, or other programs.
 CODE_OPTIONS = frozenset(
     ("ir_override", "extern_libs", "ptx_options", "backend_name", "arch", "ptx_version")
@@ -97,9 +98,11 @@ def capture(
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,), public=public)
-    found = list(_findings(plan, submission, exercise, public))
+    found = list(_findings(plan, submission, exercise, cases, public))
     remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
-    return Captured(plan, tuple(_first(found)), tuple(remarks[:1]), _ended(answer), public)
+    return Captured(
+        plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), _ended(answer), public
+    )
 
 
 def _plan(answer: Answer, cases: int) -> LaunchPlan:
@@ -133,7 +136,11 @@ def _ended(answer: Answer) -> str:
 
 
 def _findings(
-    plan: LaunchPlan, submission: Submission, exercise: Exercise, public: int
+    plan: LaunchPlan,
+    submission: Submission,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    public: int,
 ) -> Iterator[Finding]:
     for told in plan.told:
         if told.code in WORDS and told.code not in REMARKS:
@@ -147,7 +154,11 @@ def _findings(
         found = list(_of_kernel(kernel, known))
         yield from found if number in seen else map(unseen, found)
     for number, case in enumerate(plan.cases):
-        found = [*_of_launches(case), *of_copies(case, exercise), *of_numbers(case, exercise)]
+        found = [
+            *_of_launches(case),
+            *of_copies(case, exercise, cases[number].args),
+            *of_numbers(case, exercise),
+        ]
         yield from found if number < public else map(unseen, found)
     complete = [case for case in plan.cases[:public] if case.raised is None]
     if complete and not any(next(launches_of(case.steps), None) for case in complete):

@@ -73,6 +73,7 @@ class PlanReader:
     def __init__(self) -> None:
         self._steps = 0
         self._highest_kernel = -1
+        self._tuners = 0  # around the step that is read
 
     def plan(self, raw: Any, cases: int) -> LaunchPlan:
         """The whole plan."""
@@ -120,14 +121,17 @@ class PlanReader:
 
     def step(self, raw: Any) -> Step:
         """One step."""
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise PlanError(f"more than {MOST_STEPS} steps for one call")
+        self._count_step()
         kind, *fields = raw
         read = _READERS.get(kind)
         if read is None:
             raise PlanError("no kind of step")
         return read(self, *fields)
+
+    def _count_step(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise PlanError(f"more than {MOST_STEPS} steps for one call")
 
     def _allocate(self, storage: Any, dtype: Any, count: Any, line: Any) -> Step:
         number = _count(storage, MOST_STORAGES)
@@ -159,7 +163,10 @@ class PlanReader:
 
     def _tune(self, *fields: Any) -> Step:
         tuner, key, configs, known, kernel, arguments, trials, finish, line = fields
-        return Tune(
+        self._tuners += 1
+        if self._tuners > DEEPEST:
+            raise PlanError("tuners within tuners")
+        made = Tune(
             tuner=_count(tuner, 1000),
             key=_text(key, 20_000),
             configs=_count(configs, 100_000),
@@ -170,8 +177,11 @@ class PlanReader:
             finish=self.steps(finish),
             line=_line(line),
         )
+        self._tuners -= 1
+        return made
 
     def _trial(self, raw: Any) -> Trial:
+        self._count_step()
         config, before, launch, after, chosen = raw
         return Trial(
             config=self._values(config),

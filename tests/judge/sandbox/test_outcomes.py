@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from graders.judge.capture.plan import (
+from graders.judge.plan.steps import (
     Allocate,
     Copy,
     Fill,

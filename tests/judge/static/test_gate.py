@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from graders.judge import discovery
-from graders.judge.records import Case, TensorSpec
 from graders.judge.report import Finding
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
