@@ -76,7 +76,7 @@ PLAN = LaunchPlan(
             OTHER.to_json(),
             (0, None),
         ),
-        CasePlan(raised=Raised("ValueError", "no", 3, "launcher", "said", "advice")),
+        CasePlan(raised=Raised("ValueError", "no", 3, "launcher")),
     ),
     told=(Told("torch-computes", "add", 3, -1),),
 )

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from graders.judge.cases import tensors
-from graders.judge.cases.compare import expect, resembles, wrong_elements
+from graders.judge.cases.compare import expect, wrong_elements
 from graders.judge.records import Case, Exercise, TensorSpec
 
 
@@ -92,11 +92,3 @@ def test_exact_exercises_compare_bits() -> None:
     expectation = expect(copy, (a,))
     assert not bool(wrong_elements(a.clone(), expectation).any())
     assert wrong_elements(torch.tensor([-0.0, float("nan"), 1.0]), expectation)[0]
-
-
-def test_a_mistake_is_recognised_by_what_it_computes() -> None:
-    add = make_exercise(lambda a, b: a + b)
-    a, b = torch.randn(8), torch.randn(8)
-    expectation = expect(add, (a, b))
-    assert resembles(a - b, a.double() - b.double(), expectation)
-    assert not resembles(a + b, a.double() - b.double(), expectation)

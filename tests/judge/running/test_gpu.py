@@ -5,7 +5,6 @@ Without a GPU the results come from a stand-in for the workers; with one from re
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +12,17 @@ from typing import Any
 
 import pytest
 import torch
-import triton
-from triton.runtime import autotuner
 
 from graders.judge import discovery
+from graders.judge.capture.gate import capture
+from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError, TensorSpec, Tolerance
 from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.interpret import prepare
-from graders.judge.sandbox import gpu_launches
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.sandbox.protocol import SILENCED
 from graders.judge.submission.loading import Submission
 from tests.judge.running import gpu_kernels as kernels
 from tests.support.exercise_records import an_exercise
@@ -33,6 +31,7 @@ from tests.support.places import RIGHT_KERNELS
 RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 Compute = Callable[..., torch.Tensor]
+Judged = Callable[..., list[Finding]]
 
 
 @pytest.fixture(autouse=True)
@@ -45,16 +44,13 @@ def a_turn_on_the_gpu() -> Iterator[None]:
 class StandIn:
     """Workers whose results `compute(job number, *args)` gives.
 
-    A silenced run leaves the poison of torch.empty, unless `compute` answers it as well; a run
-    with a number in the undefined lanes gives `filled`.
+    A run with a number in the undefined lanes gives `filled`.
     """
 
     device = "cuda"
 
-    def __init__(
-        self, compute: Compute, needs_kernel: bool = True, filled: float | None = None
-    ) -> None:
-        self._compute, self._needs_kernel, self._filled = compute, needs_kernel, filled
+    def __init__(self, compute: Compute, filled: float | None = None) -> None:
+        self._compute, self._filled = compute, filled
         self.jobs: list[Job] = []
 
     def run(self, jobs: Sequence[Job], **limits: Any) -> list[Outcome]:
@@ -62,9 +58,7 @@ class StandIn:
 
     def _one(self, job: Job) -> Outcome:
         self.jobs.append(job)
-        if job.schedule == SILENCED and self._needs_kernel:
-            return Outcome("returned", torch.full(job.out_shape, torch.nan))
-        if "other=77" in job.source and self._filled is not None:
+        if "other=77" in job.work.source and self._filled is not None:
             return Outcome("returned", torch.full(job.out_shape, self._filled))
         return Outcome("returned", self._compute(len(self.jobs), *job.args))
 
@@ -102,13 +96,35 @@ ROUNDED = exercise(  # what the interpreter gives: the product rounded before th
 MAXIMUM = exercise(TensorSpec((100,), shift=-50.0), reference=lambda x: x.max().reshape(1))
 
 
-def judged(
-    exercise: Exercise, workers: Any, source: str = kernels.ADD, large: Sequence[Case] = ()
-) -> list[Finding]:
+@pytest.fixture(scope="module")
+def compiler() -> Iterator[CompileWorker]:
+    with CompileWorker() as running:
+        yield running
+
+
+@pytest.fixture
+def judged(compiler: CompileWorker) -> Callable[..., list[Finding]]:
     """The findings of the gate for one submission."""
+
+    def judge(
+        exercise: Exercise, workers: Any, source: str = kernels.ADD, large: Sequence[Case] = ()
+    ) -> list[Finding]:
+        planned = planned_jobs(compiler, exercise, source, large)
+        cases = prepare(exercise, exercise.cases, hidden=False)
+        more = prepare(exercise, large, hidden=False, first=len(cases))
+        return gpu_gate(planned, exercise, cases, more, workers)[1]
+
+    return judge
+
+
+def planned_jobs(
+    compiler: CompileWorker, exercise: Exercise, source: str, large: Sequence[Case] = ()
+) -> PlannedJobs:
+    """The plan of a launcher called `solve`, for the cases and the large ones."""
     submission = Submission("s.py", source, "solve")
-    cases, more = (prepare(exercise, group, hidden=False) for group in (exercise.cases, large))
-    return gpu_gate(submission, exercise, cases, more, workers)[1]
+    cases = [*exercise.cases, *large]
+    captured = capture(submission, exercise, cases, len(cases), compiler)
+    return PlannedJobs(source, captured)
 
 
 def codes(findings: list[Finding]) -> list[str]:
@@ -118,26 +134,12 @@ def codes(findings: list[Finding]) -> list[str]:
 # ------------------------------------------------------------------ with a stand-in for a GPU
 
 
-def test_what_is_right_passes_and_runs_once_more_in_silence() -> None:
+def test_what_is_right_passes_and_runs_once(judged: Judged) -> None:
     workers = StandIn(lambda run, x, y: x + y)
     large = Case("large", (TensorSpec((5000,)), TensorSpec((5000,))))
     assert judged(ADD, workers, large=[large]) == []
     ran = [(job.out_shape, job.schedule) for job in workers.jobs]
-    assert ran == [((300,), "grid"), ((5000,), "grid"), ((300,), SILENCED), ((5000,), SILENCED)]
-
-
-def test_what_is_right_without_a_kernel_is_no_kernels_work() -> None:
-    (finding,) = judged(ADD, StandIn(lambda run, x, y: x + y, needs_kernel=False))
-    assert finding.code == "silenced"
-    assert "silenced" in finding.message
-    assert "order" not in finding.message
-
-
-def test_zeros_from_torch_prove_nothing() -> None:
-    zeros = exercise(TensorSpec((30,)), reference=lambda x: torch.zeros_like(x))
-    workers = StandIn(lambda run, x: torch.zeros_like(x), needs_kernel=False)
-    assert judged(zeros, workers) == []
-    assert [job.schedule for job in workers.jobs] == ["grid"]
+    assert ran == [((300,), "grid"), ((5000,), "grid")]
 
 
 def tf32(x: torch.Tensor) -> torch.Tensor:
@@ -175,7 +177,7 @@ named = pytest.mark.parametrize(
 
 @named
 def test_a_known_difference_is_named(
-    code: str, exercise: Exercise, source: str, compute: Compute
+    judged: Judged, code: str, exercise: Exercise, source: str, compute: Compute
 ) -> None:
     filled = 77.0 if code == "undefined-lanes-on-gpu" else None
     (finding,) = judged(exercise, StandIn(compute, filled=filled), source)
@@ -185,26 +187,26 @@ def test_a_known_difference_is_named(
     assert "elements are wrong" in finding.message
 
 
-def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all() -> None:
+def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all(judged: Judged) -> None:
     (case,) = PRODUCT.cases
     many = replace(PRODUCT, cases=tuple(replace(case, name=f"{n}", seed=n) for n in range(6)))
     workers = StandIn(lambda run, a, b: tf32(a) @ tf32(b))
     assert codes(judged(many, workers, kernels.SUM_OF_PRODUCTS)) == ["tf32-on-gpu"]
-    assert len(workers.jobs) == 6 + 6 + 3 * 4  # as they are, silenced, repeated
+    assert len(workers.jobs) == 6 + 3 * 4  # as they are, and three of them repeated
 
 
-def test_the_load_without_other_is_pointed_at() -> None:
+def test_the_load_without_other_is_pointed_at(judged: Judged) -> None:
     workers = StandIn(lambda run, x: torch.zeros(1), filled=77.0)
     (finding,) = judged(MAXIMUM, workers, kernels.MAXIMUM)
     assert finding.line == kernels.UNMASKED_LINE
 
 
-def test_lanes_that_change_nothing_are_not_blamed() -> None:
+def test_lanes_that_change_nothing_are_not_blamed(judged: Judged) -> None:
     steady = StandIn(lambda run, x: torch.zeros(1))
     assert codes(judged(MAXIMUM, steady, kernels.MAXIMUM)) == ["differs-on-gpu"]
 
 
-def test_a_failure_of_a_large_case_alone_is_explained_like_any_other() -> None:
+def test_a_failure_of_a_large_case_alone_is_explained_like_any_other(judged: Judged) -> None:
     """The interpreter has not seen it, so nothing says that the two disagree."""
     half = Case("large", (TensorSpec((5000,)), TensorSpec((5000,))))
 
@@ -214,7 +216,7 @@ def test_a_failure_of_a_large_case_alone_is_explained_like_any_other() -> None:
     assert codes(judged(ADD, StandIn(forgets_y), large=[half])) == ["input-returned"]
 
 
-def test_a_gpu_without_room_is_no_fault_of_the_submission() -> None:
+def test_a_gpu_without_room_is_no_fault_of_the_submission(judged: Judged) -> None:
     class Full(StandIn):
         def _one(self, job: Job) -> Outcome:
             return Outcome("no-room")
@@ -233,56 +235,6 @@ def test_every_exercise_has_large_cases(name: str) -> None:
         assert case.name not in taken
 
 
-class Tuned:
-    """An autotuner over something that stands in for a kernel and notes how it is launched."""
-
-    def __init__(self, fails: Sequence[int] = ()) -> None:
-        self.launched: list[int] = []
-        self.fails = fails
-
-        def kernel(n, BLOCK):  # type: ignore[no-untyped-def]
-            raise AssertionError
-
-        self.fn = kernel
-        configs = [triton.Config({"BLOCK": size}) for size in (16, 32, 64)]
-        self.tuner = autotuner.Autotuner(
-            self, list(inspect.signature(kernel).parameters), configs, ["n"], None, None
-        )
-
-    def run(self, n: int, BLOCK: int, **options: Any) -> None:
-        self.launched.append(BLOCK)
-        if BLOCK in self.fails:
-            raise autotuner.OutOfResources(1, 0, "shared memory")
-
-    def choices(self, count: int) -> list[int]:
-        chosen = []
-        for n in range(count):
-            self.tuner.run(n)
-            chosen.append(self.launched[-1])
-        return chosen
-
-
-@pytest.fixture
-def by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("prune_configs", "_bench", "do_bench"):
-        monkeypatch.setattr(autotuner.Autotuner, name, autotuner.Autotuner.__dict__[name])
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    gpu_launches.tune_by_turns()
-
-
-@pytest.mark.usefixtures("by_turns")
-def test_configurations_take_turns_and_are_launched_twice_at_most() -> None:
-    tuned = Tuned()
-    assert tuned.choices(4) == [16, 32, 64, 16]
-    assert len(tuned.launched) == 8
-
-
-@pytest.mark.usefixtures("by_turns")
-def test_a_configuration_that_a_gpu_cannot_run_is_passed_over() -> None:
-    tuned = Tuned(fails=(32,))
-    assert tuned.choices(4) == [16, 64, 64, 16]
-
-
 # ------------------------------------------------------------------------------ with a real one
 
 
@@ -293,20 +245,15 @@ def workers() -> Iterator[Workers]:
 
 
 @needs_gpu
-def test_a_right_kernel_passes_on_the_gpu(workers: Workers) -> None:
+def test_a_right_kernel_passes_on_the_gpu(judged: Judged, workers: Workers) -> None:
     large = Case("large", (TensorSpec((1 << 22,)), TensorSpec((1 << 22,))))
     assert judged(ADD, workers, large=[large]) == []
 
 
 @needs_gpu
-def test_torchs_arithmetic_beside_a_launch_is_seen_on_the_gpu(workers: Workers) -> None:
-    assert codes(judged(ADD, workers, kernels.DECOY)) == ["silenced"]
-
-
-@needs_gpu
 @named
 def test_a_kernel_shows_the_difference_on_the_gpu(
-    workers: Workers, code: str, exercise: Exercise, source: str, compute: Compute
+    judged: Judged, workers: Workers, code: str, exercise: Exercise, source: str, compute: Compute
 ) -> None:
     wrong = source.replace("+ tl.load", "+ 2 * tl.load") if code == "differs-on-gpu" else source
     assert codes(judged(exercise, workers, wrong)) == [code]
@@ -328,7 +275,7 @@ def test_a_kernel_shows_the_difference_on_the_gpu(
     ids=["illegal access", "endless", "more than there is", "more than its share"],
 )
 def test_misbehaviour_is_a_finding_and_harms_nobody_else(
-    workers: Workers, old: str, new: str, code: str
+    judged: Judged, workers: Workers, old: str, new: str, code: str
 ) -> None:
     with Workers(device="cuda") as others:
         assert judged(ADD, others) == []
@@ -338,10 +285,14 @@ def test_misbehaviour_is_a_finding_and_harms_nobody_else(
 
 
 @needs_gpu
-def test_an_autotuner_tries_one_configuration_for_each_shape(workers: Workers) -> None:
-    x = [torch.zeros(100 + number) for number in range(4)]
-    jobs = [Job(kernels.TUNED, "s.py", "solve", (y,), tuple(y.shape), torch.float32) for y in x]
-    outputs = [outcome.output for outcome in workers.run(jobs)]
+def test_an_autotuner_tries_one_configuration_for_each_shape(
+    workers: Workers, compiler: CompileWorker
+) -> None:
+    cases = tuple(Case(f"{n}", (TensorSpec((100 + n,)),)) for n in range(4))
+    record = replace(exercise(TensorSpec((100,)), reference=lambda x: x), cases=cases)
+    planned = planned_jobs(compiler, record, kernels.TUNED)
+    jobs = [planned.job(item, "grid") for item in prepare(record, cases, hidden=False)]
+    outputs = [outcome.output for outcome in workers.run([j for j in jobs if isinstance(j, Job)])]
     assert [float(output[0]) for output in outputs if output is not None] == [32, 64, 128, 32]
 
 
