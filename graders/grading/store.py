@@ -24,6 +24,7 @@ from graders.judge.records import GraderError
 # what makes a mark of its report. All else follows from what these import.
 JUDGING = (
     "graders.judge.pipeline",
+    "graders.judge.submission.reader_process",
     "graders.judge.sandbox.zygote",
     "graders.judge.compiling.worker",
     "graders.judge.speed.measuring",

@@ -16,7 +16,7 @@ from traitlets.config import Config, LoggingConfigurable
 
 from graders.cli import autograde as autograde_command
 from graders.cli.report import report
-from graders.grading import autograde, judging
+from graders.grading import judging
 from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report
 from graders.grading.plugins.export import MoodleExportPlugin
@@ -128,7 +128,7 @@ def test_what_a_person_graded_stays_graded_until_the_notebook_changes(
             if found.name == "contiguity":
                 found.manual_score, found.needs_manual_grade = 5, False
         gradebook.db.commit()
-    monkeypatch.setattr(autograde, "judge_version", lambda: "another judge")
+    monkeypatch.setattr(judging, "mark_key", lambda code, name: f"another judge, {name}")
     assert grade(course) == {"ada": "graded"}
     assert not wants_a_person()
     course.hand_in("ada", "right = 2", answers)

@@ -71,7 +71,7 @@ def of_lesson(*lessons: str) -> set[str]:
         "triton_util/interpreter/operations/libdevice.py",
         "graders/judge/sandbox/serve.py",
         "graders/judge/compiling/child.py",
-        "graders/judge/speed/timed_source.py",
+        "graders/judge/plan/timing.py",
         "graders/grading/marks.py",
     ],
 )
@@ -185,16 +185,16 @@ def test_comments_are_told_from_strings_as_python_does() -> None:
 
 def test_what_was_read_is_kept_by_content(tmp_path: Path) -> None:
     file, text = tmp_path / "sources.json", b"from graders.judge import records  # why\n"
-    kept = closure.Memory(file)
+    kept = closure.DigestMemory(file)
     first = kept.source(text)
     kept.keep()
     written = file.read_text()
-    again = closure.Memory(file)
+    again = closure.DigestMemory(file)
     assert again.source(text) == first
     again.keep()
     assert file.read_text() == written
     file.write_text(written[:-20])
-    assert closure.Memory(file).source(text) == first
+    assert closure.DigestMemory(file).source(text) == first
 
 
 def test_a_docstring_goes_and_a_string_stays() -> None:
