@@ -74,13 +74,13 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
 
         Where nothing at all is left the command fails: nobody takes that for a collection.
         """
-        found = len(self.src_records)
+        found = bool(self.src_records)
         self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
+        if found and not self.src_records:
+            raise ExchangeError("none of the submissions could be collected: see above")
         for record in self.src_records:
             self._look_at_time(record)
         super().copy_files()
-        if found and not self.src_records:
-            raise ExchangeError(f"none of the {found} submissions could be collected: see above")
 
     def _look_at_time(self, record: dict[str, Any]) -> None:
         """The file system knows when a folder was changed, whatever its name says."""

@@ -245,7 +245,7 @@ def test_a_name_of_yesterday_for_a_folder_of_today_is_told(
 def test_a_collection_of_nothing_fails(exchange: Exchange) -> None:
     exchange.hand_in(named("ada"))
     exchange.hand_in(named("kurt"))
-    with pytest.raises(ExchangeError, match="none of the 2 submissions"):
+    with pytest.raises(ExchangeError, match="none of the submissions"):
         exchange.collect(check_owner=True)
     assert exchange.collected() == {}
 
