@@ -85,6 +85,9 @@ def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:
 
 def gpu_properties() -> dict[str, Any]:
     """What a launcher may ask of the GPU of this machine."""
-    device = torch.cuda.get_device_properties(0)
+    try:
+        device = torch.cuda.get_device_properties(0)
+    except (AssertionError, RuntimeError):  # torch says that there is one and cannot reach it
+        return {}
     names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
     return {name: getattr(device, name) for name in names if hasattr(device, name)}
