@@ -250,6 +250,9 @@ def unstored(workers: Workers, todo: Job) -> list[int]:
     """Places of the result that no kernel stored."""
     (outcome,) = workers.run([todo])
     assert outcome.status == "returned", outcome
+    assert outcome.output is not None
+    if not outcome.given:  # no launch and no copy ever had its memory
+        return list(range(outcome.output.numel()))
     assert outcome.never_stored is not None
     places: list[int] = outcome.never_stored.flatten().nonzero().flatten().tolist()
     return places
