@@ -242,7 +242,7 @@ WRONG: dict[str, tuple[str, str]] = {
         kernel_with("y = tl.inline_asm_elementwise('add', '=r,r', [y], tl.float32, True, 1)"),
     ),
     "other-code-for-the-kernel": (
-        "foreign-kernel",
+        "foreign-code",
         launcher().replace("BLOCK_SIZE=1024)", "BLOCK_SIZE=1024, ir_override='/tmp/x.ptx')"),
     ),
     "queue-around-a-kernel": (
@@ -263,13 +263,13 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "method-handed-on": ("torch-computes", launcher("list(map(x.add_, [y]))")),
     "other-code-in-a-configuration": (
-        "foreign-kernel",
+        "foreign-code",
         kernel_with(
             decorators="@triton.autotune([triton.Config({}), triton.Config({}, ir_override='a.ptx')], key=[])\n"
         ),
     ),
     "kernel-of-a-text": (
-        "foreign-kernel",
+        "foreign-code",
         launcher(
             "made = {}",
             "exec(compile(TEXT, '<submission>', 'exec'), {'triton': triton, 'tl': tl}, made)",
@@ -282,10 +282,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "sorts": ("torch-computes", launcher("z = torch.sort(x)")),
     "sum-of-known-and-unknown": ("torch-computes", launcher("z = torch.ones(1) + x")),
     "many-numbers-of-pythons-own": (
-        "python-computes",
+        "torch-computes",
         launcher("w = torch.tensor([float(i) for i in range(100)])", "add_kernel[(1,)](w, w, w, 100, 64)"),
     ),
-    "thousands-of-numbers": ("python-computes", launcher("w = torch.arange(5000)")),
+    "thousands-of-numbers": ("torch-computes", launcher("w = torch.arange(5000)")),
     "kernel-computes-with-an-index": ("reads-values", launcher("n = int(x[0])")),
     "decides-by-a-value": ("reads-values", launcher("if x.numel() and x[0] == 0:", "    return y")),
     "formats-a-value": ("reads-values", launcher("print(f'{x[0].item():.2f}')")),

@@ -148,14 +148,14 @@ def test_copies_are_refused_only_where_moving_is_the_exercise(
     free = an_exercise(cases=(Case("turned", (turned, turned)),))
     strict = replace(free, forbids=frozenset({"copies"}))
     assert read(HEAD + launcher(line), worker, free) == []
-    assert codes(read(HEAD + launcher(line), worker, strict)) == ["torch-copies"]
+    assert codes(read(HEAD + launcher(line), worker, strict)) == ["torch-computes"]
 
 
 def test_constants_are_refused_where_the_exercise_says_so(worker: CompileWorker) -> None:
     text = HEAD + launcher("x = torch.tensor([1.0, 2.0])")
     strict = replace(VECTORS, forbids=frozenset({"constants"}))
     assert read(text, worker) == []
-    assert codes(read(text, worker, strict)) == ["python-computes"]
+    assert codes(read(text, worker, strict)) == ["torch-computes"]
 
 
 def test_scalar_arguments_are_free_to_compute_with(worker: CompileWorker) -> None:
