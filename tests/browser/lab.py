@@ -14,6 +14,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+# The notebook that is open; a headless window has no focus, and so no current widget.
+NOTEBOOK = "[...window.jupyterapp.shell.widgets('main')][0]"
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -128,7 +130,7 @@ class NotebookPage:
         self.lab = lab
         browser.get(f"{lab.url}/doc/tree/{name}?reset")
         self.wait(
-            "const app = window.jupyterapp; const panel = app && app.shell.currentWidget;"
+            "const app = window.jupyterapp; const panel = app && [...app.shell.widgets('main')][0];"
             "return !!(panel && panel.content && panel.content.widgets"
             " && panel.content.widgets.length"
             " && panel.sessionContext && panel.sessionContext.session"
@@ -150,7 +152,7 @@ class NotebookPage:
     def sources(self) -> list[tuple[str, str]]:
         """(type, source) of each cell."""
         return self.browser.execute_script(
-            "return window.jupyterapp.shell.currentWidget.content.widgets.map("
+            f"return {NOTEBOOK}.content.widgets.map("
             "cell => [cell.model.type, cell.model.sharedModel.getSource()]);"
         )
 
@@ -189,7 +191,7 @@ class NotebookPage:
 
     def cell_element(self, number: int):
         return self.browser.execute_script(
-            "return window.jupyterapp.shell.currentWidget.content.widgets[arguments[0]].node;",
+            f"return {NOTEBOOK}.content.widgets[arguments[0]].node;",
             number,
         )
 
@@ -204,7 +206,7 @@ class NotebookPage:
     def errors(self) -> dict[int, str]:
         """Cells that ended in an exception, and what it was."""
         found = self.browser.execute_script(
-            "return window.jupyterapp.shell.currentWidget.content.widgets.map((cell, i) => ["
+            f"return {NOTEBOOK}.content.widgets.map((cell, i) => ["
             "i, cell.model.type === 'code' ? cell.model.outputs.toJSON().filter("
             "o => o.output_type === 'error').map(o => o.ename + ': ' + o.evalue).join() : '']);"
         )
@@ -212,7 +214,7 @@ class NotebookPage:
 
     def wait_until_idle(self, seconds: float) -> None:
         self.wait(
-            "const panel = window.jupyterapp.shell.currentWidget;"
+            f"const panel = {NOTEBOOK};"
             "return panel.sessionContext.session.kernel.status === 'idle' &&"
             " panel.content.widgets.every(cell => cell.model.type !== 'code' ||"
             " cell.model.executionState !== 'running') && !document.querySelector("
@@ -239,7 +241,8 @@ class NotebookPage:
 
     def _activate(self, number: int) -> None:
         self.browser.execute_script(
-            "window.jupyterapp.shell.currentWidget.content.activeCellIndex = arguments[0];", number
+            f"{NOTEBOOK}.content.activeCellIndex = arguments[0];",
+            number,
         )
 
     def _command(self, name: str, arguments: dict | None = None) -> None:

@@ -21,8 +21,15 @@ pytestmark = [
 ]
 CLASS = {"fast": "right = 1  # fast", "slow": "right = 2  # slow", "wrong": "wrong = 1"}
 SPEED = {
-    **{"workload": "2**24 elements", "gpu": "A GPU of tests", "ms": 1.0, "model_ms": 0.9},
-    **{"problem": "", "fraction": 0.9, "bonus": 2, "max_bonus": 2, "words": "Fast."},
+    "workload": "2**24 elements",
+    "gpu": "A GPU of tests",
+    "ms": 1.0,
+    "model_ms": 0.9,
+    "problem": "",
+    "fraction": 0.9,
+    "bonus": 2,
+    "max_bonus": 2,
+    "words": "Fast.",
 }
 SHARES = {"fast": SPEED, "slow": {**SPEED, "fraction": 0.4, "bonus": 0}}
 

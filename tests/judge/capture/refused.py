@@ -269,7 +269,7 @@ WRONG: dict[str, tuple[str, str]] = {
         ),
     ),
     "kernel-of-a-text": (
-        "foreign-code",
+        "foreign-kernel",
         launcher(
             "made = {}",
             "exec(compile(TEXT, '<submission>', 'exec'), {'triton': triton, 'tl': tl}, made)",
