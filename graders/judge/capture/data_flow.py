@@ -24,6 +24,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
+    all_steps,
     launches_of,
     tensors_in,
 )
@@ -36,16 +37,6 @@ MOST_CONVERSIONS = 12
 # One launch for each group of rows is a kernel's work still; one for each element is Python's.
 MOST_LAUNCHES = 16
 MOST_BITS = 4096  # of all numbers that one call hands over, where they might be the result
-
-
-def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps, with those inside of tuners."""
-    for step in steps:
-        yield step
-        if isinstance(step, Tune):
-            yield from all_steps(step.finish)
-            for trial in step.trials:
-                yield from all_steps([*trial.before, *trial.launch, *trial.after, *trial.chosen])
 
 
 def launched_kernels(plan: LaunchPlan, cases: Sequence[CasePlan]) -> set[int]:

@@ -122,12 +122,6 @@ OUTCOMES = {
         "It needs far more than its inputs and outputs do.",
         "Look at the shapes that you allocate and at the block sizes.",
     ),
-    "silenced": Words(
-        "The result is there although no kernel ran",
-        "The judge ran the launcher on the GPU once more with every launch silenced, and the "
-        "result was right all the same: something else than your kernel computes it.",
-        "Let the launcher allocate the output and launch; all arithmetic belongs to the kernel.",
-    ),
     "inputs-changed": Words(
         "An input was changed",
         "The launcher must leave its arguments as they were: somebody still needs them.",

@@ -220,6 +220,16 @@ def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
                 yield from launches_of([*trial.before, *trial.launch, *trial.after, *trial.chosen])
 
 
+def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps, with those inside of tuners."""
+    for step in steps:
+        yield step
+        if isinstance(step, Tune):
+            yield from all_steps(step.finish)
+            for trial in step.trials:
+                yield from all_steps([*trial.before, *trial.launch, *trial.after, *trial.chosen])
+
+
 def tensors_in(value: Value) -> Iterator[TensorRef]:
     """The views that a value holds, however nested."""
     if isinstance(value, Mapping):

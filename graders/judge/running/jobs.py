@@ -21,6 +21,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
+    all_steps,
     kernel_to_json,
     ref_of,
     steps_to_json,
@@ -133,7 +134,7 @@ def _foreign(case: CasePlan) -> set[int]:
 
 
 def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:
-    for step in steps:
+    for step in all_steps(steps):
         if isinstance(step, Launch):
             yield from tensors_in([*step.positional, *step.named.values()])
         elif isinstance(step, Fill):
@@ -143,25 +144,11 @@ def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:
             yield step.source
         elif isinstance(step, Tune):
             yield from tensors_in(list(step.arguments.values()))
-            for part in _parts(step):
-                yield from _refs_of(part)
 
 
 def _made(steps: Sequence[Step]) -> set[int]:
     """Storages that these steps allocate."""
-    found = set()
-    for step in steps:
-        if isinstance(step, Allocate | Constant):
-            found.add(step.storage)
-        elif isinstance(step, Tune):
-            found |= {storage for part in _parts(step) for storage in _made(part)}
-    return found
-
-
-def _parts(step: Tune) -> Iterator[Sequence[Step]]:
-    yield step.finish
-    for trial in step.trials:
-        yield from (trial.before, trial.launch, trial.after, trial.chosen)
+    return {step.storage for step in all_steps(steps) if isinstance(step, Allocate | Constant)}
 
 
 def _target(step: Step) -> int:
