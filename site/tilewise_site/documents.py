@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ GROUPS = (
     ("Use it", ("learn", "teach", "docker")),
     ("Behind it", ("interpreter", "performance", "security", "architecture", "author", "site")),
 )
+DECISIONS = "Decisions"
 _LINK = re.compile(r"(?<!!)\]\((\.\./[^)\s]*)\)")
 
 
@@ -36,26 +38,44 @@ class Document:
 
 
 def read_documents(folder: Path, repository: str, branch: str) -> list[Document]:
-    """The documents of `folder`; links that leave it go to the repository."""
+    """The documents of `folder` and of the folders in it; links that leave it go to the repository.
 
-    def outside(match: re.Match[str]) -> str:
-        return f"]({repository}/blob/{branch}/{match[1].removeprefix('../')})"
-
+    The page of `decisions/0001-judge.md` is `docs/decisions/0001-judge`.
+    """
     return [
-        Document(f"docs/{path.stem}", _LINK.sub(outside, path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*.md"))
+        Document(
+            f"docs/{path.relative_to(folder).with_suffix('').as_posix()}",
+            _links_outside(
+                path.read_text(encoding="utf-8"), path.relative_to(folder), repository, branch
+            ),
+        )
+        for path in sorted(folder.rglob("*.md"))
     ]
 
 
+def _links_outside(text: str, path: Path, repository: str, branch: str) -> str:
+    """`text` of the document `docs/{path}`, whose links out of docs/ lead to the repository."""
+
+    def outside(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join("docs", path.parent.as_posix(), match[1]))
+        inside = target.startswith("docs/")
+        return match[0] if inside else f"]({repository}/blob/{branch}/{target})"
+
+    return _LINK.sub(outside, text)
+
+
 def grouped(documents: list[Document]) -> list[tuple[str, list[Document]]]:
-    """The documents in the groups of the contents; what no group names comes last."""
+    """The documents in the groups of the contents; decisions come last, by their numbers."""
     by_name = {document.page.removeprefix("docs/"): document for document in documents}
     named = [name for _, names in GROUPS for name in names]
     found = [
         (title, [by_name[name] for name in names if name in by_name]) for title, names in GROUPS
     ]
-    found[-1][1].extend(document for name, document in by_name.items() if name not in named)
-    return found
+    rest = [name for name in by_name if name not in named]
+    found[-1][1].extend(by_name[name] for name in rest if not name.startswith("decisions/"))
+    decisions = [by_name[name] for name in rest if name.startswith("decisions/")]
+    decisions.sort(key=lambda document: (not document.page.endswith("/README"), document.page))
+    return [*found, (DECISIONS, decisions)] if decisions else found
 
 
 def index(groups: list[tuple[str, list[str]]]) -> str:

@@ -7,13 +7,14 @@ import html
 import itertools
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
 
 pytest.importorskip("docutils", reason="the site's packages are not installed: tilewise[site]")
 
-from tilewise_site import executing, interactive, lessons, outputs
+from tilewise_site import documents, executing, interactive, lessons, outputs
 from tilewise_site.running import Shown
 
 from triton_util.explore.blocks import blocks_1d_text
@@ -132,3 +133,14 @@ def test_the_workflow_pins_its_actions_and_asks_for_no_secret() -> None:
     for action in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), f"{action}: pin the commit"
     assert "secrets." not in text
+
+
+def test_links_out_of_the_documents_lead_to_the_repository(tmp_path: Path) -> None:
+    inner = tmp_path / "decisions"
+    inner.mkdir()
+    (tmp_path / "learn.md").write_text("# Learn\n[code](../README.md) [why](decisions/0001-a.md)")
+    (inner / "0001-a.md").write_text("# Why\n[up](../learn.md) [code](../../graders/judge)")
+    found = {one.page: one.text for one in documents.read_documents(tmp_path, "host/x", "main")}
+    assert "[code](host/x/blob/main/README.md) [why](decisions/0001-a.md)" in found["docs/learn"]
+    why = found["docs/decisions/0001-a"]
+    assert "[up](../learn.md) [code](host/x/blob/main/graders/judge)" in why

@@ -60,8 +60,9 @@ def words(page: str) -> str:
 
 
 def test_every_lesson_and_document_has_a_page_in_the_contents(pages: dict[str, str]) -> None:
-    documents = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
-    wanted = {f"lessons/{name}.html" for name in LESSONS} | {f"docs/{n}.html" for n in documents}
+    documents = sorted(path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md"))
+    wanted = {f"lessons/{name}.html" for name in LESSONS}
+    wanted |= {path.with_suffix(".html").as_posix() for path in documents}
     assert wanted <= set(pages)
     contents = pages["search.html"].split('id="contents"')[1].split("</nav>")[0]
     assert wanted <= set(re.findall(r'href="([^"]+)"', contents))
