@@ -212,7 +212,7 @@ class Judge:
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
         if progress.gates["interpret"] is GateStatus.PASSED:
-            self._traffic(progress, planned)
+            self._traffic(progress, run)
             progress.remarks += captured.remarks
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
             self._gpu(progress, submission, planned)
@@ -249,13 +249,16 @@ class Judge:
 
     def _interpret(self, progress: _Progress, planned: PlannedJobs) -> RunResult:
         cases = self._cases(progress.exercise)
-        run = run_cases(planned, cases, self._running("cpu"), orders=True)
+        counted = traffic_case(cases)
+        run = run_cases(planned, cases, self._running("cpu"), orders=True, counted=counted)
         self._count(progress, cases, run)
         return run
 
-    def _traffic(self, progress: _Progress, planned: PlannedJobs) -> None:
-        cases, workers = self._cases(progress.exercise), self._running("cpu")
-        told = traffic_gate(planned, progress.exercise, cases, workers)
+    def _traffic(self, progress: _Progress, run: RunResult) -> None:
+        cases = self._cases(progress.exercise)
+        counted = traffic_case(cases)
+        outcome = None if counted is None else run.outcome_of(counted)
+        told = traffic_gate(progress.exercise, cases, outcome)
         if told is not None:
             findings, progress.remarks = told
             progress.close("traffic", findings)

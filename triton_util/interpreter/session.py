@@ -110,6 +110,11 @@ class Run:
             return None
         return self.shadow.never_stored(out)
 
+    def forget_stores(self, view: torch.Tensor) -> None:
+        """Count nothing in the view as stored: something else than a kernel has written there."""
+        if self.shadow is not None:
+            self.shadow.forget_stores(view)
+
     def function(self, kernel: Any) -> Callable[..., Any]:
         """The Python function that runs in place of a @triton.jit function."""
         if kernel not in self._functions:

@@ -17,7 +17,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from graders.judge.capture.launches import Launches
 from graders.judge.capture.names import SeenKernels
@@ -49,6 +48,8 @@ class Capture:
         self.recorder = Recorder(self.filename)
         self.kernels = SeenKernels(self.recorder)
         self._sent = 0, 0  # kernels and observations
+        # Made before anything watches what torch does: that costs a call of Python each time.
+        self._arguments = [[_argument(one) for one in case] for case in request["cases"]]
         Launches(self.recorder, self.kernels).install()
         pretend_gpu(request.get("gpu"))
         torch.compile = self._compile
@@ -61,8 +62,8 @@ class Capture:
             launcher, module = self._load()
             send({"module": case_to_json(module), **self._news()})
             if launcher is not None:
-                for number, layouts in enumerate(self.request["cases"]):
-                    case = self._case(launcher, number, layouts)
+                for number, arguments in enumerate(self._arguments):
+                    case = self._case(launcher, number, arguments)
                     send({"case": case_to_json(case), **self._news()})
                     if case.raised is not None and case.raised.kind == "TimeoutError":
                         break
@@ -86,9 +87,12 @@ class Capture:
             return None, CasePlan(raised=self._raised(error, "module"))
         return launcher, CasePlan(tuple(self.recorder.steps))
 
-    def _case(self, launcher: Any, number: int, layouts: list[Mapping[str, Any]]) -> CasePlan:
+    def _case(self, launcher: Any, number: int, arguments: list[Any]) -> CasePlan:
         self.recorder.begin(number)
-        args = [self._argument(layout) for layout in layouts]
+        args = [
+            ValuelessTensor(arg, self.recorder) if isinstance(arg, torch.Tensor) else arg
+            for arg in arguments
+        ]
         inputs = tuple(
             self.recorder.storage_of(arg.meta) if isinstance(arg, ValuelessTensor) else None
             for arg in args
@@ -100,15 +104,6 @@ class Capture:
             raised = self._raised(error, "launcher")
             return CasePlan(tuple(self.recorder.steps), None, inputs, raised)
         return CasePlan(tuple(self.recorder.steps), result, inputs)
-
-    def _argument(self, layout: Mapping[str, Any]) -> Any:
-        if "value" in layout:
-            return layout["value"]
-        dtype = getattr(torch, layout["dtype"])
-        with _disable_current_modes():
-            base = torch.empty(layout["length"], dtype=dtype, device="meta")
-            meta = base.as_strided(layout["shape"], layout["strides"], layout["offset"])
-        return ValuelessTensor(meta, self.recorder)
 
     def _raised(self, error: BaseException, where: str) -> Raised:
         line = self._line(error)
@@ -141,6 +136,15 @@ class Capture:
     def _compile(self, *args: Any, **named: Any) -> Any:
         self.recorder.tell("torch-computes", "compile")
         return args[0] if args else (lambda function: function)
+
+
+def _argument(layout: Mapping[str, Any]) -> Any:
+    """A scalar, or a tensor of the meta device with this layout."""
+    if "value" in layout:
+        return layout["value"]
+    dtype = getattr(torch, layout["dtype"])
+    base = torch.empty(layout["length"], dtype=dtype, device="meta")
+    return base.as_strided(layout["shape"], layout["strides"], layout["offset"])
 
 
 def before_jail() -> None:

@@ -8,6 +8,8 @@ from kernels at all is decided here.
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +43,8 @@ from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
+CAPTURE_SECONDS = 15.0  # of the processor: the launcher is told after 10, see `capture.child`
+REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
 MOST_FINDINGS = 20  # a forged plan could give one for each line
@@ -92,17 +96,31 @@ def capture(
         "cases": layouts(cases),
         "gpu": None if gpu is None else dict(gpu),
     }
-    answer = worker.ask(request)
     try:
-        plan = _plan(answer, len(cases))
+        plan, ended = _asked(worker, request)
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,), public=public)
     found = list(_findings(plan, submission, exercise, cases, public))
     remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
-    return Captured(
-        plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), _ended(answer), public
-    )
+    return Captured(plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), ended, public)
+
+
+def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPlan, str]:
+    """The plan, and how the process ended before it was whole; raises PlanError.
+
+    A whole plan is remembered: who checks the same text again gets the same plan.
+    """
+    key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+    known = worker.remembered(key)
+    if isinstance(known, LaunchPlan):
+        return known, ""
+    answer = worker.ask(request, CAPTURE_SECONDS)
+    plan, ended = _plan(answer, len(request["cases"])), _ended(answer)
+    whole = not ended and len(plan.cases) == len(request["cases"])
+    if whole and answer.size <= REMEMBERED_BYTES:
+        worker.remember(key, plan)
+    return plan, ended
 
 
 def _plan(answer: Answer, cases: int) -> LaunchPlan:

@@ -72,7 +72,8 @@ class Recorder:
 
     def storage_of(self, meta: torch.Tensor) -> int:
         """The number of the storage behind a tensor of the meta device."""
-        storage = meta.untyped_storage()
+        with torch._C.DisableTorchFunction():  # no mode needs to see what we ask ourselves
+            storage = meta.untyped_storage()
         known = self._storages.get(storage._cdata)
         if known is None:
             known = self._storages[storage._cdata] = self._next, storage
@@ -82,9 +83,10 @@ class Recorder:
     def ref(self, tensor: Any) -> TensorRef:
         """The view that a tensor is."""
         meta = tensor.meta
-        name = str(meta.dtype).removeprefix("torch.")
-        shape, strides = tuple(meta.shape), tuple(meta.stride())
-        return TensorRef(self.storage_of(meta), name, shape, strides, meta.storage_offset())
+        with torch._C.DisableTorchFunction():
+            name = str(meta.dtype).removeprefix("torch.")
+            shape, strides = tuple(meta.shape), tuple(meta.stride())
+            return TensorRef(self.storage_of(meta), name, shape, strides, meta.storage_offset())
 
     def used(self, tensor: Any) -> TensorRef:
         """The view, now that a kernel or the result needs what is in it."""
@@ -103,8 +105,9 @@ class Recorder:
 
     def allocate(self, meta: torch.Tensor, fill: float | None = None) -> None:
         """New memory, unset or of one number."""
-        count = meta.untyped_storage().nbytes() // meta.dtype.itemsize
-        dtype = str(meta.dtype).removeprefix("torch.")
+        with torch._C.DisableTorchFunction():
+            count = meta.untyped_storage().nbytes() // meta.dtype.itemsize
+            dtype = str(meta.dtype).removeprefix("torch.")
         storage = self.storage_of(meta)
         self.add(Allocate(storage, dtype, count, self.line()))
         if fill is not None:

@@ -34,16 +34,17 @@ class ValuelessTensor(torch.Tensor):
         cls, meta: torch.Tensor, recorder: Recorder, known: torch.Tensor | None = None
     ) -> ValuelessTensor:
         """Wrap a tensor of the meta device."""
-        made: ValuelessTensor = torch.Tensor._make_wrapper_subclass(
-            cls,
-            meta.size(),
-            strides=meta.stride(),
-            storage_offset=meta.storage_offset(),
-            dtype=meta.dtype,
-            layout=meta.layout,
-            device=_HOST,
-            requires_grad=False,
-        )
+        with torch._C.DisableTorchFunction():  # no mode needs to see what we ask ourselves
+            made: ValuelessTensor = torch.Tensor._make_wrapper_subclass(
+                cls,
+                meta.size(),
+                strides=meta.stride(),
+                storage_offset=meta.storage_offset(),
+                dtype=meta.dtype,
+                layout=meta.layout,
+                device=_HOST,
+                requires_grad=False,
+            )
         made.meta, made.known, made.recorder = meta, known, recorder
         return made
 

@@ -1,8 +1,9 @@
 """Main of the warm process that has Triton as a compiler, without its interpreter.
 
 It captures launchers and compiles kernels: imports and warms up once, then forks one jailed child
-for each request and watches over it. A request comes with three descriptors, which only the child
-uses: the one it reads the request from, and two pipes to the judge for its report and its errors.
+for each request, before that comes, and watches over it. A request comes with three descriptors,
+which only the child uses: the one it reads the request from, and two pipes to the judge for its
+report and its errors.
 So nothing of one submission stays in the memory that the next one's child inherits. An answer
 says how the child ended: its length (8 bytes) and JSON.
 """
@@ -10,6 +11,7 @@ says how the child ended: its length (8 bytes) and JSON.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import selectors
@@ -19,7 +21,10 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graders.judge.sandbox.waiting import Waiting
 
 STDERR_LIMIT = 8_000
 TOO_MUCH = b"."  # what the judge says of a report that is too long
@@ -33,6 +38,7 @@ _IMPORTED_BEFOREHAND = (
     *("triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor", "triton.testing"),
     *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
     *("numpy", "numpy.testing", "torch.nn.functional", "torch.testing", "torch.nn"),
+    "torch._subclasses.schema_check_mode",  # the first operation under a mode imports it
     *(
         "abc",
         "argparse",
@@ -75,35 +81,42 @@ def main() -> None:
             from graders.judge.capture import child as capturing
             from graders.judge.compiling import child as compiling
             from graders.judge.sandbox.jail import Jail
+            from graders.judge.sandbox.waiting import Waiting
 
             hello = {"ready": True, **_warm_up()}
             jail = Jail(device="cpu", readable=[Path(__file__).parents[3] / "triton_util"])
             hello["layers"] = jail.layers
+            forks = Waiting(_Child({"capture": capturing, "compile": compiling}, jail), control)
+            gc.collect()
+            gc.freeze()  # what is there now is shared with every fork
         except Exception as error:  # the judge must hear of it in one line
             send(control, {"ready": False, "error": f"{type(error).__name__}: {error}"})
             return
         send(control, hello)
         try:
             with contextlib.suppress(ConnectionError):
-                _serve({"capture": capturing, "compile": compiling}, jail, control)
+                _serve(forks, control)
         finally:  # for the judge, which may have been killed
             shutil.rmtree(os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
 
 
-def _serve(tasks: dict[str, Any], jail: Any, control: socket.socket) -> None:
+def _serve(forks: Waiting, control: socket.socket) -> None:
     """Answer requests until the judge is gone."""
     while True:
+        forks.prepare()
         received = receive_request(control)
         if received is None:
             return
-        limits, descriptors = received
+        message, descriptors = received
+        limits = json.loads(message)
         try:
-            answer = _answer(tasks, jail, limits, descriptors, control)
-        finally:
+            pid = forks.hand_over(message, descriptors)
+        finally:  # the fork's ends are the last ones: the judge sees when they are closed
             for descriptor in descriptors:
                 with contextlib.suppress(OSError):
                     os.close(descriptor)
-        send(control, answer)
+        forks.prepare()
+        send(control, _answer(pid, limits, control))
 
 
 def send_request(
@@ -125,7 +138,7 @@ def send_request(
         os.close(memory)
 
 
-def receive_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+def receive_request(control: socket.socket) -> tuple[bytes, list[int]] | None:
     """The limits of the next request and its descriptors; None when the judge has closed."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, 4096, DESCRIPTORS)
@@ -133,7 +146,7 @@ def receive_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] 
             return None
         data = data.lstrip(TOO_MUCH)  # said of a child that was at its end already
         if data:
-            return json.loads(data), descriptors
+            return data, descriptors
 
 
 def send(control: socket.socket, message: dict[str, Any]) -> None:
@@ -197,36 +210,33 @@ def _import_beforehand() -> None:
             continue  # an optional part, or a version that has it elsewhere
 
 
-def _answer(
-    tasks: dict[str, Any],
-    jail: Any,
-    limits: dict[str, Any],
-    descriptors: list[int],
-    control: socket.socket,
-) -> dict[str, Any]:
-    """Fork, watch, and say how the child ended; what it says goes to the judge alone."""
-    request, report, errors = descriptors
-    parent = os.getpid()
-    pid = os.fork()
-    if pid == 0:
+class _Child:
+    """What a fork does: one task, in its jail."""
+
+    def __init__(self, tasks: dict[str, Any], jail: Any) -> None:
+        self._tasks, self._jail = tasks, jail
+
+    def __call__(self, message: bytes, descriptors: list[int], parent: int) -> None:
+        """Do what the request says and end."""
+        request, report, errors = descriptors
         try:
+            limits = json.loads(message)
             os.dup2(report, 1)
             os.dup2(errors, 2)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            control.detach()
             asked = json.loads(os.pread(request, os.fstat(request).st_size, 0))
-            task = tasks[limits["task"]]
+            task = self._tasks[limits["task"]]
             task.before_jail()
-            jail.enter(limits["cpu_seconds"], MEMORY_BYTES, parent)
+            self._jail.enter(limits["cpu_seconds"], MEMORY_BYTES, parent)
             os.write(1, b"J")  # jailed: from here on what goes wrong is the submission's
             _write(task.run(asked, _write))
             os._exit(0)
         except BaseException as error:
             os.write(2, f"\n{type(error).__name__}: {error}".encode()[:STDERR_LIMIT])
-        finally:  # whatever it was, this process must not go on as a warm one
-            os._exit(1)
-    for descriptor in (report, errors):  # the child's end is the last one: the judge sees it
-        os.close(descriptor)
+
+
+def _answer(pid: int, limits: dict[str, Any], control: socket.socket) -> dict[str, Any]:
+    """Watch over a fork and say how it ended; what it says goes to the judge alone."""
     ended = _watch(pid, WALL_FACTOR * limits["cpu_seconds"] + 5.0, control)
     _, status = os.waitpid(pid, 0)
     return {

@@ -49,7 +49,7 @@ class Replay:
         self.turns: dict[int, int] = {}
         self.tuners: dict[int, Any] = {}
         self.run: Any = None
-        self._copied: dict[int, torch.Tensor] = {}  # per byte: was it copied from unstored memory?
+        self._copied: dict[int, torch.Tensor] = {}  # per byte: is it unstored, as a copy found it?
 
     def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
         """A new case: its arguments' storages, and what is kept of earlier ones."""
@@ -84,7 +84,7 @@ class Replay:
         elif isinstance(step, Copy):
             self._at(step.line, lambda: self._copy(step))
         elif isinstance(step, Fill):
-            self.tensor(step.target).fill_(step.value)
+            self._fill(step)
         elif isinstance(step, Constant):
             dtype = dtype_named(step.dtype)
             self.storages[step.storage] = torch.tensor(step.values, dtype=dtype, device=self.device)
@@ -104,16 +104,35 @@ class Replay:
             raise MemoryError(f"{step.count * dtype.itemsize} bytes are asked for at once")
         self.storages[step.storage] = torch.empty(step.count, dtype=dtype, device=self.device)
 
+    def _fill(self, step: Fill) -> None:
+        target = self.tensor(step.target)
+        target.fill_(step.value)
+        self._written(step.target, target, None)
+
     def _copy(self, step: Copy) -> None:
         target, source = self.tensor(step.target), self.tensor(step.source)
-        if self.device == "cpu":
-            unstored = self.never_stored(step.source)
-            mask = self._copied.get(step.target.storage)
-            if mask is None:
-                count = self.storages[step.target.storage].untyped_storage().nbytes()
-                mask = self._copied[step.target.storage] = torch.ones(count, dtype=torch.bool)
-            _first_bytes(mask, step.target).copy_(unstored)
+        unstored = self.never_stored(step.source) if self._keeps_map else None
         target.copy_(source)
+        self._written(step.target, target, unstored)
+
+    def _written(self, ref: TensorRef, view: torch.Tensor, unstored: torch.Tensor | None) -> None:
+        """Something else than a kernel wrote a view: whose state it has, no element of it is
+        stored but those that were stored where they were copied from."""
+        if not self._keeps_map:
+            return
+        self.run.forget_stores(view)
+        mask = self._copied.get(ref.storage)
+        if mask is None and unstored is not None:
+            count = self.storages[ref.storage].untyped_storage().nbytes()
+            mask = self._copied[ref.storage] = torch.ones(count, dtype=torch.bool)
+        if mask is not None:
+            state = True if unstored is None else unstored.unsqueeze(-1)
+            _bytes(mask, ref)[...] = state
+
+    @property
+    def _keeps_map(self) -> bool:
+        """On a GPU nobody says what was stored; nor while a case is timed."""
+        return self.device == "cpu" and self.run is not None
 
     def given(self, ref: TensorRef) -> bool:
         """Whether a launch or a copy was ever given the memory of a view."""
@@ -128,7 +147,7 @@ class Replay:
         else:
             unstored = torch.as_tensor(stored_map)
         mask = self._copied.get(ref.storage)
-        return unstored if mask is None else unstored & _first_bytes(mask, ref)
+        return unstored if mask is None else unstored & _bytes(mask, ref).any(-1)
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -248,10 +267,11 @@ def _made(step: Step) -> int:
     return step.storage if isinstance(step, Allocate | Constant) else -1
 
 
-def _first_bytes(mask: torch.Tensor, ref: TensorRef) -> torch.Tensor:
-    """Of a map of a storage by bytes, the first byte of each element of a view."""
+def _bytes(mask: torch.Tensor, ref: TensorRef) -> torch.Tensor:
+    """Of a map of a storage by bytes, those of each element of a view, as one more axis."""
     size = dtype_named(ref.dtype).itemsize
-    return mask.as_strided(ref.shape, [stride * size for stride in ref.strides], ref.offset * size)
+    strides = [*(stride * size for stride in ref.strides), 1]
+    return mask.as_strided((*ref.shape, size), strides, ref.offset * size)
 
 
 @cache

@@ -31,6 +31,10 @@ class RunResult:
     passed: list[Prepared] = field(default_factory=list)
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
 
+    def outcome_of(self, item: Prepared) -> Outcome | None:
+        """What became of a case in the first schedule that it ran in."""
+        return next((outcome for ran, outcome in self.outcomes if ran is item), None)
+
     def failed_parts(self, public_only: bool = False) -> set[str]:
         return {
             failure.case.part for failure in self.failures if not (public_only and failure.hidden)
@@ -57,20 +61,33 @@ def prepare(
 
 
 def run_cases(
-    planned: PlannedJobs, prepared: Sequence[Prepared], workers: Workers, orders: bool
+    planned: PlannedJobs,
+    prepared: Sequence[Prepared],
+    workers: Workers,
+    orders: bool,
+    counted: Prepared | None = None,
 ) -> RunResult:
-    """Run every case once and, where the record asks for it, in other program orders."""
+    """Run every case once and, where the record asks for it, in other program orders.
+
+    While the case `counted` runs, the bytes that it moves are counted.
+    """
     plan = [(item, "grid") for item in prepared]
     if orders:
         plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
-    return collect(plan, run_plan(planned, plan, workers))
+    return collect(plan, run_plan(planned, plan, workers, counted))
 
 
 def run_plan(
-    planned: PlannedJobs, plan: Sequence[tuple[Prepared, str]], workers: Workers
+    planned: PlannedJobs,
+    plan: Sequence[tuple[Prepared, str]],
+    workers: Workers,
+    counted: Prepared | None = None,
 ) -> list[Outcome]:
     """What became of each case in its schedule. After an endless one nothing else is run."""
-    made = [planned.job(item, schedule) for item, schedule in plan]
+    made = [
+        planned.job(item, schedule, traffic=item is counted and schedule == "grid")
+        for item, schedule in plan
+    ]
     jobs = [job for job in made if isinstance(job, Job)]
     if workers.device == "cpu":
         ran = workers.run(jobs, stop_on=ENDLESS)

@@ -22,7 +22,7 @@ import torch
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
 from graders.judge.report import Finding
 from graders.judge.running.jobs import PlannedJobs, Prepared
-from graders.judge.sandbox.pool import Job, Workers
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"
 DEFAULT_FACTOR = 8.0
@@ -57,7 +57,11 @@ def _elements(item: Prepared) -> int:
 def measure(planned: PlannedJobs, item: Prepared, workers: Workers) -> Moved | None:
     """Bytes that a submission moves on a case; None where it does not come to an end."""
     job = planned.job(item, "grid", traffic=True)
-    outcome = workers.run([job])[0] if isinstance(job, Job) else job
+    return moved_in(workers.run([job])[0] if isinstance(job, Job) else job)
+
+
+def moved_in(outcome: Outcome) -> Moved | None:
+    """What was counted while a case ran; None where it did not come to an end."""
     if outcome.status != "returned":
         return None
     told = (outcome.traffic or {}).items()
@@ -83,14 +87,17 @@ def solution_figures() -> Mapping[str, Mapping[str, int]]:
 
 
 def traffic_gate(
-    planned: PlannedJobs, exercise: Exercise, prepared: Sequence[Prepared], workers: Workers
+    exercise: Exercise, prepared: Sequence[Prepared], outcome: Outcome | None
 ) -> tuple[list[Finding], list[Finding]] | None:
-    """At most one finding, and the remarks; None where there is nothing to compare with."""
+    """At most one finding, and the remarks; None where there is nothing to compare with.
+
+    `outcome` is that of the traffic case, while which bytes were counted.
+    """
     known = _model_figure(exercise, prepared)
     if known is None:
         return None
     item, model = known
-    moved = measure(planned, item, workers)
+    moved = None if outcome is None else moved_in(outcome)
     allowed = exercise.traffic_factor or DEFAULT_FACTOR
     if moved is None:
         return [], []

@@ -21,6 +21,9 @@ class Run(Protocol):
     def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
         """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
 
+    def forget_stores(self, view: torch.Tensor) -> None:
+        """Nothing in the view counts as stored by a kernel until the next launch."""
+
 
 class _Unchecked:
     """On a GPU: the hardware runs the kernels, and nobody watches."""
@@ -31,6 +34,9 @@ class _Unchecked:
 
     def never_stored(self, out: torch.Tensor) -> None:
         return None
+
+    def forget_stores(self, view: torch.Tensor) -> None:
+        """Nobody keeps a map here."""
 
 
 @contextlib.contextmanager

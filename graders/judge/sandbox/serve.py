@@ -31,6 +31,7 @@ from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import child, engine, jail, probe, protocol
 from graders.judge.sandbox.jail import Jail
 from graders.judge.sandbox.protocol import BatchPlan, Header, Limits
+from graders.judge.sandbox.waiting import Waiting
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0
@@ -76,6 +77,7 @@ class WarmProcess:
             _warm_up()
         _forget_the_judge(config["root"])
         found = probe.probe(self._jail, Path(config["secret"]))
+        self._forks = Waiting(self._work, self._control)
         threads = len(os.listdir("/proc/self/task"))
         gc.collect()
         gc.freeze()  # what is there now is shared with every child: do not touch it again
@@ -92,44 +94,33 @@ class WarmProcess:
 
     def _serve(self) -> None:
         while True:
-            received = self._receive()
-            if received is None:
+            self._forks.prepare()
+            message, descriptors, *_ = socket.recv_fds(
+                self._control, protocol.LIMITS_BYTES, _DESCRIPTORS
+            )
+            if not message:
                 return
-            limits, request, memory = received
             try:
-                ending = self._run(limits, request, memory)
+                ending = self._run(message, descriptors)
             finally:
-                os.close(request)
-                os.close(memory)
+                for descriptor in descriptors:
+                    os.close(descriptor)
             self._control.send(json.dumps(asdict(ending)).encode())
 
-    def _receive(self) -> tuple[Limits, int, int] | None:
-        message, descriptors, *_ = socket.recv_fds(
-            self._control, protocol.LIMITS_BYTES, _DESCRIPTORS
-        )
-        if not message:
-            return None
-        request, memory = descriptors
-        return Limits.from_json(message), request, memory
-
-    def _run(self, limits: Limits, request: int, memory: int) -> Ending:
+    def _run(self, message: bytes, descriptors: list[int]) -> Ending:
         self._clear_scratch()
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._become_child(request, memory, parent)
-            finally:  # whatever it was, this process must not go on as a warm one
-                os._exit(1)
+        pid = self._forks.hand_over(message, descriptors)
+        limits, memory = Limits.from_json(message), descriptors[1]
         ending = _Watch(limits, memory, pid, self._control, self.device).wait()
         self._clear_scratch()
         return ending
 
-    def _become_child(self, request: int, memory: int, parent: int) -> None:
+    def _work(self, _message: bytes, descriptors: list[int], parent: int) -> None:
+        """What a fork does."""
+        request, memory = descriptors
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
         child.guard(plan, shared)
-        self._control.detach()  # the descriptor itself is closed on entering the jail
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (1, 2):
             os.dup2(null, descriptor)

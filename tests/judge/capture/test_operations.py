@@ -50,7 +50,9 @@ def performed(act: Callable[[Any], Any], x: torch.Tensor) -> tuple[torch.Tensor,
     steps = steps_from_json(json.loads(json.dumps(steps_to_json(recorder.steps))))
     replay = Replay(Kernels("", "<test>", ()), "<test>", "cpu", 1 << 30)
     storage = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
-    run = SimpleNamespace(never_stored=lambda out: None, launches=[])
+    run = SimpleNamespace(
+        never_stored=lambda out: None, forget_stores=lambda view: None, launches=[]
+    )
     replay.begin(run, {recorder.storage_of(argument.meta): storage}, ())
     replay.steps(steps)
     return replay.tensor(result), recorder

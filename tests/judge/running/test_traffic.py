@@ -12,6 +12,10 @@ from graders.authoring.traffic_figures import figures
 from graders.judge import discovery
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
+from graders.judge.running.interpret import run_cases
+from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
@@ -51,12 +55,23 @@ def capturing() -> Iterator[CompileWorker]:
         yield running
 
 
+def told_of(
+    jobs: PlannedJobs, exercise: Exercise, prepared: list[Prepared], workers: Workers
+) -> tuple[list[Finding], list[Finding]] | None:
+    """What the gate says where the bytes were counted while the case was judged."""
+    item = traffic_case(prepared)
+    assert item is not None
+    run = run_cases(jobs, [item], workers, orders=False, counted=item)
+    assert run.failures == []
+    return traffic_gate(exercise, prepared, run.outcome_of(item))
+
+
 def test_a_kernel_that_reads_everything_in_every_program_is_refused(
     workers: Workers, capturing: CompileWorker
 ) -> None:
     exercise = discovery.exercise("vector_add")
     jobs, prepared = planned(WASTEFUL, capturing, exercise)
-    told = traffic_gate(jobs, exercise, prepared, workers)
+    told = told_of(jobs, exercise, prepared, workers)
     assert told is not None
     findings, remarks = told
     assert ([finding.code for finding in findings], remarks) == (["too-much-traffic"], [])
@@ -101,7 +116,7 @@ def test_a_plain_product_passes_with_a_remark(
     exercise = discovery.exercise(name)
     plain = (RIGHT_KERNELS / "matmul" / "textbook.py").read_text()
     jobs, prepared = planned(plain.replace("def matmul(", f"def {name}("), capturing, exercise)
-    told = traffic_gate(jobs, exercise, prepared, workers)
+    told = told_of(jobs, exercise, prepared, workers)
     assert told is not None
     findings, remarks = told
     assert (findings, [remark.code for remark in remarks]) == ([], [code])

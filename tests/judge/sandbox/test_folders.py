@@ -60,7 +60,7 @@ def test_a_killed_judge_leaves_nothing_behind(place: Path, monkeypatch: pytest.M
         assert owner.stdout is not None
         own = Path(owner.stdout.readline().strip())
         helpers = psutil.Process(owner.pid).children(recursive=True)
-        assert len(helpers) == 2  # the warm process and the compiler's
+        assert len(helpers) == 4  # the warm process and the compiler's, each with a fork that waits
         assert len(list(place.iterdir())) == 3
     finally:
         owner.send_signal(signal.SIGKILL)

@@ -154,6 +154,25 @@ class CellStore:
                 found[inside] |= cells.tags[region.slots(offsets[inside])] != 0
         return found
 
+    def touches(self, low: int, high: int) -> bool:
+        """Whether anything between these addresses is watched."""
+        return any(cells.low < high and low < cells.high for cells in self.everything())
+
+    def forget(self, addresses: Array) -> None:
+        """The elements at these byte addresses count as never stored."""
+        for stretches in self._stretches.values():
+            for cells in stretches:
+                inside = (addresses >= cells.low) & (addresses < cells.high)
+                cells.tags[(addresses[inside] - cells.low) // cells.item_bytes] = 0
+        for cells, region in self._scattered.values():
+            offsets = (addresses - region.address) // region.item_bytes
+            inside = region.contains(offsets)
+            cells.tags[region.slots(offsets[inside])] = 0
+
+    def finest(self, item_bytes: int) -> int:
+        """The size of the smallest elements that were stored as such, at most `item_bytes`."""
+        return min([item_bytes, *(cells.item_bytes for cells in self.everything())])
+
     def everything(self) -> list[Cells]:
         """All cells, in no particular order."""
         stretches = [cells for group in self._stretches.values() for cells in group]

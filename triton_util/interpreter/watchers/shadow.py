@@ -360,16 +360,36 @@ class Shadow:
     # -- for the judge ---------------------------------------------------------------------------
 
     def never_stored(self, out: torch.Tensor) -> Array:
-        """True for the elements of the view that no kernel stored."""
+        """True for the elements of the view that no kernel stored, or not all bytes of."""
         if out.numel() == 0:
             return np.ones(tuple(out.shape), bool)
         self.settle()
-        places = np.zeros((1,) * out.dim(), np.int64)
-        for axis, (size, stride) in enumerate(zip(out.shape, out.stride(), strict=True)):
-            shape = [1] * out.dim()
+        missing = np.zeros(tuple(out.shape), bool)
+        for addresses in self._addresses(out):
+            missing |= ~self.cells.stored_at(addresses)
+        return missing
+
+    def forget_stores(self, view: torch.Tensor) -> None:
+        """Something else than a kernel has written over the view: nothing in it is stored now."""
+        low = view.data_ptr()
+        spans = zip(view.shape, view.stride(), strict=True)
+        high = low + (1 + sum((size - 1) * stride for size, stride in spans)) * view.element_size()
+        if view.numel() and self.cells.touches(low, high):
+            self.settle()
+            for addresses in self._addresses(view):
+                self.cells.forget(addresses)
+
+    def _addresses(self, view: torch.Tensor) -> Iterator[Array]:
+        """The address of each element, and of each part of it that can be stored by itself."""
+        places = np.zeros((1,) * view.dim(), np.int64)
+        for axis, (size, stride) in enumerate(zip(view.shape, view.stride(), strict=True)):
+            shape = [1] * view.dim()
             shape[axis] = size
             places = places + (np.arange(size, dtype=np.int64) * stride).reshape(shape)
-        return ~self.cells.stored_at(places * out.element_size() + out.data_ptr())
+        item = view.element_size()
+        first = places * item + view.data_ptr()
+        for part in range(0, item, self.cells.finest(item)):
+            yield first + part
 
     @contextlib.contextmanager
     def fresh_memory(self) -> Iterator[None]:

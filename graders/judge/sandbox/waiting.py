@@ -1,0 +1,67 @@
+"""`Waiting`: a fork that waits for its one request, so that nobody waits for the fork."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+from collections.abc import Callable, Sequence
+
+MESSAGE_BYTES = 1 << 16  # as much as one message of such a socket may be
+DESCRIPTORS = 3
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+# What a fork does with its request: the message, its descriptors, the id of the warm process.
+Work = Callable[[bytes, list[int], int], None]
+
+
+class Waiting:
+    """Hands each request to a fork that was made before it came, and makes the next one.
+
+    A fork is made when nothing of an earlier request is in this process's memory, does `work`
+    once, and ends. `control` is the warm process's own connexion, which no fork keeps.
+    """
+
+    def __init__(self, work: Work, control: socket.socket) -> None:
+        self._work = work
+        self._control = control
+        self._ready: tuple[int, socket.socket] | None = None
+
+    def prepare(self) -> None:
+        """Make the next fork, if there is none."""
+        if self._ready is None:
+            self._ready = self._fork()
+
+    def hand_over(self, message: bytes, descriptors: Sequence[int]) -> int:
+        """The id of the fork that now works on the request."""
+        while True:
+            self.prepare()
+            assert self._ready is not None
+            pid, requests = self._ready
+            self._ready = None
+            with requests:
+                try:
+                    socket.send_fds(requests, [message], list(descriptors))
+                    return pid
+                except ConnectionError:  # somebody has ended it while it waited
+                    os.waitpid(pid, 0)
+
+    def _fork(self) -> tuple[int, socket.socket]:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            theirs.close()
+            return pid, ours
+        try:
+            ours.close()
+            self._control.close()
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            with theirs:
+                message, descriptors, *_ = socket.recv_fds(theirs, MESSAGE_BYTES, DESCRIPTORS)
+            if message and os.getppid() == parent:
+                self._work(message, descriptors, parent)
+        finally:  # whatever it was, this process must not go on as the warm one
+            os._exit(1)
