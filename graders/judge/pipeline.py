@@ -29,6 +29,7 @@ from graders.judge.report import (
     awaits_gpu,
     ungraded_finding,
 )
+from graders.judge.running.claims import NotInterpretedError
 from graders.judge.running.gpu import gpu_gate, gpu_properties
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.interpret import RunResult, prepare, run_cases
@@ -207,7 +208,13 @@ class Judge:
         compiling = self._threads.submit(
             lambda: compile_gate(submission, captured, self._warm_compiler())
         )
-        run = self._interpret(progress, planned)
+        try:
+            run = self._interpret(progress, planned)
+        except NotInterpretedError:
+            self._finish_compile(progress, compiling)
+            if progress.gates["compile"] is GateStatus.FAILED:
+                return  # what no compiler takes either is no gap of the interpreter's
+            raise
         self._finish_compile(progress, compiling)
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))

@@ -43,7 +43,7 @@ from graders.judge.submission.loading import Submission
 from graders.judge.submission.refusals import did_you_mean
 
 FILENAME = "<submission>"
-CAPTURE_SECONDS = 15.0  # of the processor: the launcher is told after 10, see `capture.child`
+CAPTURE_SECONDS = 12.0  # of the processor: the launcher is told after 10, see `capture.child`
 REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}

@@ -52,6 +52,7 @@ SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may h
 LAUNCHES_LIMIT = 2000  # different ones; each is bound and specialised in the child
 COMPILED_LIMIT = 16  # what an honest child sends: 4 kernels, 2 specialisations, 2 targets
 PTX_LIMIT = 8 << 20
+SHARED_CLAIM = 1 << 40  # bytes; a number beyond is no figure
 ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started
 
 
@@ -187,14 +188,16 @@ def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
     ptx, target, shared, line = (item.get(k) for k in ("ptx", "target", "shared", "line"))
     if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or not ptx.isascii():
         return None
-    if not isinstance(target, int) or target not in SHARED_LIMITS:
+    if type(target) is not int or target not in SHARED_LIMITS:
+        return None
+    if type(shared) is not int or not 0 <= shared <= SHARED_CLAIM:
         return None
     return _Compiled(
         kernel=plain_text(item.get("kernel"), 100),
-        line=line if isinstance(line, int) else None,
+        line=plain_line(line),
         target=target,
         ptx=ptx,
-        shared=shared if isinstance(shared, int) and shared >= 0 else 0,
+        shared=shared,
         fp_fusion=bool(item.get("fp_fusion", True)),
         tuned=bool(item.get("tuned")),
         public=item.get("public") is True,

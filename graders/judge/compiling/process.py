@@ -22,7 +22,11 @@ from graders.judge.records import GraderError
 from graders.judge.sandbox import folders
 
 ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
-REPORT_LIMIT = 32 << 20  # bytes of a report; PTX of a few kernels is far below
+REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is far below
+# As Python's objects JSON takes up to thirty times its bytes (`{"":0},` does). So what a launcher
+# may have had its hands on is shorter: with all copies the judge stays below 512 MiB.
+PLAN_LIMIT = 8 << 20
+LIMITS = {"capture": PLAN_LIMIT, "compile": REPORT_LIMIT}
 REMEMBERED = 256  # submissions whose answer is kept
 
 
@@ -136,7 +140,8 @@ class CompileWorker:
             finally:
                 os.close(child_report)
                 os.close(child_error)
-            report, stderr = _collect(report_end, error_end, self._control)
+            most = LIMITS[request["task"]]
+            report, stderr = _collect(report_end, error_end, self._control, most)
         finally:
             os.close(report_end)
             os.close(error_end)
@@ -205,8 +210,10 @@ def _environment(cache: str) -> dict[str, str]:
     return kept
 
 
-def _collect(report_end: int, error_end: int, control: socket.socket) -> tuple[bytes, bytes]:
-    """What a child writes, up to its end; one that writes too much is to be ended."""
+def _collect(
+    report_end: int, error_end: int, control: socket.socket, most: int
+) -> tuple[bytes, bytes]:
+    """What a child writes, up to its end; one that writes more than `most` is to be ended."""
     kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + ANSWER_SECONDS
     told = False
@@ -220,10 +227,10 @@ def _collect(report_end: int, error_end: int, control: socket.socket) -> tuple[b
                 data = os.read(key.fd, 1 << 20)
                 if not data:
                     selector.unregister(key.fd)
-                elif len(kept[report_end]) <= REPORT_LIMIT:
+                elif len(kept[report_end]) <= most:
                     kept[key.fd] += data
                     del kept[error_end][:-STDERR_LIMIT]
-            if len(kept[report_end]) > REPORT_LIMIT and not told:
+            if len(kept[report_end]) > most and not told:
                 told = True
                 control.sendall(TOO_MUCH)  # the warm process ends the child
     return bytes(kept[report_end]), bytes(kept[error_end])

@@ -13,7 +13,8 @@ import torch
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.records import Case, Evidence, Exercise, Fault, GraderError
+from graders.judge.records import Case, Evidence, Exercise, GraderError
+from graders.judge.running.claims import backed, not_interpreted
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
@@ -74,7 +75,11 @@ def run_cases(
     plan = [(item, "grid") for item in prepared]
     if orders:
         plan += [(item, order) for item in prepared if item.case.engine_orders for order in ORDERS]
-    return collect(plan, run_plan(planned, plan, workers, counted))
+    outcomes = run_plan(planned, plan, workers, counted)
+    for outcome in outcomes:
+        if outcome.error is not None and outcome.error.code == "not-interpreted":
+            raise not_interpreted(outcome.error.line, planned.source)
+    return collect(plan, outcomes)
 
 
 def run_plan(
@@ -95,7 +100,9 @@ def run_plan(
         patient = [replace(job, seconds=GPU_CASE_SECONDS) for job in jobs]
         ran = workers.run(patient, stop_on=ENDLESS, seconds=GPU_BATCH_SECONDS)
     outcomes = iter(ran)
-    return [next(outcomes) if isinstance(job, Job) else job for job in made]
+    became = [next(outcomes) if isinstance(job, Job) else job for job in made]
+    told = zip(became, plan, strict=True)
+    return [backed(outcome, item, planned, workers.device) for outcome, (item, _) in told]
 
 
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
@@ -119,8 +126,6 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
     """None when the case holds: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(_no_room(item))
-    if outcome.error is not None and outcome.error.code == "not-interpreted":
-        raise GraderError(_not_interpreted(outcome.error))
     status: str = outcome.status
     wrong = None
     if status == "returned":
@@ -135,20 +140,11 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
     return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
 
 
-def _not_interpreted(error: Fault) -> str:
-    """In words of our own: the process in which the submission runs could say anything."""
-    place = f" at line {error.line}" if error.line is not None else ""
-    return (
-        f"the process in which the submission runs says{place} that the interpreter lacks an "
-        "operation of the kernel; a person has to look whether that is so"
-    )
-
-
 def _no_room(item: Prepared) -> str:
     name = "a hidden case" if item.hidden else repr(item.case.name)
     return (
-        f"the process in which the submission runs says that there is no room for the inputs of "
-        f"{name}; free memory of the GPU, or grade with fewer workers"
+        f"the GPU has too little room for the inputs of {name}; free memory of it, or grade with "
+        "fewer workers"
     )
 
 

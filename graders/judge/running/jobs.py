@@ -10,6 +10,7 @@ import torch
 
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
+from graders.judge.plan.kernels import definitions
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -23,6 +24,7 @@ from graders.judge.plan.steps import (
     Tune,
     all_steps,
     kernel_to_json,
+    launches_of,
     ref_of,
     steps_to_json,
     tensors_in,
@@ -68,6 +70,20 @@ class PlannedJobs:
     def with_source(self, source: str) -> PlannedJobs:
         """The same plan with other kernels, which stand on the same lines."""
         return PlannedJobs(source, self._captured)
+
+    def lines(self) -> set[int]:
+        """The lines of the kernels of the plan, and those where it launches one."""
+        plan = self._captured.plan
+        known = definitions(self.source)
+        nodes = (known.get((kernel.line, kernel.name)) for kernel in plan.kernels)
+        found = {
+            line
+            for n in nodes
+            if n is not None
+            for line in range(n.lineno, (n.end_lineno or 0) + 1)
+        }
+        launches = (one.line for case in plan.cases for one in launches_of(case.steps))
+        return found | {line for line in launches if line is not None}
 
     def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
         """What a worker has to do for one case, or what has become of it already."""

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -35,7 +34,7 @@ class Moved:
     total: int
     rereads: Mapping[str, float]
     launches: tuple[LaunchFacts, ...] = ()
-    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    figures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def worst(self) -> str:
         """The argument that is read over and over, in words; '' where none is."""
@@ -64,12 +63,11 @@ def moved_in(outcome: Outcome) -> Moved | None:
     """What was counted while a case ran; None where it did not come to an end."""
     if outcome.status != "returned":
         return None
-    told = (outcome.traffic or {}).items()
-    by_name = {name: figures for name, figures in told if isinstance(figures, Mapping)}
+    by_name = outcome.traffic or {}
     total, rereads = 0, {}
     for name, figures in by_name.items():
-        total += sum(int(figures.get(key, 0)) for key in ("loaded", "stored", "atomic"))
-        distinct = figures.get("distinct_loaded", 0)
+        total += sum(figures[key] for key in ("loaded", "stored", "atomic"))
+        distinct = figures["distinct_loaded"]
         rereads[name] = figures["loaded"] / distinct if distinct else 0.0
     return Moved(total, rereads, outcome.launches, by_name)
 

@@ -71,7 +71,7 @@ class Outcome:
     inputs_changed: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
-    traffic: Mapping[str, Any] | None = None
+    traffic: Mapping[str, Mapping[str, int]] | None = None
     error: Fault | None = None
     returned: str = ""
     stdout: str = ""

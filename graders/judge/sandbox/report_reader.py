@@ -20,6 +20,15 @@ MAX_NAME = 200
 MAX_MESSAGE = 2_000
 MAX_STDOUT = 16_000
 MAX_LINE = 1_000_000
+MOST_PROGRAMS = 2**31 - 1  # along an axis
+MOST_CONFIGS = 100_000
+MOST_NUMBER = 2**64
+MOST_BYTES = 2**60
+# What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
+# order the programs load its blocks, see `job_report`.
+FIGURES = ("loaded", "stored", "atomic", "distinct_loaded", "distinct_stored", "lanes")
+FIGURES += ("active_lanes", "sectors", "requests")
+ORDER_FIGURES = ("blocks", "programs", "rising")
 _CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
 
@@ -29,7 +38,7 @@ class Claims:
 
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
-    traffic: Mapping[str, Any] | None = None
+    traffic: Mapping[str, Mapping[str, int]] | None = None
     error: Fault | None = None
     returned: str = ""
     stdout: str = ""
@@ -89,35 +98,53 @@ def line(value: object) -> int | None:
 def _launch(value: object) -> LaunchFacts | None:
     if not isinstance(value, dict):
         return None
-    grid = value.get("grid")
-    sizes = grid[:3] if isinstance(grid, list) else []
-    meta, configs = value.get("meta"), value.get("configs")
+    grid, meta = value.get("grid"), value.get("meta")
+    sizes = [_whole(size, MOST_PROGRAMS) for size in grid] if isinstance(grid, list) else []
+    if len(sizes) > 3 or None in sizes:
+        return None
     return LaunchFacts(
         kernel=text(value.get("kernel"), MAX_NAME),
-        grid=tuple(size for size in sizes if type(size) is int),
+        grid=tuple(size for size in sizes if size is not None),
         meta=_scalars(meta) if isinstance(meta, dict) else {},
-        configs=configs if type(configs) is int else 1,
+        configs=_whole(value.get("configs"), MOST_CONFIGS) or 1,
         tf32=value.get("tf32") is True,
     )
 
 
+def _whole(value: object, most: int) -> int | None:
+    """A whole number from 0 to `most`; None for anything else, truth values among it."""
+    return value if type(value) is int and 0 <= value <= most else None
+
+
 def _scalars(value: dict[str, Any]) -> dict[str, Any]:
-    """The entries whose value is a number, a truth value, None or a short string."""
+    """The entries whose value is a finite number, a truth value, None or a short string."""
     kept: dict[str, Any] = {}
     for name, item in list(value.items())[:MAX_ITEMS]:
         if isinstance(item, str):
             kept[text(name, MAX_NAME)] = text(item, MAX_NAME)
-        elif item is None or isinstance(item, int | float):
-            kept[text(name, MAX_NAME)] = item
+        elif item is None or (isinstance(item, int | float) and abs(item) <= MOST_NUMBER):
+            kept[text(name, MAX_NAME)] = item  # NaN is not less than anything
     return kept
 
 
-def _traffic(value: object) -> Mapping[str, Any] | None:
-    """Figures by name, and figures by argument: a mapping of mappings of scalars."""
+def _traffic(value: object) -> Mapping[str, Mapping[str, int]] | None:
+    """Figures by argument, every one of them there; None where one is no figure."""
     if not isinstance(value, dict):
         return None
-    figures = _scalars(value)
+    found: dict[str, Mapping[str, int]] = {}
     for name, item in list(value.items())[:MAX_ITEMS]:
-        if isinstance(item, dict):
-            figures[text(name, MAX_NAME)] = _scalars(item)
-    return figures
+        figures = _figures(item)
+        if figures is None:
+            return None
+        found[text(name, MAX_NAME)] = figures
+    return found
+
+
+def _figures(value: object) -> dict[str, int] | None:
+    if not isinstance(value, dict):
+        return None
+    wanted = {name: value.get(name, 0) for name in FIGURES}
+    if any(name in value for name in ORDER_FIGURES):
+        wanted |= {name: value.get(name) for name in ORDER_FIGURES}
+    read = {name: _whole(number, MOST_BYTES) for name, number in wanted.items()}
+    return None if None in read.values() else {n: v for n, v in read.items() if v is not None}

@@ -8,8 +8,13 @@ import re
 import pytest
 
 from graders.judge import discovery
+from graders.judge.compiling.gate import compile_gate
 from graders.judge.compiling.process import CompileWorker
-from tests.support.capturing import captured
+from graders.judge.pipeline import Judge
+from graders.judge.report import Finding
+from graders.judge.submission.loading import from_text
+from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
+from tests.support.capturing import VECTORS, captured
 from tests.support.places import RIGHT_KERNELS
 
 # name → lines before the wrapper, lines in it before the call, and the call.
@@ -72,6 +77,45 @@ def wrapped(name: str, style: str, text: str) -> str:
     parameters = ", ".join(discovery.exercise(name).parameters)
     body = f"    args = ({parameters},)\n    {first or 'pass'}\n    return {call}\n"
     return f"\ufeff{inner}\n{before}\ndef {name}({parameters}):\n{body}"
+
+
+def test_the_whole_judge_accepts_every_style() -> None:
+    """One exercise: what a style could change is the way to the kernel, not the kernel."""
+    exercise = discovery.exercise("vector_add")
+    text = (RIGHT_KERNELS / "vector_add" / "textbook.py").read_text()
+    with Judge() as judge:
+        reports = {
+            style: judge.judge_text(wrapped("vector_add", style, text), exercise)
+            for style in STYLES
+        }
+    found = {style: report.findings for style, report in reports.items() if report.findings}
+    assert found == {}
+    assert len(reports) >= 20
+    assert {report.points for report in reports.values()} == {exercise.max_points}
+
+
+def compiled(text: str, worker: CompileWorker) -> list[Finding]:
+    """What the compiler finds in a launcher with nothing wrong with it."""
+    submission = from_text(text, VECTORS)
+    found = captured(submission, worker)
+    assert found.findings == ()
+    return compile_gate(submission, found, worker).findings
+
+
+def test_the_name_of_a_kernel_that_no_compiler_takes_is_named(worker: CompileWorker) -> None:
+    text = f"{HEAD}{KERNEL}def vector_add(x, y):\n{LAUNCH}".replace("add_kernel", "größen_kernel")
+    (found,) = compiled(text, worker)
+    assert found.code == "compile-error"
+    assert "`größen_kernel` has letters" in found.message
+    assert found.line is not None
+    assert text.split("\n")[found.line - 1].startswith("def größen_kernel")
+
+
+def test_other_names_may_have_any_letters(worker: CompileWorker) -> None:
+    kernel = KERNEL.replace("mask = ", "größer = ").replace("mask=mask", "mask=größer")
+    kernel = kernel.replace("x_ptr", "größe_ptr").replace("BLOCK_SIZE", "BLÖCKE")
+    launch = LAUNCH.replace("BLOCK_SIZE", "BLÖCKE")
+    assert compiled(f"{HEAD}{kernel}def vector_add(x, y):\n{launch}", worker) == []
 
 
 @pytest.mark.parametrize("number", range(len(STYLES)))

@@ -216,13 +216,26 @@ def test_a_failure_of_a_large_case_alone_is_explained_like_any_other(judged: Jud
     assert codes(judged(ADD, StandIn(forgets_y), large=[half])) == ["input-returned"]
 
 
-def test_a_gpu_without_room_is_no_fault_of_the_submission(judged: Judged) -> None:
-    class Full(StandIn):
-        def _one(self, job: Job) -> Outcome:
-            return Outcome("no-room")
+class Full(StandIn):
+    """Says that it has no room."""
 
-    with pytest.raises(GraderError, match="no room for the inputs of 'usual'"):
+    def _one(self, job: Job) -> Outcome:
+        return Outcome("no-room")
+
+
+def test_a_gpu_without_room_is_no_fault_of_the_submission(
+    judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (1 << 20, 80 << 30))
+    with pytest.raises(GraderError, match="too little room for the inputs of 'usual'"):
         judged(ADD, Full(lambda run, x, y: x + y))
+
+
+def test_that_there_is_no_room_is_not_believed_where_there_is(
+    judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (70 << 30, 80 << 30))
+    assert codes(judged(ADD, Full(lambda run, x, y: x + y))) == ["crashed"]
 
 
 @pytest.mark.parametrize("name", list(discovery.exercises()))

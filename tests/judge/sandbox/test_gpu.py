@@ -6,10 +6,12 @@ import contextlib
 import inspect
 import mmap
 import os
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,11 +22,11 @@ from triton.runtime.jit import JITFunction
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
 from graders.judge.running.gpu_lock import turn
-from graders.judge.sandbox import job_report
+from graders.judge.sandbox import job_report, pool
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
-from graders.judge.sandbox.pool import Job, Workers
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header
 from graders.judge.sandbox.serve import _Watch
 from tests.support.capturing import planned
@@ -47,8 +49,94 @@ def workers() -> Iterator[Workers]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def anything() -> Iterator[Workers]:
+    """Workers for a GPU whose children run any Python, which may touch no GPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "_ZYGOTE", "tests/support/any_python.py")
+        with Workers(device="cuda") as running:
+            yield running
+
+
+def ask(anything: Workers, body: str) -> Outcome:
+    """Run `body` in the jail; what it prints or raises comes back."""
+    (outcome,) = anything.run([job([], new(1), source=f"import os, sys\n{body}\n")])
+    return outcome
+
+
 def test_the_gpus_jail_stops_what_is_tried(workers: Workers) -> None:
     assert workers.tier == "A", (workers.layers, workers.open_to)
+
+
+def test_triton_is_not_interpreted(anything: Workers) -> None:
+    outcome = ask(anything, "print('TRITON_INTERPRET' in os.environ, 'triton' in sys.modules)")
+    assert outcome.stdout == "False True\n", outcome
+
+
+def test_the_courses_helpers_are_at_hand(anything: Workers) -> None:
+    """The jail closes the folder that a clone runs from; what is imported before stays."""
+    outcome = ask(anything, "from triton_util import cdiv, get_1d_offset\nprint(cdiv(7, 2))")
+    assert outcome.stdout == "4\n", outcome
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import socket\nsocket.socket()",
+        "os.setsid()",
+        "os.kill(os.getppid(), 0)",
+        "open('/etc/shadow')",
+        "open('/tmp/here', 'w')",
+        "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    ],
+)
+def test_what_no_compiler_needs_is_denied(anything: Workers, body: str) -> None:
+    outcome = ask(anything, body)
+    assert outcome.error is not None
+    assert outcome.error.message.startswith("PermissionError"), outcome.error
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+def test_a_compiler_can_work(anything: Workers) -> None:
+    compile_it = (
+        "import subprocess, ctypes\n"
+        "place = os.environ['TRITON_CACHE_DIR']\n"
+        "text = '#include <stdio.h>\\nint answer(void) { return 42; }'\n"
+        "open(place + '/a.c', 'w').write(text)\n"
+        "subprocess.run(['cc', '-shared', '-fPIC', place + '/a.c', '-o', place + '/a.so'],"
+        " check=True)\n"
+        "print(ctypes.CDLL(place + '/a.so').answer())"
+    )
+    outcome = ask(anything, compile_it)
+    assert outcome.stdout == "42\n", outcome
+
+
+def test_the_scratch_directory_is_empty_for_every_batch(anything: Workers) -> None:
+    left = "os.makedirs(os.environ['TMPDIR'] + '/a/b')\nopen(os.environ['TMPDIR'] + '/c', 'w')"
+    assert ask(anything, left).status == "returned"
+    outcome = ask(anything, "print(os.listdir(os.environ['TMPDIR']))")
+    assert outcome.stdout == "[]\n", outcome
+
+
+def test_a_process_that_stays_is_killed(anything: Workers) -> None:
+    lingering = "import subprocess\nprint(subprocess.Popen(['/bin/sleep', '60']).pid)"
+    outcome = ask(anything, lingering)
+    assert outcome.status == "returned", outcome
+    until_gone(int(outcome.stdout))
+
+
+def until_gone(pid: int) -> None:
+    """Wait until the process is no more, or only waits for somebody to take note of its end."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.02)
+    pytest.fail(f"process {pid} is still there")
 
 
 class OnHost(DeviceMemory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import unicodedata
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
-from graders.judge.sandbox.report_reader import Claims, parse
+from graders.judge.sandbox.report_reader import FIGURES, ORDER_FIGURES, Claims, parse
 from tests.support import plans
 
 FAULT = {"code": "gap-read", "message": "reads a gap", "line": 7, "argument": "x_ptr"}
@@ -30,7 +31,7 @@ def test_a_proper_report_is_read() -> None:
         report(
             faults=[FAULT],
             launches=[{"kernel": "k", "grid": [4, 1, 1], "meta": {"BLOCK_SIZE": 64}}],
-            traffic={"launches": 1, "x_ptr": {"bytes": 4096}},
+            traffic={"x_ptr": {"loaded": 4096, "distinct_loaded": 1024}},
             error={"code": "exception", "message": "ValueError: no", "line": 3},
             returned="it returned None",
             stdout="hello\n",
@@ -40,7 +41,9 @@ def test_a_proper_report_is_read() -> None:
     assert found.faults[0].argument == "x_ptr"
     assert found.launches[0].grid == (4, 1, 1)
     assert found.launches[0].meta == {"BLOCK_SIZE": 64}
-    assert found.traffic == {"launches": 1, "x_ptr": {"bytes": 4096}}
+    assert found.traffic is not None
+    assert found.traffic["x_ptr"]["distinct_loaded"] == 1024
+    assert found.traffic["x_ptr"]["stored"] == 0
     assert found.error is not None
     assert found.returned == "it returned None"
     assert found.stdout == "hello\n"
@@ -77,7 +80,7 @@ def test_lengths_and_numbers_are_bounded() -> None:
     found = parse(
         report(
             faults=[{"code": "gap-read", "message": "m" * 10_000, "line": 10**12}] * 1_000,
-            launches=[{"kernel": "k" * 1_000, "grid": [1] * 100, "meta": {}}] * 1_000,
+            launches=[{"kernel": "k" * 1_000, "grid": [1] * 3, "meta": {}}] * 1_000,
             stdout="s" * 100_000,
         )
     )
@@ -85,13 +88,63 @@ def test_lengths_and_numbers_are_bounded() -> None:
     assert len(found.faults[0].message) == report_reader.MAX_MESSAGE
     assert found.faults[0].line is None
     assert len(found.launches[0].kernel) == report_reader.MAX_NAME
-    assert len(found.launches[0].grid) == 3
     assert len(found.stdout) == report_reader.MAX_STDOUT
 
 
 @pytest.mark.parametrize("line", [0, -1, True, 1.5, "3", None, [3]])
 def test_a_line_is_a_positive_integer(line: object) -> None:
     assert parse(report(faults=[{"code": "gap-read", "line": line}])).faults[0].line is None
+
+
+NUMBERS = (
+    st.integers()
+    | st.floats()
+    | st.booleans()
+    | st.text(max_size=4)
+    | st.none()
+    | st.sampled_from(
+        [float("inf"), float("-inf"), float("nan"), -1, 2**31, 2**60 + 1, 10**400, []]
+    )
+)
+
+
+def is_figure(value: object, most: int) -> bool:
+    """A whole number in range, and not True."""
+    return type(value) is int and 0 <= value <= most
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from([*FIGURES, *ORDER_FIGURES, "other"]), NUMBERS))
+@example({"loaded": float("nan")})
+@example({"blocks": 3})
+@example({"loaded": True})
+def test_traffic_is_figures_or_nothing(figures: dict[str, object]) -> None:
+    traffic = parse(report(traffic={"x_ptr": figures})).traffic
+    ordered = any(name in figures for name in ORDER_FIGURES)
+    wanted = {**dict.fromkeys(FIGURES, 0), **(dict.fromkeys(ORDER_FIGURES) if ordered else {})}
+    wanted |= {name: value for name, value in figures.items() if name in wanted}
+    if all(is_figure(value, 2**60) for value in wanted.values()):
+        assert traffic == {"x_ptr": wanted}
+    else:
+        assert traffic is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(NUMBERS, max_size=5), NUMBERS, NUMBERS)
+def test_the_figures_of_a_launch_are_in_range(
+    grid: list[object], configs: object, number: object
+) -> None:
+    raw = {"kernel": "k", "grid": grid, "configs": configs, "meta": {"number": number}}
+    launches = parse(report(launches=[raw])).launches
+    if len(grid) > 3 or not all(is_figure(size, 2**31 - 1) for size in grid):
+        assert launches == ()
+        return
+    (launch,) = launches
+    assert list(launch.grid) == grid
+    assert launch.configs == (configs if is_figure(configs, 100_000) and configs else 1)
+    kept = launch.meta.get("number")
+    assert not isinstance(kept, float) or math.isfinite(kept)
+    assert not isinstance(kept, int) or abs(kept) <= 2**64
 
 
 def test_control_characters_are_removed() -> None:
