@@ -26,8 +26,10 @@ MOST_NUMBER = 2**64
 MOST_BYTES = 2**60
 # What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
 # order the programs load its blocks, see `job_report`.
-FIGURES = ("loaded", "stored", "atomic", "distinct_loaded", "distinct_stored", "lanes")
-FIGURES += ("active_lanes", "sectors", "requests")
+FIGURES = (
+    *("loaded", "stored", "atomic", "distinct_loaded", "distinct_stored"),
+    *("lanes", "active_lanes", "sectors", "requests"),
+)
 ORDER_FIGURES = ("blocks", "programs", "rising")
 _CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
