@@ -203,11 +203,11 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
     if report.gates["interpret"] is not GateStatus.NOT_RUN and report.sandbox != "A":
         head += f" (sandbox tier {report.sandbox})"
     shown = [finding for finding in report.findings if _belongs(finding, part)]
-    lines = [head, *(_words(finding, exercise) for finding in shown)]
+    lines = [head, *(_paragraph(finding, exercise) for finding in shown)]
     if not shown:
         lines.append(_nothing_to_show(report, part, complete=reached == exercise.max_points))
     if part == "public" and report.remarks:
-        told = [_words(remark, exercise) for remark in report.remarks]
+        told = [_paragraph(remark, exercise) for remark in report.remarks]
         lines += ["A remark, which costs nothing:", *told]
     if part == "hidden" and report.speed is not None:
         lines.append(f"Speed: {report.speed.told}")
@@ -227,7 +227,7 @@ def _nothing_to_show(report: Report, part: str, complete: bool) -> str:
     return f"See the findings of the {'public' if part == 'hidden' else 'hidden'} cases."
 
 
-def _words(finding: Finding, exercise: Exercise) -> str:
+def _paragraph(finding: Finding, exercise: Exercise) -> str:
     """A finding as text. Of a hidden case neither the name nor a value is told."""
     places = [finding.where, f"line {finding.line}" if finding.line is not None else ""]
     place = f" ({', '.join(part for part in places if part)})" if any(places) else ""

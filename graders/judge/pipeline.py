@@ -30,7 +30,7 @@ from graders.judge.report import (
     ungraded_finding,
 )
 from graders.judge.running.gpu import gpu_gate, gpu_properties
-from graders.judge.running.gpu_lock import turn
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.interpret import RunResult, prepare, run_cases
 from graders.judge.running.jobs import PlannedJobs, Prepared
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
@@ -269,7 +269,7 @@ class Judge:
             return
         exercise = progress.exercise
         cases, large = self._cases(exercise), self._large(exercise)
-        with turn(alone=False):
+        with hold_gpu(exclusive=False):
             run, findings = gpu_gate(planned, exercise, cases, large, self._running("cuda"))
         progress.close("gpu", findings)
         progress.failed_parts |= run.failed_parts()

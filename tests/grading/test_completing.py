@@ -22,7 +22,7 @@ from graders.judge.diagnosis.explain import Failure
 from graders.judge.pipeline import Judge
 from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult, prepare
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN

@@ -193,7 +193,7 @@ def _complaint(case: CasePlan, expectation: Expectation) -> str:
     """Why the result cannot be one, in words that follow "but"; empty if it can."""
     out = ref_of(case.result)
     if out is None:
-        return f"it returned {_in_words(case.result)}"
+        return f"it returned {_describe_result(case.result)}"
     if out.shape != tuple(expectation.shape):
         return (
             f"it returned a tensor of shape {out.shape}, "
@@ -237,7 +237,7 @@ def _contiguous(ref: TensorRef) -> bool:
     return True
 
 
-def _in_words(value: Any) -> str:
+def _describe_result(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, dict) and "tuple" in value:

@@ -21,7 +21,7 @@ from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import from_text
 from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
-from tests.support.places import ROOT
+from tests.support.paths import ROOT
 
 MARK = "zebra_quartz"
 # The mark stands in every name, in a text, in a comment and in what is printed.
