@@ -145,9 +145,9 @@ def report_html(report: Report) -> str:
 def _gates(report: Report) -> str:
     items = "".join(
         f'<li class="tw-g-{status if status in phrases.STATUS_MARK else "not_run"}" '
-        f'title="{html.escape(phrases.GATE_MEANING[name], quote=True)}">'
+        f'title="{html.escape(phrases.GATE_MEANING.get(name, ""), quote=True)}">'
         f'<span class="tw-gm" aria-hidden="true">{phrases.STATUS_MARK.get(status, "–")}</span>'
-        f"<span>{name}: {html.escape(phrases.STATUS_WORD.get(status, status))}</span></li>"
+        f"<span>{html.escape(f'{name}: {phrases.STATUS_WORD.get(status, status)}')}</span></li>"
         for name, status in phrases.gates(report)
     )
     return f'<ol class="tw-gates" aria-label="Gates">{items}</ol>' if items else ""

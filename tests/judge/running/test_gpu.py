@@ -15,12 +15,12 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import capture
+from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError, TensorSpec, Tolerance
 from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.gpu_lock import hold_gpu
-from graders.judge.running.interpret import prepare
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.submission.loading import Submission
