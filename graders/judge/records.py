@@ -14,7 +14,6 @@ import torch
 
 # "copies": torch moves or converts data; "constants": numbers that Python may have worked out
 Forbidden = Literal["copies", "constants"]
-GATES = ("read", "compile", "interpret", "traffic", "gpu")
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool

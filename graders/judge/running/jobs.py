@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
+from graders.judge.cases.prepared import Prepared
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -27,7 +27,7 @@ from graders.judge.plan.steps import (
     steps_to_json,
     tensors_in,
 )
-from graders.judge.records import Case, Fault
+from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.report_reader import text as plain_text
@@ -40,20 +40,6 @@ _ENDINGS: dict[str, protocol.Status] = {
     "exited": "exited",
 }
 MOST_TEXT = 2_000  # characters of an error
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A case with its tensors and what it must give. Built once, used for every submission.
-
-    `number` is its place among all the cases that a launcher is called for.
-    """
-
-    case: Case
-    args: tuple[Any, ...]
-    expectation: Expectation
-    hidden: bool
-    number: int
 
 
 class PlannedJobs:
@@ -193,7 +179,7 @@ def _complaint(case: CasePlan, expectation: Expectation) -> str:
     """Why the result cannot be one, in words that follow "but"; empty if it can."""
     out = ref_of(case.result)
     if out is None:
-        return f"it returned {_in_words(case.result)}"
+        return f"it returned {_describe_result(case.result)}"
     if out.shape != tuple(expectation.shape):
         return (
             f"it returned a tensor of shape {out.shape}, "
@@ -237,7 +223,7 @@ def _contiguous(ref: TensorRef) -> bool:
     return True
 
 
-def _in_words(value: Any) -> str:
+def _describe_result(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, dict) and "tuple" in value:

@@ -23,7 +23,7 @@ from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.plan.steps import ref_of
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
-from graders.judge.running.gpu_lock import turn
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
@@ -94,9 +94,9 @@ class Stopwatch:
             return None
         nothing = Speed(work.name, _gpu_name(), 0.0, 0.0, 0.0, 0, sum(p for _, p in bars), "")
         try:
-            with turn(alone=False):
+            with hold_gpu(exclusive=False):
                 inputs = self._prepared(exercise, work)
-            with turn(alone=True):
+            with hold_gpu(exclusive=True):
                 mine, theirs = self._both(submission, load(model, exercise), exercise, inputs, work)
         except Exception as error:  # ours, whatever it is: it takes nothing from the grade
             return replace(nothing, problem=f"it could not be measured ({error})")

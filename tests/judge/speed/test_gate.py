@@ -294,9 +294,9 @@ def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
             os.close(descriptor)
         return True
 
-    with gpu_lock.turn(alone=False):
+    with gpu_lock.hold_gpu(exclusive=False):
         assert free_for(fcntl.LOCK_SH)
         assert not free_for(fcntl.LOCK_EX)
-    with gpu_lock.turn(alone=True):
+    with gpu_lock.hold_gpu(exclusive=True):
         assert not free_for(fcntl.LOCK_SH)
     assert free_for(fcntl.LOCK_EX)
