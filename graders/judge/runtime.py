@@ -10,7 +10,7 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
-from graders.judge.cases.prepared import Prepared, prepare
+from graders.judge.cases.prepared import Prepared, distinct, prepare
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.running.gpu import gpu_properties
@@ -96,14 +96,15 @@ class Runtime:
                         f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
                         "or use `tilewise check`"
                     )
-                prepared += prepare(exercise, secret.cases, hidden=True, first=len(prepared))
+                first = len(exercise.cases)
+                prepared += prepare(exercise, secret.cases, hidden=True, first=first)
             self._prepared[exercise.name] = prepared
         return self._prepared[exercise.name]
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
         if self._prepared_large[0] != exercise.name:
-            first = len(self.cases(exercise))
+            first = len(distinct(self.cases(exercise)))
             large = prepare(exercise, exercise.large, hidden=False, first=first)
             self._prepared_large = exercise.name, large
         return self._prepared_large[1]
@@ -111,7 +112,7 @@ class Runtime:
     def capture(self, submission: Submission, exercise: Exercise) -> Captured:
         """What the launcher asks for, in every case that may be run."""
         self.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
-        prepared = self.cases(exercise)
+        prepared = distinct(self.cases(exercise))
         cases = [item.case for item in prepared]
         gpu = None
         if self.mode != "interpret" and torch.cuda.is_available():

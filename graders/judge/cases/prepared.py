@@ -15,7 +15,8 @@ from graders.judge.records import Case, Exercise, GraderError
 class Prepared:
     """A case, its arguments and what they must give.
 
-    `number` is its place among all the cases that a launcher is called for.
+    `number` is its place among all the cases that a launcher is called for. Where a launcher
+    returns several tensors there is one of these for each of them, with the same number.
     """
 
     case: Case
@@ -32,13 +33,21 @@ def prepare(
 
     The cases are numbered from `first`.
     """
-    prepared = []
+    prepared: list[Prepared] = []
     for number, case in enumerate(cases, first):
         try:
             args = tensors.build(case)
-            prepared.append(Prepared(case, args, expect(exercise, args), hidden, number))
+            prepared += [
+                Prepared(case, args, expectation, hidden, number)
+                for expectation in expect(exercise, args)
+            ]
         except Exception as error:
             raise GraderError(
                 f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
             ) from error
     return prepared
+
+
+def distinct(prepared: Sequence[Prepared]) -> list[Prepared]:
+    """One for each case."""
+    return list({item.number: item for item in prepared}.values())

@@ -175,14 +175,19 @@ def _refuted(
     small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
     equal = Counter(votes.values())
     tied = [m for m in exercise.misconceptions if votes[m.code] and equal[votes[m.code]] > 1]
-    return {m.code for m in tied if any(would_fail(m, args, want) for args, want in small)}
+    return {
+        m.code
+        for m in tied
+        if any(would_fail(m, args, want) for args, want in small if m.result in (None, want.result))
+    }
 
 
 def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
     if failure.difference is not None:
         return []
-    slack = failure.expectation.slack
-    return [m for m in asked if shows(m, failure.evidence, slack)]
+    slack, result = failure.expectation.slack, failure.expectation.result
+    fitting = [m for m in asked if m.result in (None, result)]
+    return [m for m in fitting if shows(m, failure.evidence, slack)]
 
 
 def _misconception_finding(
@@ -276,10 +281,9 @@ def _wrong_return_text(failure: Failure) -> FindingText:
             title, "It must return a new tensor of the right shape and dtype.", advice
         )
     dtype = tensors.dtype_word(failure.expectation.dtype)
-    want = f"of shape {failure.expectation.shape} and dtype {dtype}"
-    return FindingText(
-        title, f"It must return a new tensor {want}, but {failure.returned}.", advice
-    )
+    named = f"{failure.expectation.name}, " if failure.expectation.name else ""
+    want = f"{named}a new tensor of shape {failure.expectation.shape} and dtype {dtype}"
+    return FindingText(title, f"It must return {want}, but {failure.returned}.", advice)
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
@@ -317,6 +321,8 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
+    if failure.expectation.name:
+        said.append(f"Of the results, {failure.expectation.name} is looked at here.")
     if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:

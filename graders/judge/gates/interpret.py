@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graders.judge.cases.prepared import Prepared
+from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.diagnosis.explain import explain
 from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.running.interpret import RunResult, run_cases
@@ -25,8 +25,11 @@ def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
     """A case that was not run counts as failed."""
     reached = {id(item) for item, _ in run.outcomes}
     missed = [item for item in cases if id(item) not in reached]
-    facts.cases_total = len(cases)
-    facts.cases_passed = len(run.passed)
+    passed = {id(item) for item in run.passed}
+    facts.cases_total = len(distinct(cases))
+    facts.cases_passed = facts.cases_total - len(
+        distinct([item for item in cases if id(item) not in passed])
+    )
     facts.failed_parts |= run.failed_parts() | {item.case.part for item in missed}
     facts.public_failed_parts |= run.failed_parts(public_only=True)
     facts.public_failed_parts |= {item.case.part for item in missed if not item.hidden}

@@ -65,17 +65,20 @@ def run_plan(
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
     """Judge what became of each case; a case that has failed once is not looked at again."""
     result = RunResult()
-    failed: set[str] = set()
+    failed: set[tuple[str, int]] = set()
     for (item, schedule), outcome in zip(plan, outcomes, strict=True):
-        if outcome.status == "not-run" or item.case.name in failed:
+        key = item.case.name, item.expectation.result
+        if outcome.status == "not-run" or key in failed:
             continue
         result.outcomes.append((item, outcome))
         failure = judge_outcome(item, outcome, schedule)
         if failure is not None:
-            failed.add(item.case.name)
+            failed.add(key)
             result.failures.append(failure)
     ran = {id(item): item for item, _ in result.outcomes}
-    result.passed = [item for item in ran.values() if item.case.name not in failed]
+    result.passed = [
+        item for item in ran.values() if (item.case.name, item.expectation.result) not in failed
+    ]
     return result
 
 

@@ -21,6 +21,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
+    Value,
     all_steps,
     kernel_to_json,
     ref_of,
@@ -65,7 +66,7 @@ class PlannedJobs:
             return known
         expected = item.expectation
         return Job(
-            work=self.work(case),
+            work=self.work(case, result_of(case, expected)),
             args=item.args,
             out_shape=expected.shape,
             out_dtype="any-integer" if expected.any_integer else expected.dtype,
@@ -84,14 +85,14 @@ class PlannedJobs:
             return Outcome("not-run")
         return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
-    def work(self, case: CasePlan) -> Work:
+    def work(self, case: CasePlan, result: Value) -> Work:
         """The steps of a case, with those that make older memory which it uses."""
         return Work(
             source=self.source,
             filename=FILENAME,
             kernels=self._kernels,
             steps=steps_to_json(case.steps),
-            result=case.result,
+            result=result,
             inputs=case.inputs,
             earlier=steps_to_json(list(self._making(_foreign(case)))),
             keep=self._kept,
@@ -175,11 +176,29 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
     return Outcome(status, error=fault)
 
 
+def result_of(case: CasePlan, expectation: Expectation) -> Value:
+    """What the launcher returned; of several results, the one that is expected.
+
+    None where it did not return as many.
+    """
+    if not expectation.names:
+        return case.result
+    listed = case.result.get("tuple") if isinstance(case.result, dict) else None
+    if not isinstance(listed, list) or len(listed) != len(expectation.names):
+        return None
+    return listed[expectation.result]
+
+
 def _complaint(case: CasePlan, expectation: Expectation) -> str:
     """Why the result cannot be one, in words that follow "but"; empty if it can."""
-    out = ref_of(case.result)
+    result = result_of(case, expectation)
+    out = ref_of(result)
+    if expectation.names and result is None:
+        names = " and ".join(expectation.names)
+        returned = _describe_result(case.result)
+        return f"it returned {returned}, where {len(expectation.names)} are expected: {names}"
     if out is None:
-        return f"it returned {_describe_result(case.result)}"
+        return f"it returned {_describe_result(result)}"
     if out.shape != tuple(expectation.shape):
         return (
             f"it returned a tensor of shape {out.shape}, "

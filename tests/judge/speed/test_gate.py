@@ -230,7 +230,7 @@ def spend_and_compute(storages: dict[int, torch.Tensor]) -> torch.Tensor:
 def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
     """What a worker gives for a plan that `call` performs."""
     inputs = prepare(RELU, WORK)
-    plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0])
+    plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0], CAPTURED.plan.cases[0].result)
     rounds, short, _long = jobs_of(plan, inputs, WORK)
     assert rounds.work.timing is not None
     assert short.work.timing is not None
