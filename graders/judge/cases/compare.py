@@ -44,7 +44,7 @@ class Expectation:
 
 
 def expect(exercise: Exercise, args: tuple[Any, ...]) -> Expectation:
-    """Run the trusted reference and derive the slack that its arithmetic deserves."""
+    """Run the trusted reference, and derive how far a right result may be off from it."""
     dtype = result_dtype(args)
     wide = args if exercise.exact else widened(args)
     values = exercise.reference(*wide)
