@@ -123,7 +123,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         )
 
     def _settle(self, name: str, dest: Path) -> None:
-        """Remove links, reset modes (a set-user-id bit would stay), restore the time of the name."""
+        """Remove links, reset modes (a set-user-id bit would stay), set the time of the name."""
         directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
         dest.chmod(directory)
         for path in sorted(dest.rglob("*")):  # a directory comes before what is in it
