@@ -88,7 +88,7 @@ def test_nothing_is_left_behind(run: Run) -> None:
     assert inputs(run.course) == run.before, "submissions and sources"
     assert {path.name for path in run.course.folder.iterdir()} <= {
         ".tilewise", "autograded", "gradebook.db", "nbgrader_config.py", "release", "source",
-        "submitted", "exchange",
+        "submitted", "exchange", "roster.csv", "learner",
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import nbformat
 
-from graders.authoring.course import build
+from graders.authoring import class_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.marks import Marks, marks, ungraded_marks
 from graders.grading.parallel import Judged, Task
@@ -74,14 +74,15 @@ def make(folder: Path, database: str | None = None) -> SmallCourse:
 
     ask_alembic_once()
     rooms = lesson_rooms(folder)
-    list(build(rooms))
-    config = PyFileConfigLoader(str(rooms.course / "nbgrader_config.py")).load_config()
+    course = folder / "course"
+    class_folder.lay_out(rooms, course, "tilewise")
+    config = PyFileConfigLoader(str(course / class_folder.CONFIG)).load_config()
     if database is not None:
         config.CourseDirectory.db_url = database
     done = NbGraderAPI(config=config).generate_assignment(ASSIGNMENT)
     assert done["success"], done
-    released = rooms.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-    return SmallCourse(rooms.course, released)
+    released = course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    return SmallCourse(course, released)
 
 
 def lesson_rooms(folder: Path) -> Rooms:
