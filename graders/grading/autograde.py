@@ -325,12 +325,12 @@ class _Place:
 
 
 def _content(path: Path) -> str:
-    """What identifies a notebook in order, whatever judged it."""
+    """A digest of a notebook in order."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _handed_in(folder: Path, assignment: str) -> Path:
-    """The notebook in a student's folder; the only one counts under whatever name."""
+    """The notebook in a student's folder. Where there is only one, its name does not matter."""
     named = folder / f"{assignment}.ipynb"
     others = sorted(folder.glob("*.ipynb"))
     return others[0] if not named.exists() and len(others) == 1 else named

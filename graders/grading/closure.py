@@ -234,5 +234,5 @@ def _memory() -> DigestMemory:
 
 
 def remember() -> None:
-    """Spare the next process the reading."""
+    """Keep for the next process what was read of the sources."""
     _memory().keep()

@@ -109,7 +109,7 @@ def _terms(name: str) -> str:
 
 
 def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
-    """Where marks wait for a GPU, whose machine may have another torch and triton."""
+    """The key of marks that await a GPU: its machine may have another torch and triton."""
     return store.key(code, exercise, _terms("without gpu"), store.sources_version())
 
 

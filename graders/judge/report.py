@@ -188,7 +188,7 @@ class Report:
 
 
 def _plain(value: Any) -> Any:
-    """The same with lists for tuples and strings for the words of an enumeration."""
+    """The same with lists for tuples and strings for members of an enumeration."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -79,6 +79,7 @@ def test_the_lint_names_each_file_and_what_is_missing(
     assert "TODO" in messages
     assert "tests/wrong_kernels/double: holds 1 wrong kernels; write 6 or more" in messages
     assert "QUIZ has 1 questions; write 2 or more" in messages
+    assert "two cases called" not in messages
 
 
 def test_a_taken_number_slug_or_file_is_refused(rooms: Rooms) -> None:

@@ -54,7 +54,7 @@ class Expectation:
 
 
 def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]:
-    """Run the trusted reference and derive the slack that its arithmetic deserves.
+    """Run the trusted reference, and derive how far a right result may be off from it.
 
     One expectation for each tensor that the launcher returns.
     """

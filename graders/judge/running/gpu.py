@@ -33,7 +33,7 @@ def gpu_gate(
     large: Sequence[Prepared],
     workers: Workers,
 ) -> tuple[RunResult, list[Finding]]:
-    """Run the cases on the GPU; the findings are empty where all of them hold.
+    """Run the cases on the GPU; the findings are empty where all of them pass.
 
     `cases` are those that have passed on the interpreter, `large` are for a GPU only.
     """
@@ -71,7 +71,7 @@ def _results(
 
 
 def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Tensor | None:
-    """What comes out with something absurd in the lanes that are masked off."""
+    """The result with an absurd number in masked-off lanes; None where none is undefined."""
     source = fill_undefined_lanes(planned.source)
     if source is None:
         return None

@@ -1,7 +1,7 @@
 """Why a GPU gives another result than the interpreter did: the known reasons, as data.
 
-Asked in this order; the first one that shows is named. What is not known by name is explained
-like any other wrong result.
+They are tried in order, and the first that matches is named. A difference that none matches is
+explained like any other wrong result.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Reason:
 
 
 def name_difference(seen: Seen) -> Difference | None:
-    """The first known reason that shows; None where there is none."""
+    """The first known reason that matches; None where none does."""
     for reason in REASONS:
         if reason.shows(seen):
             return Difference(reason.code, reason.text, reason.line(seen.source))

@@ -1,6 +1,6 @@
-"""Running a submission: its cases through jailed workers, and what came back compared, here.
+"""Run the cases of a submission in jailed workers, and compare what they return.
 
-The gate *interpret* runs them on the CPU engine; `gpu` on the device.
+The gate *interpret* runs them on the CPU engine, the gate *gpu* on the device.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def run_cases(
 def run_plan(
     planned: PlannedJobs, plan: Sequence[tuple[Prepared, str]], workers: Workers
 ) -> list[Outcome]:
-    """What became of each case in its schedule. After an endless one nothing else is run."""
+    """The outcome of each case in its schedule; nothing runs after one that came to no end."""
     made = [planned.job(item, schedule) for item, schedule in plan]
     jobs = [job for job in made if isinstance(job, Job)]
     if workers.device == "cpu":
@@ -83,7 +83,7 @@ def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -
 
 
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case holds: right values, all stored, nothing else touched, no fault."""
+    """None when the case passes: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(_no_room(item))
     if outcome.error is not None and outcome.error.code == "not-interpreted":
@@ -103,7 +103,7 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
 
 
 def _not_interpreted(error: Fault) -> str:
-    """In words of our own: the process in which the submission runs could say anything."""
+    """The message to the instructor; it quotes nothing that a submission could have written."""
     place = f" at line {error.line}" if error.line is not None else ""
     return (
         f"the process in which the submission runs says{place} that the interpreter lacks an "
@@ -148,8 +148,8 @@ def _failure(
 def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
     """Elements that hold the right value although no kernel stored them.
 
-    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
-    NaNs that may become 0), or a product over an empty dimension, is honest work.
+    A right zero counts as stored. A kernel may skip the zeros of an output from torch.zeros, or
+    the NaNs that may become 0, and a product over an empty dimension stores nothing.
     """
     if outcome.output is None or (outcome.never_stored is None and outcome.given):
         return torch.zeros_like(wrong)

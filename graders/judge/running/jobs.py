@@ -1,4 +1,4 @@
-"""From a captured launch plan to jobs for the workers, and what is known without running one."""
+"""Make jobs for the workers of a launch plan, and the outcomes that need no run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PlannedJobs:
         return PlannedJobs(source, self._captured)
 
     def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
-        """What a worker has to do for one case, or what has become of it already."""
+        """The job for one case, or its outcome where that is known without running it."""
         case = self._captured.case(item.number)
         if case is None:
             return self._missing(item.number)
@@ -76,7 +76,7 @@ class PlannedJobs:
         )
 
     def _missing(self, number: int) -> Outcome:
-        """Why the launcher did not get as far as to this case."""
+        """The outcome of a case that the launcher did not reach."""
         plan = self._captured.plan
         if plan.module.raised is not None:
             return _of_exception(plan.module.raised, self.source)
@@ -86,7 +86,7 @@ class PlannedJobs:
         return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
     def work(self, case: CasePlan, result: Value) -> Work:
-        """The steps of a case, with those that make older memory which it uses."""
+        """The steps of a case, and before them those that made memory which it takes over."""
         return Work(
             source=self.source,
             filename=FILENAME,
@@ -107,7 +107,7 @@ class PlannedJobs:
 
 
 def _outliving(captured: Captured) -> tuple[int, ...]:
-    """Storages that some case uses and that were made before it."""
+    """Storages that a case uses although the module or an earlier case made them."""
     found: set[int] = set()
     for case in captured.plan.cases:
         found |= _foreign(case)
@@ -148,7 +148,7 @@ def _target(step: Step) -> int:
 
 
 def _known(case: CasePlan, expectation: Expectation, source: str) -> Outcome | None:
-    """What became of a case in which the launcher raised, or returned what can be no result."""
+    """The outcome where the launcher raised, or returned what can be no result; else None."""
     if case.raised is not None:
         return _of_exception(case.raised, source)
     complaint = _complaint(case, expectation)

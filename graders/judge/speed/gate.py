@@ -38,9 +38,11 @@ BURST_SECONDS = 0.15  # how long a burst takes at the limit
 FEWEST_CALLS, MOST_CALLS = 20, 1000
 JOB_SECONDS = 90.0
 MEMORY_BYTES = 8 << 30
-FRESH_SECONDS = 600.0  # so long the model solution's time is used again
-STEADY = 0.05  # by so much the yardstick may differ between two runs
-SLOW = 0.9  # a share of the model solution's speed below which reasons are looked for
+FRESH_SECONDS = 600.0  # for which a time of the model solution is used again
+# A copy of constant size is timed in both runs. By more than this share its time may not differ:
+# five times what one solution, timed twice, differs by on an H200 (benchmarks/timing.py).
+STEADY = 0.05
+SLOW = 0.9  # share of the model solution's speed below which a reason is given
 WIDEST_LOAD = 128  # bits
 
 
@@ -268,7 +270,7 @@ def _wrong(raw: torch.Tensor, expectation: Expectation) -> bool:
 
 
 def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload) -> str:
-    """What speaks against the times that the worker reported; "" where nothing does."""
+    """Why the times that the worker reported cannot be right; "" where they can."""
     if abs(theirs.yard_ms / mine.yard_ms - 1) > STEADY:
         return (
             f"a copy of 128 MB took {mine.yard_ms:.4f} ms beside the submission and "
