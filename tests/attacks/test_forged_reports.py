@@ -18,7 +18,7 @@ from graders.judge.running.claims import NOT_COMPUTED, not_interpreted
 from graders.judge.sandbox import report_reader
 from graders.judge.sandbox.batch import Batch, Result
 from tests.attacks.attack import KERNEL, honest
-from tests.support.places import ROOT
+from tests.support.paths import ROOT
 
 LOAD_LINE = honest().split("\n").index("    x = tl.load(x_ptr + offsets, mask=mask)") + 1
 BROKEN = honest().replace("tl.arange(0, BLOCK_SIZE)", "tl.arange(0, 1000)")  # no power of two
@@ -39,12 +39,12 @@ def judged(
     judge: Judge, exercise: Exercise, text: str, patch: pytest.MonkeyPatch, status: Any, **told: Any
 ) -> Report:
     """The report where every worker says the same, whatever its kernel did."""
-    real, claims = Batch.result, report_reader.parse(json.dumps(told).encode())
+    real, told_of = Batch.result, report_reader.parse(json.dumps(told).encode())
 
     def forged(self: Batch, index: int) -> Result:
         kept = real(self, index)
         output = kept.output if status == "returned" else None
-        return replace(kept, status=status, claims=claims, output=output)
+        return replace(kept, status=status, report=told_of, output=output)
 
     patch.setattr(Batch, "result", forged)
     return judge.judge_text(text, exercise)

@@ -2,7 +2,7 @@
 
 What a child of the sandbox runs has nothing of a submission but its kernels. Whether the jail
 around it holds is asked here by code that could do anything: the `source` of a job. What it prints
-comes back as `stdout`, what it raises as `error`.
+comes back as `returned`, what it raises as `error`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def run_text(plan: Any, shared: mmap.mmap, device: str) -> None:
         told = {"code": "exception", "message": f"{type(error).__name__}: {error}"}
         reporter.done("raised", {"error": told})
     else:
-        reporter.done("returned", {"stdout": printed.getvalue()})
+        reporter.done("returned", {"returned": printed.getvalue()})
 
 
 if __name__ == "__main__":

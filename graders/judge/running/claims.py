@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import torch
 
+from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Fault, GraderError
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Outcome
 
 # Of triton.language what docs/operations.md says is not interpreted; a test holds them together.

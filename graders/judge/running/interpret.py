@@ -1,6 +1,6 @@
-"""Running a submission: its cases through jailed workers, and what came back compared, here.
+"""Run the cases of a submission in jailed workers, and compare what they return.
 
-The gate *interpret* runs them on the CPU engine; `gpu` on the device.
+The gate *interpret* runs them on the CPU engine, the gate *gpu* on the device.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from graders.judge.cases import tensors
-from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.cases.compare import Expectation, wrong_elements
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.records import Case, Evidence, Exercise, GraderError
+from graders.judge.records import Evidence, GraderError
 from graders.judge.running.claims import backed, not_interpreted
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
@@ -40,25 +40,6 @@ class RunResult:
         return {
             failure.case.part for failure in self.failures if not (public_only and failure.hidden)
         }
-
-
-def prepare(
-    exercise: Exercise, cases: Sequence[Case], hidden: bool, first: int = 0
-) -> list[Prepared]:
-    """Build the tensors and run the reference; an error here is ours, never the learner's.
-
-    The cases are numbered from `first`.
-    """
-    prepared = []
-    for number, case in enumerate(cases, first):
-        try:
-            args = tensors.build(case)
-            prepared.append(Prepared(case, args, expect(exercise, args), hidden, number))
-        except Exception as error:
-            raise GraderError(
-                f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
-            ) from error
-    return prepared
 
 
 def run_cases(
@@ -88,7 +69,7 @@ def run_plan(
     workers: Workers,
     counted: Prepared | None = None,
 ) -> list[Outcome]:
-    """What became of each case in its schedule. After an endless one nothing else is run."""
+    """The outcome of each case in its schedule; nothing runs after one that came to no end."""
     made = [
         planned.job(item, schedule, traffic=item is counted and schedule == "grid")
         for item, schedule in plan
@@ -108,22 +89,25 @@ def run_plan(
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
     """Judge what became of each case; a case that has failed once is not looked at again."""
     result = RunResult()
-    failed: set[str] = set()
+    failed: set[tuple[str, int]] = set()
     for (item, schedule), outcome in zip(plan, outcomes, strict=True):
-        if outcome.status == "not-run" or item.case.name in failed:
+        key = item.case.name, item.expectation.result
+        if outcome.status == "not-run" or key in failed:
             continue
         result.outcomes.append((item, outcome))
         failure = judge_outcome(item, outcome, schedule)
         if failure is not None:
-            failed.add(item.case.name)
+            failed.add(key)
             result.failures.append(failure)
     ran = {id(item): item for item, _ in result.outcomes}
-    result.passed = [item for item in ran.values() if item.case.name not in failed]
+    result.passed = [
+        item for item in ran.values() if (item.case.name, item.expectation.result) not in failed
+    ]
     return result
 
 
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case holds: right values, all stored, nothing else touched, no fault."""
+    """None when the case passes: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(_no_room(item))
     status: str = outcome.status
@@ -177,8 +161,8 @@ def _failure(
 def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
     """Elements that hold the right value although no kernel stored them.
 
-    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
-    NaNs that may become 0), or a product over an empty dimension, is honest work.
+    A right zero counts as stored. A kernel may skip the zeros of an output from torch.zeros, or
+    the NaNs that may become 0, and a product over an empty dimension stores nothing.
     """
     if outcome.output is None or (outcome.never_stored is None and outcome.given):
         return torch.zeros_like(wrong)

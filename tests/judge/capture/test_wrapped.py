@@ -15,7 +15,7 @@ from graders.judge.report import Finding
 from graders.judge.submission.loading import from_text
 from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 
 # name → lines before the wrapper, lines in it before the call, and the call.
 STYLES: dict[str, tuple[str, str, str]] = {

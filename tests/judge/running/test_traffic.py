@@ -10,16 +10,17 @@ import pytest
 from graders.authoring.rooms import Rooms, find_root
 from graders.authoring.traffic_figures import figures
 from graders.judge import discovery
+from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.interpret import run_cases
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
-from tests.support.places import RIGHT_KERNELS, ROOT
+from tests.support.paths import RIGHT_KERNELS, ROOT
 
 TUNED = "autotuned_matmul"
 WASTEFUL = """

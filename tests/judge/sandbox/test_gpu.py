@@ -21,7 +21,7 @@ from triton.runtime.jit import JITFunction
 
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
-from graders.judge.running.gpu_lock import turn
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.sandbox import job_report, pool
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_launches import announce_compiling
@@ -39,7 +39,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is n
 @pytest.fixture(autouse=True)
 def a_turn_on_the_gpu() -> Iterator[None]:
     """Tests of other files may be timing on it."""
-    with turn(alone=False):
+    with hold_gpu(exclusive=False):
         yield
 
 
@@ -70,13 +70,13 @@ def test_the_gpus_jail_stops_what_is_tried(workers: Workers) -> None:
 
 def test_triton_is_not_interpreted(anything: Workers) -> None:
     outcome = ask(anything, "print('TRITON_INTERPRET' in os.environ, 'triton' in sys.modules)")
-    assert outcome.stdout == "False True\n", outcome
+    assert outcome.returned == "False True\n", outcome
 
 
 def test_the_courses_helpers_are_at_hand(anything: Workers) -> None:
     """The jail closes the folder that a clone runs from; what is imported before stays."""
     outcome = ask(anything, "from triton_util import cdiv, get_1d_offset\nprint(cdiv(7, 2))")
-    assert outcome.stdout == "4\n", outcome
+    assert outcome.returned == "4\n", outcome
 
 
 @pytest.mark.parametrize(
@@ -108,21 +108,21 @@ def test_a_compiler_can_work(anything: Workers) -> None:
         "print(ctypes.CDLL(place + '/a.so').answer())"
     )
     outcome = ask(anything, compile_it)
-    assert outcome.stdout == "42\n", outcome
+    assert outcome.returned == "42\n", outcome
 
 
 def test_the_scratch_directory_is_empty_for_every_batch(anything: Workers) -> None:
     left = "os.makedirs(os.environ['TMPDIR'] + '/a/b')\nopen(os.environ['TMPDIR'] + '/c', 'w')"
     assert ask(anything, left).status == "returned"
     outcome = ask(anything, "print(os.listdir(os.environ['TMPDIR']))")
-    assert outcome.stdout == "[]\n", outcome
+    assert outcome.returned == "[]\n", outcome
 
 
 def test_a_process_that_stays_is_killed(anything: Workers) -> None:
     lingering = "import subprocess\nprint(subprocess.Popen(['/bin/sleep', '60']).pid)"
     outcome = ask(anything, lingering)
     assert outcome.status == "returned", outcome
-    until_gone(int(outcome.stdout))
+    until_gone(int(outcome.returned))
 
 
 def until_gone(pid: int) -> None:
