@@ -114,14 +114,18 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
+    from graders.grading.intake import origins
+    from graders.grading.intake.roster import read_roster
+    from graders.grading.intake.submissions import take
     from graders.grading.plugins.commands import Nbgrader
-    from graders.grading.submissions import take
 
+    roster = read_roster(course)
     if collect:
         click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
     if source is not None:
-        taken = take(source, course / "submitted", assignment, times)
-        click.echo(f"{len(taken.found)} notebooks from {source}")
+        taken = take(source, course / "submitted", assignment, times, roster)
+        origins.keep(course, assignment, taken.found)
+        click.echo(f"{len(taken.found)} submissions from {source}")
         late = [found.student for found in taken.found if found.late]
         if late and not times:
             click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")

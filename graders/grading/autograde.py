@@ -24,13 +24,14 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.grading import engines, judging
 from graders.grading.course_config import load_config
-from graders.grading.handed_in import counting, in_order
+from graders.grading.intake.handed_in import counting, in_order
+from graders.grading.intake.roster import enter, read_roster
+from graders.grading.intake.submissions import TIMESTAMP
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
 from graders.grading.store import Finished, MarksStore
-from graders.grading.submissions import TIMESTAMP
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 from graders.judge.submission.refusals import SubmissionError
@@ -100,6 +101,7 @@ class Autograder:
         """Grade what is new or changed, in the order in which it is done."""
         self._completing = completes(judging_)
         with self._alone():
+            enter(read_roster(self.course), self.database)
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
             results: list[GradedStudent] = []
