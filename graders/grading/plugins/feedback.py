@@ -23,7 +23,7 @@ LONGEST = 20_000  # characters of a text that is kept
 MOST = 2_000  # texts
 
 
-class _Compiled(BytecodeCache):
+class _CompiledTemplates(BytecodeCache):
     """Templates that this process has compiled."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class _Compiled(BytecodeCache):
         self._code[bucket.key] = code.getvalue()
 
 
-_compiled = _Compiled()
+_compiled = _CompiledTemplates()
 
 
 def kept(work: Callable[[str], str]) -> Callable[[str], str]:
