@@ -89,9 +89,9 @@ def {exercise}(x: torch.Tensor) -> torch.Tensor:
 _EXERCISE = '''\
 """What counts as solved in the lesson {slug}: TODO in one line."""
 
-from graders.misconceptions import shared
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Question
+from graders.misconceptions import shared
 
 EXERCISES = (
     Exercise(

@@ -329,7 +329,7 @@ class _Place:
 
 
 def _content(path: Path) -> str:
-    """What identifies a notebook in order, whatever judged it."""
+    """A digest of a notebook in order."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -17,7 +17,8 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.grading.marks import Marks, marks, ungraded_marks
 from graders.grading.parallel import Judged, Task
 from graders.judge import discovery
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.pipeline import GATE_NAMES
+from graders.judge.report import Finding, GateStatus, Report, Verdict
 
 LESSON = """\
 # %% [markdown]
@@ -119,7 +120,7 @@ def fake_marks(code: str) -> Marks:
     )
     report = Report(
         "x", EXERCISE.name, Verdict.PASSED if right else Verdict.FAILED, full if right else 0,
-        full, dict.fromkeys(GATES, GateStatus.PASSED), () if right else (finding,), "A", 0.1,
+        full, dict.fromkeys(GATE_NAMES, GateStatus.PASSED), () if right else (finding,), "A", 0.1,
         public_points=full if right else 0,
     )  # fmt: skip
     return marks(EXERCISE, report)

@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from graders.grading.atomic_files import write_atomically
 from graders.grading.intake.submissions import Found
-from graders.grading.whole_files import write_whole
 
 
 def keep(course: Path, assignment: str, found: Iterable[Found]) -> None:
     """Remember the path of each student's file; a student's later file takes its place."""
     known = {**read(course, assignment), **{one.student: one.path for one in found if one.lms}}
     if known:
-        write_whole(_place(course, assignment), known)
+        write_atomically(_place(course, assignment), known)
 
 
 def read(course: Path, assignment: str) -> dict[str, str]:
