@@ -32,7 +32,7 @@ PUBLIC = {
         percentage_of_limit ratio_interval
     """,
 }
-COMMANDS_KNOWN = "autograde bench build check course demo doctor grade new report"
+COMMANDS_KNOWN = "autograde bench build check course demo doctor feedback grade new report"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -20,6 +20,7 @@ from graders.authoring.lesson import (
 from graders.authoring.rooms import Rooms, slug_of
 from graders.judge import discovery
 from graders.judge.records import Exercise, Hidden, Misconception, Question, Remark
+from graders.judge.running.traffic import FIGURES
 
 MIN_WRONG_KERNELS = 6
 MIN_QUESTIONS = 2
@@ -107,6 +108,7 @@ def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
             yield from _record(where, exercise)
             yield from _hidden_record(slug, exercise)
             yield from _wrong_kernels(rooms, exercise)
+            yield from _traffic(rooms, exercise)
     yield from _quiz(where, slug)
 
 
@@ -160,6 +162,17 @@ def _wrong_kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
         yield (
             f"{rooms.name(folder)}: holds {count} wrong kernels; write {MIN_WRONG_KERNELS} or "
             "more, each named after the misconception that must be told"
+        )
+
+
+def _traffic(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
+    """Without a figure the gate *traffic* cannot run, and nobody would notice."""
+    path = rooms.exercises / FIGURES.name
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if exercise.name not in known:
+        yield (
+            f"{rooms.name(path)}: nothing is known of {exercise.name}; run `tilewise build "
+            "--traffic` and commit it"
         )
 
 

@@ -74,7 +74,7 @@ def autograde(
         if scheduler is None:
             fork_server.start()  # it imports torch while this process imports nbgrader
         from graders.authoring import class_folder
-        from graders.grading.judging import MODE
+        from graders.grading.judging import MODE, need_gpu
         from graders.grading.marks import UNSANDBOXED
 
         if allow_unsandboxed:
@@ -82,7 +82,8 @@ def autograde(
         if mode is not None:
             os.environ[MODE] = mode
         place = class_folder.find(course)
-        _need_gpu(scheduler)
+        if scheduler is None:
+            need_gpu()
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
@@ -91,22 +92,6 @@ def autograde(
         grader = Autograder(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
     sys.exit(_summary(results))
-
-
-def _need_gpu(scheduler: str | None) -> None:
-    """Stop before anything is fetched, judged or written where the mode asks for a missing GPU."""
-    from graders.grading.judging import mode
-
-    if scheduler is not None or mode() == "interpret":
-        return
-    from graders.judge.records import GraderError
-    from graders.judge.speed.limits import has_gpu
-
-    if not has_gpu():
-        raise GraderError(
-            f"there is no GPU here, which --mode {mode()} asks for: nothing was changed; grade "
-            "with --mode interpret, or on a machine or cluster with one (--scheduler)"
-        )
 
 
 @contextmanager
@@ -129,14 +114,18 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
+    from graders.grading.intake import origins
+    from graders.grading.intake.roster import read_roster
+    from graders.grading.intake.submissions import take
     from graders.grading.plugins.commands import Nbgrader
-    from graders.grading.submissions import take
 
+    roster = read_roster(course)
     if collect:
         click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
     if source is not None:
-        taken = take(source, course / "submitted", assignment, times)
-        click.echo(f"{len(taken.found)} notebooks from {source}")
+        taken = take(source, course / "submitted", assignment, times, roster)
+        origins.keep(course, assignment, taken.found)
+        click.echo(f"{len(taken.found)} submissions from {source}")
         late = [found.student for found in taken.found if found.late]
         if late and not times:
             click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")

@@ -18,6 +18,7 @@ COMMANDS = {
     "course": ("graders.cli.course", "Make a class, and keep its assignments up to date."),
     "demo": ("graders.cli.demo", "Take a class of demonstration through nbgrader."),
     "autograde": ("graders.cli.autograde", "Grade all submissions of an assignment."),
+    "feedback": ("graders.cli.feedback", "Write everybody's feedback, and one zip of it."),
     "report": ("graders.cli.report", "Make the report on a class."),
     "bench": ("graders.cli.bench", "Measure kernels on a GPU."),
 }

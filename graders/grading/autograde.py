@@ -24,15 +24,17 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.grading import engines, judging
 from graders.grading.course_config import load_config
+from graders.grading.intake.handed_in import counting, in_order
+from graders.grading.intake.roster import enter, read_roster
+from graders.grading.intake.submissions import TIMESTAMP
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
 from graders.grading.store import Finished, MarksStore
-from graders.grading.submissions import TIMESTAMP
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
-from graders.judge.submission.loading import SubmissionError, notebook_in_order
+from graders.judge.submission.refusals import SubmissionError
 
 LONGEST_REASON = 1_000  # characters
 IN_ORDER = Path(".tilewise") / "in_order"  # in the course folder: what nbgrader reads
@@ -74,6 +76,7 @@ class Autograder:
         self.course, self.assignment = course.resolve(), assignment
         self._config = load_config(self.course, database)
         self._config.CourseDirectory.submitted_directory = str(IN_ORDER)
+        self._config.Autograde.pop("pre_convert_hook", None)  # who judges may be elsewhere
         self._store = MarksStore(self.course / judging.STORE)
         self._finished = Finished(self.course, assignment)
         self._masters = self._find_masters()
@@ -98,6 +101,7 @@ class Autograder:
         """Grade what is new or changed, in the order in which it is done."""
         self._completing = completes(judging_)
         with self._alone():
+            enter(read_roster(self.course), self.database)
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
             results: list[GradedStudent] = []
@@ -159,7 +163,7 @@ class Autograder:
         path = self.course / IN_ORDER / student / self.assignment / f"{self.assignment}.ipynb"
         submission = _Submission(student, path)
         try:
-            self._put_in_order(_handed_in(folder, self.assignment), path)
+            self._put_in_order(counting(folder, self.assignment), path)
             code = _code(path, self._masters)
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
             submission.digest = self._digest(path, submission.keys)
@@ -175,7 +179,7 @@ class Autograder:
     @staticmethod
     def _put_in_order(handed_in: Path, path: Path) -> None:
         """Copy the notebook without whatever could be odd in it, and its time of submission."""
-        text = json.dumps(notebook_in_order(handed_in), indent=1)
+        text = json.dumps(in_order(handed_in), indent=1)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         stamp = path.with_name(TIMESTAMP)
@@ -327,13 +331,6 @@ class _Place:
 def _content(path: Path) -> str:
     """A digest of a notebook in order."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _handed_in(folder: Path, assignment: str) -> Path:
-    """The notebook in a student's folder. Where there is only one, its name does not matter."""
-    named = folder / f"{assignment}.ipynb"
-    others = sorted(folder.glob("*.ipynb"))
-    return others[0] if not named.exists() and len(others) == 1 else named
 
 
 def _code(path: Path, masters: Sequence[MasterCell]) -> list[str]:

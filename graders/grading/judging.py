@@ -37,6 +37,19 @@ def mode() -> Mode:
     return cast("Mode", named)
 
 
+def need_gpu() -> None:
+    """Stop before anything is fetched, judged or written where the mode asks for a missing GPU."""
+    if mode() == "interpret":
+        return
+    from graders.judge.speed.limits import has_gpu  # torch: only where it is needed
+
+    if not has_gpu():
+        raise GraderError(
+            f"there is no GPU here, which --mode {mode()} asks for: nothing was changed; grade "
+            "with --mode interpret, or on a machine or cluster with one (--scheduler)"
+        )
+
+
 def warm_marker() -> Marker:
     """The one marker of this process; its warm processes serve all submissions."""
     global _marker

@@ -96,16 +96,19 @@ def _find(
 ) -> dict[str, NotebookNode]:
     """Each master's cell in the submission, by nbgrader's id, cell id, or what it holds."""
     found: dict[str, NotebookNode] = {}
+    taken: set[int] = set()  # one cell may define two launchers, and be one master's only
     for master in masters:
         candidates = [cell for cell in notebook.cells if _grade_id(cell) == master.name]
         if len(candidates) > 1:
             notes.mend("copied, the last one counts", master.name)
         if not candidates:
-            candidates = _by_other_marks(notebook, master)
+            marked = _by_other_marks(notebook, master)
+            candidates = [cell for cell in marked if id(cell) not in taken]
             if candidates:
                 notes.mend("metadata lost and restored", master.name)
         if candidates:
             found[master.name] = candidates[-1]
+            taken.add(id(candidates[-1]))
     return found
 
 

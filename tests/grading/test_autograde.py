@@ -12,8 +12,8 @@ from nbgrader.api import Gradebook
 
 from graders.grading import judging
 from graders.grading.autograde import Autograder, GradedStudent
+from graders.grading.intake.submissions import take
 from graders.grading.parallel import Judged, Task
-from graders.grading.submissions import take
 from graders.judge.records import GraderError
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 

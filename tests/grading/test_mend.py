@@ -283,3 +283,13 @@ def test_cleaning_walks_over_a_text_once(piece: str) -> None:
 def test_hidden_tests_are_taken_out_of_what_is_released() -> None:
     text = "a\n### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS\nb\n### BEGIN HIDDEN TESTS\nc"
     assert without_hidden_tests(text) == "a\n\nb\n### BEGIN HIDDEN TESTS\nc"
+
+
+def test_one_cell_that_defines_two_launchers_is_one_masters_only() -> None:
+    second = MasterCell("scale", "code", "# YOUR CODE HERE", False, False, True)
+    both = f"{CODE}\n\ndef scale(x):\n    return x"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(both)])
+    mend(notebook, (*MASTERS, second))
+    names = [cell.metadata["nbgrader"]["grade_id"] for cell in notebook.cells]
+    assert sorted(names) == sorted(master.name for master in (*MASTERS, second))
+    assert both in [cell.source for cell in notebook.cells]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, LoggingConfigurable
 
@@ -19,7 +20,9 @@ from graders.cli.report import report
 from graders.grading import judging
 from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report
+from graders.grading.course_config import load_config
 from graders.grading.plugins.export import MoodleExportPlugin
+from graders.judge.records import GraderError
 from graders.judge.speed import limits
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
@@ -174,3 +177,52 @@ def test_reports_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) ->
         assert done.exit_code == 1, done.output
         assert said in done.output
         assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("mode", ["gpu", "all"])
+def test_nbgraders_own_command_changes_nothing_either(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    path = course.hand_in("ada", "right = 1")
+    assert grade(course) == {"ada": "graded"}
+    (path.parent / "timestamp.txt").write_text("2026-03-05 12:00:00 UTC")
+    monkeypatch.setattr(limits, "has_gpu", lambda: False)
+    monkeypatch.setenv(judging.MODE, mode)
+    before = exported(course), (course.folder / "gradebook.db").read_bytes()
+    api = NbGraderAPI(config=load_config(course.folder, None))
+    done = api.autograde(ASSIGNMENT, "ada", force=True)
+    assert not done["success"]
+    assert f"there is no GPU here, which --mode {mode} asks for" in done["error"]
+    assert (exported(course), (course.folder / "gradebook.db").read_bytes()) == before
+
+
+def test_a_second_gradebook_is_filled_as_the_message_says(course: SmallCourse) -> None:
+    course.hand_in("ada", "right = 1")
+    url = f"sqlite:///{course.folder / 'second.db'}"
+    with pytest.raises(GraderError, match=f"nbgrader generate_assignment {ASSIGNMENT} --force"):
+        Autograder(course.folder, ASSIGNMENT, url)
+    api = NbGraderAPI(config=load_config(course.folder, url))
+    assert api.generate_assignment(ASSIGNMENT, force=True)["success"]
+    grader = Autograder(course.folder, ASSIGNMENT, url)
+    (result,) = grader.grade(grader.students(), FakeJudging())
+    assert result.status == "graded"
+
+
+def test_a_lone_script_and_a_renamed_notebook_are_graded(course: SmallCourse) -> None:
+    script = course.hand_in("kurt", "").with_name("my work.py")
+    script.with_name(f"{ASSIGNMENT}.ipynb").unlink()
+    script.write_bytes(b"\xef\xbb\xbfdef vector_add(x, y):\n    return right\n")
+    notebook = course.hand_in("ada", "right = 1")
+    notebook.rename(notebook.with_name("final (2).ipynb"))
+    notebook.with_name("helpers.py").write_text("wrong = 1")
+    assert grade(course) == {"ada": "graded", "kurt": "graded"}
+    assert exported(course) == {"ada": "10", "kurt": "10"}
+
+
+def test_what_is_open_stands_in_the_headline_of_the_feedback(course: SmallCourse) -> None:
+    course.hand_in("ada", "right = 1", answers)
+    assert grade(course) == {"ada": "graded"}
+    api = NbGraderAPI(config=load_config(course.folder, None))
+    assert api.generate_feedback(ASSIGNMENT, "ada")["success"]
+    page = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    assert "10 of 15 points, 5 of them not graded yet</h1>" in page.read_text()

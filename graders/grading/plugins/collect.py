@@ -110,6 +110,16 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             shutil.rmtree(dest, ignore_errors=True)
             self._leave_out(name, f"it cannot be copied: {str(error)[:300]}")
 
+    def _name(self, name: str, dest: Path) -> None:
+        """The only notebook of a student is the one that was released, whatever its name."""
+        assignment = str(self.coursedir.assignment_id)
+        source = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment)
+        released = sorted(Path(source).glob("*.ipynb"))
+        found = sorted(dest.glob("*.ipynb"))
+        if len(released) == len(found) == 1 and found[0].name != released[0].name:
+            self.log.info("%s: %s counts as %s", name, ascii(found[0].name), released[0].name)
+            found[0].rename(dest / released[0].name)
+
     def _check_size(self, src: str) -> None:
         if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
             raise RuntimeError(f"it holds more than {self.coursedir.max_dir_size} kB")
@@ -135,5 +145,6 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
                 path.unlink()
             else:
                 path.chmod(directory if path.is_dir() else file)
+        self._name(name, dest)
         (dest / "timestamp.txt").unlink(missing_ok=True)
         (dest / "timestamp.txt").write_text(name.rsplit("+", 3)[2], encoding="utf-8")

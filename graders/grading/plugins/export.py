@@ -1,4 +1,4 @@
-"""Exporters for `nbgrader export`: the tables that Canvas and Moodle import.
+"""Exporters for `nbgrader export`: the tables that Canvas, Moodle and Gradescope work with.
 
     nbgrader export --exporter=graders.grading.plugins.export.CanvasExportPlugin --to=canvas.csv
 
@@ -101,7 +101,15 @@ class CanvasExportPlugin(_TableExport):
         return ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
     def student_columns(self, student: Any) -> list[str]:
-        return [_name(student), str(student.id), "", str(student.lms_user_id or ""), ""]
+        """Canvas finds students by its own number; without a roster that is their id here."""
+        number = str(student.lms_user_id or "")
+        return [
+            _name(student),
+            number or str(student.id),
+            "",
+            str(student.id) if number else "",
+            "",
+        ]
 
     def rows_before(self, assignments: Sequence[Any]) -> Iterator[list[str]]:
         points = [f"{assignment.max_score:g}" for assignment in assignments]
@@ -119,5 +127,20 @@ class MoodleExportPlugin(_TableExport):
             str(student.id),
             student.first_name or "",
             student.last_name or "",
+            student.email or "",
+        ]
+
+
+class GradescopeExportPlugin(_TableExport):
+    """A CSV with Gradescope's names of the columns, matched by student id or e-mail address."""
+
+    def head(self) -> list[str]:
+        return ["First Name", "Last Name", "SID", "Email"]
+
+    def student_columns(self, student: Any) -> list[str]:
+        return [
+            student.first_name or "",
+            student.last_name or "",
+            str(student.lms_user_id or student.id),
             student.email or "",
         ]

@@ -18,6 +18,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
 from graders.authoring.grade_cells import hidden_id
+from graders.grading import engines
 from graders.grading.judging import (
     STORE,
     code_of,
@@ -192,6 +193,11 @@ class GetMarks(GetGrades):  # type: ignore[misc]
 
     What has no grade yet says so: it is no zero.
     """
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        with engines.shared():
+            read: Pair = super().preprocess(nb, resources)
+        return read
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int

@@ -253,3 +253,16 @@ def test_a_collection_of_nothing_fails(exchange: Exchange) -> None:
 def test_a_collection_of_an_empty_exchange_is_no_error(exchange: Exchange) -> None:
     exchange.collect()
     assert exchange.collected() == {}
+
+
+def test_a_renamed_notebook_is_the_one_that_was_released(exchange: Exchange) -> None:
+    source = exchange.course / "source" / ASSIGNMENT
+    source.mkdir(parents=True)
+    (source / f"{ASSIGNMENT}.ipynb").write_text("{}")
+    folder = exchange.hand_in(f"ada+{ASSIGNMENT}+{STAMP}+x")
+    (folder / f"{ASSIGNMENT}.ipynb").rename(folder / "final (2).ipynb")
+    both = exchange.hand_in(f"kurt+{ASSIGNMENT}+{STAMP}+x")
+    (both / "other.ipynb").write_text("{}")
+    exchange.collect()
+    assert exchange.collected()["ada"] == {f"{ASSIGNMENT}.ipynb", "timestamp.txt"}
+    assert "other.ipynb" in exchange.collected()["kurt"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters.html import BeautifulSoup
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
@@ -46,3 +47,40 @@ def test_feedback_uses_ours(tmp_path: Path) -> None:
     assert exporter.template_name == "feedback"
     (folder,) = exporter.extra_template_basedirs
     assert (Path(folder) / "feedback" / "index.html.j2").is_file()
+
+
+class Stock(HTMLExporter):  # type: ignore[misc]
+    """nbconvert's own way with our template."""
+
+
+def page_of(exporter: HTMLExporter, notebook: nbformat.NotebookNode) -> str:
+    resources = {"nbgrader": dict.fromkeys(("score", "max_score", "late_penalty"), 0.0)}
+    resources["nbgrader"]["notebook"] = "n"
+    css = {"inlining": {"css": ["p { color: red }"]}}
+    page, _ = exporter.from_notebook_node(notebook, resources=resources | css)
+    return str(page)
+
+
+def test_a_page_is_what_nbconvert_makes_of_it(tmp_path: Path) -> None:
+    """The second one of two that share cells, too, and one whose picture has the same name."""
+    config = course_config(tmp_path)
+    config.Stock = config.FeedbackExporter
+    markdown, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    stream = nbformat.v4.new_output("stream", text="3 < 4 & \x1b[31mred\x1b[0m\n")
+    html = nbformat.v4.new_output("display_data", {"text/html": "<b>x</b>", "text/plain": "x"})
+    for picture in ("iVBORw0KGgo=", "R0lGODlh"):
+        shown = markdown("![a](attachment:a.png)", attachments={"a.png": {"image/png": picture}})
+        cells = [
+            markdown("# Title\n\n$a < b$ and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
+            code("def f(x):\n    return x < 3  # & <b>", outputs=[stream, html]),
+            code("%%time\nx = 'ä'"),
+            code(f"# {picture}"),
+            shown,
+        ]
+        for number, cell in enumerate(cells):
+            cell.metadata["number"], cell.id = number, f"c{number}"
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata["tilewise"] = {"mended": [], "tampered": []}
+        ours = BeautifulSoup(page_of(FeedbackExporter(config=config), notebook), "html.parser")
+        assert str(ours) == page_of(Stock(config=config), notebook)
+        assert picture in str(ours)

@@ -8,30 +8,138 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import parse_utc
 
-from graders.grading.submissions import MAX_FILE, LeftOut, recognise, take
+from graders.grading.intake.roster import Enrolled, Roster
+from graders.grading.intake.submissions import MAX_FILE, LeftOut, Taken, take
 from graders.judge.records import GraderError
+
+ROSTER = Roster(
+    [
+        Enrolled("ada", "Ada", "Lovelace", "ada@example.org", "1815"),
+        Enrolled("kurt", "Kurt", "Gödel", "", "1931"),
+    ]
+)
 
 
 @pytest.mark.parametrize(
-    ("path", "student", "name"),
+    ("path", "student"),
     [
-        ("lovelaceada_1234_567890_01_vector_add-2.ipynb", "1234", "lovelaceada"),
-        ("lovelaceada_LATE_1234_567890_01_vector_add.ipynb", "1234", "lovelaceada"),
-        ("Ada Lovelace_77_assignsubmission_file_/01_vector_add.ipynb", "77", "Ada Lovelace"),
-        ("Ada Lovelace_77_assignsubmission_file/answer.ipynb", "77", "Ada Lovelace"),
-        ("ada/anything.ipynb", "ada", ""),
-        ("ada.ipynb", "ada", ""),
+        ("lovelaceada_1234_567890_01_vector_add-2.ipynb", "1234"),
+        ("lovelaceada_LATE_1234_567890_01_vector_add.ipynb", "1234"),
+        ("lovelaceada_1234_567890_my_kernel.py", "1234"),
+        ("Ada Lovelace_77_assignsubmission_file_/01_vector_add.ipynb", "ada"),
+        ("Ada Lovelace_78_assignsubmission_file/answer.ipynb", "ada"),
+        ("Ada Lovelace_79_assignsubmission_file_01_vector_add.ipynb", "ada"),
+        ("CS1-Work-99/Ada Lovelace_79_assignsubmission_file_01_vector_add.py", "ada"),
+        ("ada/anything.ipynb", "ada"),
+        ("ada.ipynb", "ada"),
+        ("ada.py", "ada"),
     ],
 )
-def test_the_student_is_read_from_the_path(path: str, student: str, name: str) -> None:
-    found = recognise(path)
-    assert found is not None
-    assert (found.student, found.name) == (student, name)
+def test_the_student_is_read_from_the_path(path: str, student: str, tmp_path: Path) -> None:
+    roster = ROSTER if student == "ada" else None  # Moodle's number is no student's
+    archive = packed(tmp_path, {path: "1"})
+    taken = take(archive, tmp_path / "submitted", "01_a", roster=roster)
+    assert [found.student for found in taken.found] == [student]
+    kind = Path(path).suffix
+    assert (tmp_path / "submitted" / student / "01_a" / f"01_a{kind}").read_text() == "1"
 
 
 @pytest.mark.parametrize("path", ["ada/notes.txt", "a/b/c/x.ipynb", "../x.ipynb", "a b.ipynb"])
-def test_what_names_nobody_is_left_out(path: str) -> None:
-    assert recognise(path) is None
+def test_what_names_nobody_is_left_out(path: str, tmp_path: Path) -> None:
+    assert take(packed(tmp_path, {path: "1"}), tmp_path / "submitted", "01_a").found == ()
+
+
+def packed(folder: Path, files: dict[str, str]) -> Path:
+    path = folder / "lms.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_student_keeps_the_id_whatever_number_the_lms_gives(tmp_path: Path) -> None:
+    for number, assignment in ((77, "01_a"), (4711, "02_b")):
+        path = packed(tmp_path, {f"Ada Lovelace_{number}_assignsubmission_file_/x.ipynb": "1"})
+        take(path, tmp_path / "submitted", assignment, roster=ROSTER)
+    assert {p.name for p in (tmp_path / "submitted").iterdir()} == {"ada"}
+    assert {p.name for p in (tmp_path / "submitted" / "ada").iterdir()} == {"01_a", "02_b"}
+
+
+def test_canvas_knows_students_by_its_number_or_by_their_name(tmp_path: Path) -> None:
+    names = ["goedelkurt_1931_5_a.ipynb", "lovelaceada_9_6_a.ipynb", "nobody_3_7_a.ipynb"]
+    taken = take(packed(tmp_path, dict.fromkeys(names, "1")), tmp_path / "s", "01_a", roster=ROSTER)
+    assert [found.student for found in taken.found] == ["kurt", "ada"]
+    assert taken.left_out == (LeftOut(names[2], "the roster has nobody called '3' or 'nobody'"),)
+
+
+def test_gradescope_says_in_a_file_whose_each_submission_is(tmp_path: Path) -> None:
+    metadata = """
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '1815'
+    :email: ADA@example.org
+submission_12:
+  :submitters:
+  - :name: Kurt Gödel
+    :sid:
+    :email:
+submission_13: {}
+"""
+    files = {
+        "assignment_5_export/submission_metadata.yml": metadata,
+        "assignment_5_export/submission_11/work.ipynb": "a",
+        "assignment_5_export/submission_12/work.py": "k",
+        "assignment_5_export/submission_13/work.ipynb": "?",
+    }
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER)
+    assert [(found.student, found.lms) for found in taken.found] == [
+        ("ada", "gradescope"),
+        ("kurt", "gradescope"),
+    ]
+    assert [left.path for left in taken.left_out] == list(files)[3:]
+
+
+def test_what_a_system_packs_beside_the_files_is_no_student(tmp_path: Path) -> None:
+    files = {
+        "Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1",
+        "__MACOSX/Ada Lovelace_7_assignsubmission_file_/._x.ipynb": "2",
+        "Ada Lovelace_7_assignsubmission_file_/.ipynb_checkpoints/x-checkpoint.ipynb": "3",
+        ".DS_Store": "4",
+        "noname.ipynb": "5",
+        "Ada Lovelace_7_assignsubmission_onlinetext_/onlinetext.html": "6",
+    }
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER)
+    assert [(found.student, found.path) for found in taken.found] == [("ada", next(iter(files)))]
+    assert [left.path for left in taken.left_out] == list(files)[:3:-1]
+    plain = take(
+        packed(tmp_path, {"__MACOSX/x.ipynb": "1", "._ada.ipynb": "2"}), tmp_path / "p", "b"
+    )
+    assert plain == Taken((), ())
+
+
+def test_two_of_the_same_name_and_a_second_file_are_named(tmp_path: Path) -> None:
+    twins = Roster([Enrolled("a1", "Ada", "Lovelace"), Enrolled("a2", "Ada", "Lovelace")])
+    path = packed(tmp_path, {"Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1"})
+    (left,) = take(path, tmp_path / "s", "01_a", roster=twins).left_out
+    assert left.why == "'Ada Lovelace' may be any of a1, a2: the roster does not tell them apart"
+    path = packed(tmp_path, {"ada.ipynb": "1", "1815/01_a.ipynb": "2"})
+    taken = take(path, tmp_path / "s", "01_a", roster=ROSTER)
+    assert [found.path for found in taken.found] == ["1815/01_a.ipynb"]
+    assert taken.left_out == (LeftOut("ada.ipynb", "1815/01_a.ipynb counts for ada"),)
+
+
+def test_without_a_roster_moodle_names_nobody(tmp_path: Path) -> None:
+    path = packed(tmp_path, {"Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1"})
+    taken = take(path, tmp_path / "s", "01_a")
+    assert taken.found == ()
+    assert taken.left_out[0].why == "it names only 'Ada Lovelace': say in roster.csv who that is"
+
+
+def test_a_notebook_takes_the_place_of_an_earlier_script(tmp_path: Path) -> None:
+    take(packed(tmp_path, {"ada.py": "1"}), tmp_path / "s", "01_a")
+    take(packed(tmp_path, {"ada.ipynb": "2"}), tmp_path / "s", "01_a")
+    assert [path.name for path in (tmp_path / "s" / "ada" / "01_a").iterdir()] == ["01_a.ipynb"]
 
 
 def test_a_folder_is_taken_twice_without_a_change(tmp_path: Path) -> None:
@@ -165,4 +273,4 @@ def test_of_several_notebooks_the_one_of_the_assignment_counts(tmp_path: Path) -
     taken = take(path, tmp_path / "submitted", "01_a")
     assert (tmp_path / "submitted/1/01_a/01_a.ipynb").read_text() == "01_a-10.ipynb"
     assert len(taken.left_out) == len(names) - 1
-    assert all("counts for this student" in left.why for left in taken.left_out)
+    assert all("counts for 1" in left.why for left in taken.left_out)

@@ -10,35 +10,34 @@ import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from graders.authoring.class_folder import ROSTER
+from graders.grading.intake import lms
+from graders.grading.intake.handed_in import KINDS
+from graders.grading.intake.roster import Roster
 from graders.judge.records import GraderError
 
 TIMESTAMP = "timestamp.txt"  # nbgrader's: what late penalties go by
 MAX_FILE = 200_000_000  # bytes, unpacked: a larger notebook is refused by name
-# Canvas: lastfirst_LATE_1234_56789_01_vector_add-2.ipynb; Moodle: First Last_1234_assign…/x.ipynb
-_CANVAS = re.compile(r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<id>\d+)_\d+_.+\.ipynb\Z", re.IGNORECASE)
-_MOODLE = re.compile(r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_file_?[^/]*/[^/]+\.ipynb\Z")
-_PLAIN = re.compile(r"(?P<id>[^/]+)/[^/]+\.ipynb\Z")
-_FLAT = re.compile(r"(?P<id>[^/]+)\.ipynb\Z")
-_STUDENT = re.compile(r"[\w.@-]{1,100}\Z")
-_AGAIN = re.compile(r"-(?P<attempt>\d{1,6})\.ipynb\Z")  # how an LMS marks a second attempt
+_AGAIN = re.compile(r"-(?P<attempt>\d{1,6})\.\w+\Z")  # how an LMS marks a second attempt
 
 
 @dataclass(frozen=True)
 class Found:
-    """One notebook of one student. `name` is what the LMS calls the student, or "".
+    """One notebook or script of one student.
 
     `late` is true where the LMS says so; it does not say how late.
     """
 
     student: str
-    name: str
     path: str  # in the folder or the zip
     late: bool = False
+    lms: str = ""  # whose file name that is: "canvas", "moodle", "gradescope", or nobody's
 
 
 @dataclass(frozen=True)
@@ -61,18 +60,17 @@ class _UnreadableFileError(Exception):
     """One file of a source is broken; the others are not."""
 
 
-def recognise(path: str) -> Found | None:
-    """Whose notebook is this? None where the path says nothing."""
-    for pattern in (_MOODLE, _CANVAS, _PLAIN, _FLAT):
-        match = pattern.match(path)
-        if match and _STUDENT.match(match["id"]) and match["id"] not in (".", ".."):
-            said = match.groupdict()
-            return Found(match["id"], said.get("name") or "", path, bool(said.get("late")))
-    return None
-
-
-def take(source: Path, submitted: Path, assignment: str, times: bool = False) -> Taken:
+def take(
+    source: Path,
+    submitted: Path,
+    assignment: str,
+    times: bool = False,
+    roster: Roster | None = None,
+) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
+
+    Whose they are is said by the roster; where nobody is entered there, by the file names, as far
+    as those stay the same from one assignment to the next.
 
     Of several notebooks of one student counts the one that has the assignment's name, of
     those the latest attempt. What is there already and equal stays untouched, so doing it
@@ -81,11 +79,12 @@ def take(source: Path, submitted: Path, assignment: str, times: bool = False) ->
     """
     if not source.exists():
         raise GraderError(f"{source} does not exist: name a folder of notebooks or a zip")
+    roster = roster or Roster()
     if source.is_dir():
-        return _take(_FolderSource(source), submitted, assignment, times)
+        return _take(_FolderSource(source), submitted, assignment, times, roster)
     if zipfile.is_zipfile(source):
         with zipfile.ZipFile(source) as archive:
-            return _take(_ZipSource(archive), submitted, assignment, times)
+            return _take(_ZipSource(archive), submitted, assignment, times, roster)
     raise GraderError(f"{source} is neither a folder nor a zip")
 
 
@@ -103,6 +102,9 @@ class _FolderSource:
 
     def time(self, path: str) -> datetime:
         return datetime.fromtimestamp((self._folder / path).stat().st_mtime, UTC)
+
+    def text(self, path: str) -> str:
+        return (self._folder / path).read_text(encoding="utf-8", errors="replace")
 
     def copy(self, path: str, target: Path) -> None:
         shutil.copyfile(self._folder / path, target)
@@ -129,6 +131,12 @@ class _ZipSource:
         except ValueError as error:
             raise _UnreadableFileError(f"the zip gives it no date that exists: {said}") from error
 
+    def text(self, path: str) -> str:
+        try:
+            return self._archive.read(path).decode("utf-8", "replace")
+        except (RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise GraderError(f"{path} in the zip is damaged or encrypted") from error
+
     def copy(self, path: str, target: Path) -> None:
         try:
             with self._archive.open(path) as packed, open(target, "wb") as file:
@@ -142,15 +150,19 @@ class _ZipSource:
 Source = _FolderSource | _ZipSource
 
 
-def _take(source: Source, submitted: Path, assignment: str, times: bool) -> Taken:
-    chosen, left_out, stamps = _choose(source, assignment)
+def _take(source: Source, submitted: Path, assignment: str, times: bool, roster: Roster) -> Taken:
+    chosen, left_out, stamps = _choose(source, assignment, roster)
     taken = []
     for found in chosen:
         folder = submitted / found.student / assignment
         try:
             said = f"{source.time(found.path):%Y-%m-%d %H:%M:%S} UTC" if times else ""
-            notebook = folder / f"{assignment}.ipynb"
-            changed = _copy_if_changed(source, found.path, submitted, notebook)
+            kind = PurePosixPath(found.path).suffix
+            changed = _copy_if_changed(
+                source, found.path, submitted, folder / f"{assignment}{kind}"
+            )
+            for other in set(KINDS) - {kind}:  # what was handed in before, in another form
+                (folder / f"{assignment}{other}").unlink(missing_ok=True)
             stamp = str(PurePosixPath(found.path).with_name(TIMESTAMP))
             if times:
                 (folder / TIMESTAMP).write_text(said, encoding="utf-8")
@@ -164,33 +176,59 @@ def _take(source: Source, submitted: Path, assignment: str, times: bool) -> Take
     return Taken(tuple(taken), tuple(left_out))
 
 
-def _choose(source: Source, assignment: str) -> tuple[list[Found], list[LeftOut], set[str]]:
-    """One notebook for each student, what is left out, and the paths of timestamps."""
+def _choose(
+    source: Source, assignment: str, roster: Roster
+) -> tuple[list[Found], list[LeftOut], set[str]]:
+    """One file for each student, what is left out, and the paths of timestamps."""
     chosen: dict[str, Found] = {}
     left_out: list[LeftOut] = []
-    stamps = set()
-
-    def rank(found: Found) -> tuple[bool, int]:
-        again = _AGAIN.search(found.path)
-        return assignment in PurePosixPath(found.path).name, int(again["attempt"]) if again else 0
-
-    for path in source.paths():
-        found = recognise(path)
-        if PurePosixPath(path).name == TIMESTAMP:
-            stamps.add(path)
-        elif found is None:
-            left_out.append(LeftOut(path, "its name tells no student"))
-        elif source.size(path) > MAX_FILE:
-            left_out.append(LeftOut(path, f"it holds more than {MAX_FILE / 1e6:.0f} MB"))
-        else:
-            before = chosen.get(found.student)
-            better = before is None or rank(found) >= rank(before)
-            if before is not None:
-                loser, winner = (before, found) if better else (found, before)
-                left_out.append(LeftOut(loser.path, f"{winner.path} counts for this student"))
-            if better:
-                chosen[found.student] = found
+    paths = [path for path in source.paths() if not lms.is_junk(path)]
+    stamps = {path for path in paths if PurePosixPath(path).name == TIMESTAMP}
+    recognise = lms.recogniser(paths, _metadata(source, paths))
+    for path in paths:
+        if path in stamps or PurePosixPath(path).name == lms.GRADESCOPE_METADATA:
+            continue
+        found, why = _whose(recognise(path), roster)
+        if found is not None and source.size(path) > MAX_FILE:
+            found, why = None, f"it holds more than {MAX_FILE / 1e6:.0f} MB"
+        if found is None:
+            left_out.append(LeftOut(path, why))
+            continue
+        before = chosen.get(found.student)
+        better = before is None or _rank(found, assignment) >= _rank(before, assignment)
+        if before is not None:
+            loser, winner = (before, found) if better else (found, before)
+            left_out.append(LeftOut(loser.path, f"{winner.path} counts for {found.student}"))
+        if better:
+            chosen[found.student] = found
     return list(chosen.values()), left_out, stamps
+
+
+def _rank(found: Found, assignment: str) -> tuple[bool, bool, int]:
+    """Which of several files of a student counts: a notebook, the assignment's, the latest."""
+    name = PurePosixPath(found.path).name
+    again = _AGAIN.search(name)
+    return name.endswith(KINDS[0]), assignment in name, int(again["attempt"]) if again else 0
+
+
+def _whose(claim: lms.Claim | None, roster: Roster) -> tuple[Found | None, str]:
+    """The file with its student, or why it has none."""
+    if claim is None:
+        return None, lms.NAMELESS
+    if roster:
+        student, why = roster.find(claim.marks)
+    elif claim.student:
+        student, why = claim.student, ""
+    else:
+        told = " or ".join(map(ascii, claim.marks))
+        student, why = "", f"it names only {told}: say in {ROSTER} who that is"
+    return (Found(student, claim.path, claim.late, claim.lms), "") if student else (None, why)
+
+
+def _metadata(source: Source, paths: Sequence[str]) -> Mapping[str, Any] | None:
+    """What Gradescope says of its submissions; None where the source is not from there."""
+    found = [path for path in paths if PurePosixPath(path).name == lms.GRADESCOPE_METADATA]
+    return lms.read_metadata(source.text(found[0])) if found else None
 
 
 def _copy_if_changed(source: Source, path: str, submitted: Path, target: Path) -> bool:

@@ -1,0 +1,56 @@
+"""`tilewise feedback`: everybody's page, and one zip of them for the learning platform."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from graders.authoring import class_folder
+from graders.grading.course_config import load_config
+from graders.grading.feedback_zip import pack
+from graders.judge.plain_text import one_line
+from graders.judge.records import GraderError
+
+
+@click.command()
+@click.argument("assignment")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
+@click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
+@click.option("--zip", "target", type=click.Path(path_type=Path), help="Where the zip goes.")
+def feedback(assignment: str, course: Path | None, db: str | None, target: Path | None) -> None:
+    """Write the feedback of ASSIGNMENT anew and pack it: feedback/ASSIGNMENT.zip.
+
+    The files in it are called as those that the platform packed, so it takes the zip back. Exit
+    code 2 when somebody has no page: they are named.
+    """
+    try:
+        place = class_folder.find(course)
+        _generate(place, assignment, db)
+        path = target or place / "feedback" / f"{assignment}.zip"
+        done = pack(place, assignment, path)
+    except GraderError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise click.ClickException(f"{error.strerror or error}{where}") from error
+    click.echo(f"{len(done.packed)} pages: {path}")
+    for student in done.missing:
+        click.echo(f"  no page: {one_line(student)}: not graded yet")
+    sys.exit(2 if done.missing else 0)
+
+
+def _generate(course: Path, assignment: str, database: str | None) -> None:
+    """nbgrader's own command, for everybody who was graded."""
+    config = load_config(course, database)
+    if not list(course.glob(f"autograded/*/{assignment}")):
+        raise GraderError(f"nobody is graded: run `tilewise autograde {assignment}` first")
+    from nbgrader.apps.api import NbGraderAPI  # slow to import
+
+    api = NbGraderAPI(config=config)
+    api.log.setLevel("ERROR")
+    done = api.generate_feedback(assignment, force=True)
+    if not done["success"]:
+        said = [line for line in str(done.get("error") or done.get("log")).splitlines() if line]
+        raise GraderError(f"nbgrader could not write the feedback: {one_line(said[-1])}")

@@ -1,0 +1,1 @@
+"""Where submissions come from, whose they are, and which file counts."""
