@@ -16,7 +16,7 @@ from triton_util.client.judge import JudgeUnavailable, shared
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
-from triton_util.notebook import session
+from triton_util.notebook import session, shown
 
 __all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed"]
 
@@ -119,3 +119,4 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
 if in_notebook():
     # Its start takes seconds, and the learner reads before checking.
     shared().start()
+    shown.watch_the_clock(sys.modules["IPython"].get_ipython())

@@ -76,8 +76,12 @@ def load(path: Path | None = None) -> dict[str, Attempts]:
 
 
 def record(report: Report) -> bool:
-    """Add one check to the file. False where it could not be written (a full disk, say)."""
-    if report.state == "unjudged":
+    """Add one check to the file. False where it could not be written (a full disk, say).
+
+    What is no attempt is not counted: a stub as it was, code that was not run, a judge that
+    failed.
+    """
+    if not report.counts:
         return False
     recorded = load()
     before = recorded.get(report.exercise, Attempts())

@@ -20,7 +20,8 @@ _STYLE = """
 .tw-card.tw-passed { --tw-state: var(--tw-good); --tw-state-soft: var(--tw-good-soft); }
 .tw-card.tw-failed { --tw-state: var(--tw-bad); --tw-state-soft: var(--tw-bad-soft); }
 .tw-card.tw-unjudged { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
-.tw-card.tw-plain { --tw-state: var(--tw-accent); --tw-state-soft: var(--tw-accent-soft); }
+.tw-card.tw-outdated { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
+.tw-card.tw-plain, .tw-card.tw-untouched { --tw-state: var(--tw-accent); --tw-state-soft: var(--tw-accent-soft); }
 .tw-card .tw-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2em .7em;
   padding: .6em 1em; background: var(--tw-state-soft); }
 .tw-card .tw-mark { display: inline-flex; width: 1.7em; height: 1.7em; border-radius: 50%;
@@ -136,6 +137,7 @@ def report_html(report: Report) -> str:
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
     parts += [_finding(remark) for remark in report.remarks]
     parts += [_resources(report), _small(words.offer(report)), _small(words.tier(report))]
+    parts.append(_small(words.judged(report)))
     label = f"Check of {report.exercise}: {words.headline(report)}"
     mark = words.STATE_MARK[report.state]
     body = "".join(parts)

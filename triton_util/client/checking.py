@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client import attempts
+from triton_util.client import attempts, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import (
@@ -21,6 +21,7 @@ from triton_util.client.report import (
 )
 from triton_util.client.text import report_text
 from triton_util.client.words import headline, summary
+from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 
@@ -29,7 +30,8 @@ from triton_util.notebook.source import Gathered, GatherError, gather, inner_fun
 class CheckResult:
     """What `check` found. `passed` is True only when every gate that ran was passed.
 
-    `judged` is False when the judge could not answer: then nothing is known of the code.
+    `judged` is False when nothing is known of the code that the notebook shows: the judge could
+    not answer, or that code was not run.
     """
 
     exercise: str
@@ -101,14 +103,33 @@ def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
 
 
 def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
-    """Gather the source and have it judged."""
+    """Gather the source and have it judged; what the text alone shows needs no judge."""
+    before = _seen_at_once(function, name, session)
+    if before is not None:
+        return before
     known = [item.name for item in exercises(judge)]
     mistake = wrong_argument(function, name, session, known)
     if mistake is not None:
         return mistake
     source = gathered(function, name, session, given_cells(name, judge))
+    behind = outdated(source, session)
+    if behind is not None:
+        return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
-    return with_places(read_report(judge.ask(request)["report"]), source)
+    report = with_places(read_report(judge.ask(request)["report"]), source)
+    return dataclasses.replace(report, judged=told(source, session))
+
+
+def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:
+    """A report that needs no judge: the stub is as it was, or Python holds something else."""
+    value = session.namespace.get(name) if isinstance(function, str) else function
+    if inner_function(value) is None or is_kernel(value):
+        return None
+    source = gathered(function, name, session)
+    behind = outdated(source, session)
+    if behind is not None:
+        return precheck.outdated_report(name, behind)
+    return precheck.untouched_report(source)
 
 
 def gathered(
@@ -208,11 +229,11 @@ def _placed(finding: Finding, gathered: Gathered) -> Finding:
 
 def _result(report: Report) -> CheckResult:
     told = f"<{report.exercise}: {headline(report)}"
-    counts = summary(report) if report.cases_total and report.state != "unjudged" else ""
+    counts = summary(report) if report.cases_total and report.counts else ""
     return CheckResult(
         exercise=report.exercise,
         passed=report.state == "passed",
-        judged=report.state != "unjudged",
+        judged=report.state in ("passed", "failed", "untouched"),
         cases_passed=report.cases_passed,
         cases_total=report.cases_total,
         findings=report.findings,

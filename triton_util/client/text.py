@@ -30,7 +30,7 @@ def report_text(report: Report) -> str:
     rows = words.resources(report)
     if rows:
         lines += ["", _table([words.RESOURCE_COLUMNS, *rows])]
-    for line in (words.offer(report), words.tier(report)):
+    for line in (words.offer(report), words.tier(report), words.judged(report)):
         if line:
             lines += ["", _wrap(line)]
     return "\n".join(lines)
