@@ -134,6 +134,14 @@ class Judge:
         """The sandbox tier that submissions run at: A enforced, B partial, C none."""
         return self._running("cpu").tier
 
+    def progress(self) -> tuple[int, int]:
+        """How many of the cases that run now are done, and how many there are; (0, 0): none.
+
+        For another thread than the one that judges.
+        """
+        workers = self._workers.get("cpu")
+        return (0, 0) if workers is None else workers.progress
+
     def judge(self, path: Path, exercise: Exercise) -> Report:
         """The report for one file and exercise. Faults of ours give an ungraded report."""
         progress = _Progress(str(path), exercise, time.perf_counter())

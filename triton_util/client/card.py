@@ -80,6 +80,7 @@ _STYLE = """
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
 .tw-card tr, .tw-card tr:nth-child(n), .tw-card tr:hover { background: none; }
 .tw-card th { color: var(--tw-muted); font-weight: 500; }
+.tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
 """
 
@@ -124,10 +125,14 @@ def frame(state: str, mark: str, verdict: str, summary: str, body: str, label: s
     )
 
 
-def waiting_html(exercise: str) -> str:
-    """The card while the judge is at work."""
+def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
+    """The card while the judge is at work; with a bar where it is known how far it is."""
     verdict = f"<code>{html.escape(exercise)}</code> is being checked …"
-    return frame("plain", "…", verdict, "", "", f"Checking {exercise}")
+    label = f"Checking {exercise}"
+    if not cases:
+        return frame("plain", "…", verdict, "", "", label)
+    bar = f'<progress max="{cases}" value="{done}" aria-label="{done} of {cases} cases"></progress>'
+    return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
 def report_html(report: Report) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,14 +60,29 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     display = Display()
     display.note(waiting_html(name), "")
     try:
-        report = report_on(function, session, judge)
+        report = report_on(function, session, judge, _shows_progress(name, display))
     except KeyboardInterrupt:
         stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
         display.show(report_html(stopped), report_text(stopped))
-        raise
+        judge.start()  # the interrupt ended the old one; the next check need not wait for it
+        raise Stopped from None
     display.show(report_html(report), report_text(report))
     attempts.record(report)
     return _result(report)
+
+
+class Stopped(KeyboardInterrupt):
+    """The stop button: cells behind this one do not run; the card has said all there is."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["The check was stopped."]
+
+
+Progress = Callable[[int, int], None]
+
+
+def _shows_progress(name: str, display: Display) -> Progress:
+    return lambda done, cases: display.note(waiting_html(name, done, cases), "")
 
 
 def name_of(function: Any) -> str:
@@ -77,11 +94,16 @@ def name_of(function: Any) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
-    """The judge's report on a function of the session; raises nothing but KeyboardInterrupt."""
+def report_on(
+    function: Any, session: Session, judge: JudgeProcess, progress: Progress | None = None
+) -> Report:
+    """The judge's report on a function of the session; raises nothing but KeyboardInterrupt.
+
+    `progress` is told how many cases are done, of how many.
+    """
     name = name_of(function)
     try:
-        return _ask(function, name, session, judge)
+        return _ask(function, name, session, judge, progress)
     except GatherError as error:
         return learners_mistake(name, "no-source", error.title, error.message, error.next_step)
     except JudgeUnavailable as error:
@@ -102,8 +124,11 @@ def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
         )
 
 
-def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
+def _ask(
+    function: Any, name: str, session: Session, judge: JudgeProcess, progress: Progress | None
+) -> Report:
     """Gather the source and have it judged; what the text alone shows needs no judge."""
+    started = time.monotonic()
     before = _seen_at_once(function, name, session)
     if before is not None:
         return before
@@ -116,8 +141,9 @@ def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Rep
     if behind is not None:
         return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
-    report = with_places(read_report(judge.ask(request)["report"]), source)
-    return dataclasses.replace(report, judged=told(source, session))
+    report = with_places(read_report(judge.ask(request, progress)["report"]), source)
+    waited = time.monotonic() - started  # as the learner has; the judge counts its own part
+    return dataclasses.replace(report, judged=told(source, session), seconds=waited)
 
 
 def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:

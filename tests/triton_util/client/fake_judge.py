@@ -95,6 +95,9 @@ def answer_check(request: dict) -> dict:
         sys.stdout.flush()
     if "JUDGE_REFUSES" in source:
         return {"ok": False, "error": "the disk is full"}
+    if "JUDGE_COUNTS" in source:
+        for done in (5, 12):
+            print(json.dumps({"progress": [done, 25]}), flush=True)
     if "JUDGE_FORGETS" in source:
         return {"ok": True, "report": {"exercise": "vector_add"}}
     return {"ok": True, "report": {**report(request), "source": source, "warmed_up": any(WARMED)}}

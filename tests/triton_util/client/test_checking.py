@@ -9,6 +9,7 @@ from nbclient import NotebookClient
 
 from triton_util import client
 from triton_util.client import hints
+from triton_util.client.card import waiting_html
 from triton_util.client import judge as judge_module
 from triton_util.client.judge import JudgeProcess
 
@@ -35,11 +36,11 @@ def test_a_failing_check(capsys):
     assert not result.passed
     assert result.judged
     assert not result
-    assert repr(result) == "<vector_add: not there yet, 11 of 25 cases passed in 0.2 s>"
+    assert repr(result).startswith("<vector_add: not there yet, 11 of 25 cases passed in ")
     line = vector_add.__code__.co_firstlineno + 1
     assert result.findings[0].where == f"{Path(__file__).name}, line {line}"
     assert result.findings[0].code_line == 'return "WRONG", x.tl.load, y'
-    assert "cases passed in 0.2 s" in told
+    assert "11 of 25 cases passed in" in told
     assert "Give `tl.load` a mask." in told
 
 
@@ -122,6 +123,39 @@ def test_faults_of_the_judge_are_one_clear_card(capsys, monkeypatch, tmp_path, w
     assert shown.count("could not be checked") == 1
     assert "no fault of your code" in shown
     assert not list((tmp_path / "home").glob("*"))
+
+
+def test_progress_is_told_while_the_judge_works(monkeypatch, tmp_path):
+    told = []
+    monkeypatch.setattr(
+        client.checking, "_shows_progress", lambda *_: lambda *count: told.append(count)
+    )
+    source = 'def vector_add(x, y):\n    return "JUDGE_COUNTS"\n'
+    assert _check_text(monkeypatch, tmp_path, source).passed
+    assert told == [(5, 25), (12, 25)]
+
+
+def test_the_card_of_a_check_at_work_shows_how_far_it_is():
+    page = waiting_html("vector_add", 5, 25)
+    assert "5 of 25 cases" in page
+    assert '<progress max="25" value="5"' in page
+    assert "<progress" not in waiting_html("vector_add")
+
+
+def test_a_stopped_check_says_so_in_one_line_and_starts_a_new_judge(capsys, monkeypatch):
+    started = []
+    monkeypatch.setattr(JudgeProcess, "start", lambda self: started.append(self))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client.checking, "report_on", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        client.check(vector_add)
+    assert stop.value._render_traceback_() == ["The check was stopped."]
+    assert stop.value.__cause__ is None
+    assert "The check was stopped." in capsys.readouterr().out
+    assert len(started) == 1
 
 
 def test_fault_of_the_client_is_one_clear_card(capsys, monkeypatch):
