@@ -18,24 +18,31 @@ _ran: dict[int, float] = {}
 def tell(texts: list[str]) -> None:
     """Take note of the texts that the notebook shows; they count for the next cell that runs."""
     global _told
-    shell = sys.modules["IPython"].get_ipython()
-    _told = shell.execution_count, tuple(texts)
+    _told = _inputs(sys.modules["IPython"].get_ipython()), tuple(texts)
 
 
 def texts(shell: Any) -> tuple[str, ...] | None:
     """What the notebook showed when the cell that runs now was sent; None: nobody told."""
-    if _told is None or _told[0] != shell.execution_count:
+    if _told is None or _told[0] != _inputs(shell) - 1:
         return None
     return _told[1]
+
+
+def _inputs(shell: Any) -> int:
+    """How many inputs there were: while no cell runs, the number that the next one will have.
+
+    IPython's own count is raised before a cell runs in some versions, and behind it in others.
+    """
+    return len(shell.history_manager.input_hist_raw)
 
 
 def watch_the_clock(shell: Any) -> None:
     """From now on note when each cell is run."""
 
     def note(_info: Any) -> None:
-        _ran[shell.execution_count] = time.time()
+        _ran[_inputs(shell)] = time.time()
 
-    _ran[shell.execution_count] = time.time()  # the cell that imports us runs already
+    _ran[_inputs(shell) - 1] = time.time()  # the cell that imports us runs already
     shell.events.register("pre_run_cell", note)
 
 

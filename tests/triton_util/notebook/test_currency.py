@@ -87,16 +87,20 @@ def test_a_cell_that_ended_before_the_definition_is_not_passed_either(tmp_path):
     ],
 )
 def test_what_the_front_end_shows_counts(tmp_path, shown, verdict, words):
-    told_ = f"shown.tell({shown!r})\n{CHECK}"
-    shown.append(told_)
-    outputs = ran(tmp_path, RIGHT, told_)
+    telling = (
+        "from triton_util.notebook import shown\n"
+        "get_ipython().events.register(\n"
+        f"    'pre_run_cell', lambda info: shown.tell({shown!r} + [info.raw_cell]))"
+    )
+    outputs = ran(tmp_path, RIGHT, telling, CHECK)[1:]
     assert verdict in card(outputs[1])
     assert words in card(outputs[1])
 
 
 def test_what_was_told_counts_for_the_next_cell_only(tmp_path):
-    outputs = ran(tmp_path, RIGHT, "shown.tell(['x = 1'])", CHECK)
-    assert "passed" in card(outputs[2])
+    told_before = "get_ipython().run_cell(\"shown.tell(['x = 1'])\", store_history=False)"
+    outputs = ran(tmp_path, RIGHT, told_before, "1", CHECK)
+    assert "passed" in card(outputs[3])
 
 
 def test_an_outdated_check_and_a_stub_are_no_attempts(tmp_path):
