@@ -115,7 +115,9 @@ def first_checks() -> tuple[float, float, float]:
         report, first = check_once(right, judge)
     finally:
         judge.close()
-    print(f"first check, judge warmed up:    {first:6.2f} s, {report.state} ({warming:.1f} s to warm)")
+    print(
+        f"first check, judge warmed up:    {first:6.2f} s, {report.state} ({warming:.1f} s to warm)"
+    )
     return untouched, cold, first
 
 
