@@ -36,7 +36,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_util import check, hint, progress, quiz"""
+from triton_util import check, hint, progress, quiz, speed"""
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
 
@@ -44,9 +44,10 @@ FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab,
 def setup_source(settings: Settings) -> str:
     """The set-up cell, which works on a laptop, on a cluster and in Colab.
 
-    What it does on every machine alike stands in `triton_util.client.setup`. The course is installed only in Colab, whose kernel has imported `google.colab`, and
-    only when it is missing; elsewhere a missing course is said in one line. Colab's torch
-    stays, which its driver and its other packages count on: where it is too old, pip refuses.
+    What it does on every machine alike stands in `triton_util.client.setup`. The course is
+    installed only in Colab, whose kernel has imported `google.colab`, and only when it is
+    missing; elsewhere a missing course is said in one line. Colab's torch stays, which its
+    driver and its other packages count on: where it is too old, pip refuses.
     """
     return _SETUP.format(address=settings.address, branch=settings.branch)
 

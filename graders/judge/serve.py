@@ -120,9 +120,13 @@ class Server:
             }
             for exercise in discovery.exercises().values()
         ]
-        lessons = [slug for slug in discovery.lessons() if discovery.quiz(slug)]
+        lessons = {slug: len(discovery.quiz(slug)) for slug in discovery.lessons()}
         given = {lesson: sorted(found) for lesson, found in fingerprints().items()}
-        return {"exercises": listed, "quizzes": lessons, "given": given}
+        return {
+            "exercises": listed,
+            "quizzes": {slug: count for slug, count in lessons.items() if count},
+            "given": given,
+        }
 
 
 def _refusal(error: str) -> Answer:

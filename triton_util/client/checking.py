@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client import attempts, precheck
+from triton_util.client import attempts, hints, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import (
@@ -67,6 +67,7 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
         judge.start()  # the interrupt ended the old one; the next check need not wait for it
         raise Stopped from None
     display.show(report_html(report), report_text(report))
+    hints.follow(name)
     attempts.record(report)
     return _result(report)
 
@@ -132,8 +133,7 @@ def _ask(
     before = _seen_at_once(function, name, session)
     if before is not None:
         return before
-    known = [item.name for item in exercises(judge)]
-    mistake = wrong_argument(function, name, session, known)
+    mistake = wrong_argument(function, name, session, exercises(judge))
     if mistake is not None:
         return mistake
     source = gathered(function, name, session, given_cells(name, judge))
@@ -188,15 +188,18 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     ]
 
 
-def quiz_lessons(judge: JudgeProcess) -> list[str]:
-    """The lessons that have a quiz; a lesson can have one without having an exercise."""
+def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
+    """How many questions each lesson has that has a quiz."""
     answer = judge.ask({"op": "exercises"})
-    lessons = dict.fromkeys(str(item["lesson"]) for item in answer["exercises"])
-    return list(answer.get("quizzes") or lessons)
+    return {str(lesson): int(count) for lesson, count in answer.get("quizzes", {}).items()}
 
 
-def wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
-    """A report when `function` is nothing that can be checked."""
+def wrong_argument(
+    function: Any, name: str, session: Session, listed: list[attempts.Listed]
+) -> Report | None:
+    """A report when `function` is nothing that can be checked; names what the lessons ask for."""
+    known = [item.name for item in listed]
+    asked = [item.name for item in listed if item.number]
     if isinstance(function, str) and name not in session.namespace and name in known:
         return learners_mistake(
             name,
@@ -216,7 +219,7 @@ def wrong_argument(function: Any, name: str, session: Session, known: list[str])
             f"`{name}` is the kernel",
             "`check` takes the launcher: the plain Python function that allocates the result and "
             "launches the kernel.",
-            f"Check one of: {', '.join(known)}.",
+            f"Check one of: {', '.join(asked)}.",
         )
     if inner_function(function) is None and not isinstance(function, str):
         return learners_mistake(
@@ -226,14 +229,14 @@ def wrong_argument(function: Any, name: str, session: Session, known: list[str])
             f"`check` was given a value of type {type(function).__name__}.",
             "Give it the launcher itself, without calling it: `check(vector_add)`.",
         )
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, asked, n=1)
     guess = f"Did you mean `{near[0]}`? " if near else ""
     return learners_mistake(
         name,
         "unknown-exercise",
         f"There is no exercise called `{name}`",
         "An exercise is found by the name of its launcher.",
-        f"{guess}The exercises are: {', '.join(known)}.",
+        f"{guess}The exercises are: {', '.join(asked)}.",
     )
 
 

@@ -77,7 +77,8 @@ class JudgeProcess:
     ) -> dict[str, Any]:
         """The answer to one request. Raises JudgeUnavailable when there is none to be had.
 
-        `progress` is told how many cases are done, of how many, while they run. An interrupt (the notebook's stop button) ends the judge and is passed on.
+        `progress` is told how many cases are done, of how many, while they run. An interrupt
+        (the notebook's stop button) ends the judge and is passed on.
         """
         with self._lock:
             if not self._alive():

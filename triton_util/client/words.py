@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from triton_util.client.report import GATE_NAMES, Report
 
+
+class NotThere(ValueError):  # noqa: N818 - says what was asked for
+    """Somebody asked for an exercise, a hint or a question that there is not."""
+
+
 GATE_MEANING = {
     "read": "the code is there, and the work is done in Triton",
     "compile": "every kernel compiles for a GPU",

@@ -19,7 +19,11 @@ QUESTIONS = [
         "prompt": "Why is there a `mask`?",
         "choices": [
             {"text": "For speed", "answer": "It costs a little.", "right": False},
-            {"text": "The last block may be too long", "answer": "Yes.", "right": True},
+            {
+                "text": "The last block may be too long",
+                "answer": "Yes: there may be fewer elements.",
+                "right": True,
+            },
         ],
     }
 ]
@@ -71,7 +75,7 @@ def answer(request: dict) -> dict:
             WARMED.append(True)
             return {"ok": True}
         case "exercises":
-            return {"ok": True, "exercises": EXERCISES}
+            return {"ok": True, "exercises": EXERCISES, "quizzes": {"vector_add": 1}}
         case "hints":
             return {"ok": True, "hints": ["Think of the `last` block.", "A mask.", "offsets < n"]}
         case "quiz":

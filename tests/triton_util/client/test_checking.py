@@ -9,8 +9,8 @@ from nbclient import NotebookClient
 
 from triton_util import client
 from triton_util.client import hints
-from triton_util.client.card import waiting_html
 from triton_util.client import judge as judge_module
+from triton_util.client.card import waiting_html
 from triton_util.client.judge import JudgeProcess
 
 FAKE = (sys.executable, "-P", str(Path(__file__).with_name("fake_judge.py")))
@@ -21,7 +21,7 @@ def fake_judge(monkeypatch, tmp_path):
     process = JudgeProcess(FAKE, seconds=20)
     monkeypatch.setattr(judge_module, "_shared", process)
     monkeypatch.setenv("TILEWISE_HOME", str(tmp_path / "home"))
-    hints.forget()
+    hints.follow("")
     yield process
     process.close()
 
@@ -195,17 +195,40 @@ def test_hints_and_quiz_in_text(capsys):
     client.hint("vector_add", 1)
     assert "Think of the `last` block." in capsys.readouterr().out
     client.quiz("vector_add")
-    assert "b) The last block may be too long" in capsys.readouterr().out
-    client.quiz("vector_add", 1, "b")
-    assert "✓ Right. Yes." in capsys.readouterr().out
-    for wrong in (
-        lambda: client.hint("nothing"),
-        lambda: client.hint("vector_add", 9),
-        lambda: client.quiz("nothing"),
-        lambda: client.quiz("vector_add", 7, "a"),
-    ):
-        with pytest.raises(ValueError, match=r"there are|hints 1 to 3|questions 1 to 1"):
-            wrong()
+    shown = capsys.readouterr().out
+    right = next(line for line in shown.splitlines() if "The last block may be too long" in line)
+    client.progress()
+    assert "○ quiz: 0 of 1 questions right" in capsys.readouterr().out
+    client.quiz("vector_add", 1, right.strip()[0])
+    assert capsys.readouterr().out == "✓ Right. There may be fewer elements.\n"
+    client.progress()
+    assert "✓ quiz: 1 of 1 questions right" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: client.hint("vectoradd"), "There is no exercise `vectoradd`. Did you mean"),
+        (lambda: client.hint("vector_add", 9), "has the hints 1 to 3, and no hint 9"),
+        (lambda: client.hint("ahead"), "There is no exercise `ahead`"),
+        (lambda: client.hint(), "Say of which exercise"),
+        (lambda: client.quiz("nothing"), "There is no lesson with a quiz `nothing`"),
+        (lambda: client.quiz("vector_add", 7, "a"), "has the questions 1 to 1"),
+        (lambda: client.quiz("vector_add", 1, "z"), "has the choices a, b"),
+    ],
+)
+def test_what_there_is_not_is_said_and_no_error(capsys, call, words):
+    call()
+    assert words in capsys.readouterr().out
+
+
+def test_hint_follows_the_last_check_and_goes_on_after_a_restart(capsys):
+    client.check(vector_add)
+    client.hint()
+    assert "Hint 1 of 3 for vector_add" in capsys.readouterr().out
+    hints.follow("")  # as in a kernel that has just started
+    client.hint("vector_add")
+    assert "Hint 2 of 3 for vector_add" in capsys.readouterr().out
 
 
 def test_hint_without_a_judge_is_a_card(capsys, monkeypatch):

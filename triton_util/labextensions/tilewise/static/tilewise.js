@@ -4,6 +4,9 @@
  *   then its check.
  * - Before a cell that checks is run, the kernel is told the texts of all code cells, so that no
  *   verdict is given on code that the notebook does not show (triton_util/notebook/shown.py).
+ * - A verdict is announced to screen readers.
+ * - A widget of a notebook that was opened again, which has no kernel any more, is shown as the
+ *   picture and the text that lie beside it in the output.
  * - Where a kernel was restarted and a cell of the course is run, the set-up cell is offered.
  *
  * package.json switches nbgrader's buttons off wherever this extension is loaded, which is where
@@ -40,6 +43,42 @@
       store_history: false,
       stop_on_error: false
     });
+  }
+
+  function announce(cell) {
+    const card = cell.node.querySelector(".tw-card");
+    if (!card) return;
+    let region = document.getElementById("tw-announced");
+    if (!region) {
+      region = document.createElement("div");
+      region.id = "tw-announced";
+      region.setAttribute("role", "status");
+      region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+      document.body.append(region);
+    }
+    const title = card.querySelector(".tw-title");
+    region.textContent = `${card.getAttribute("aria-label")}. ${title ? title.textContent : ""}`;
+  }
+
+  async function showInstead(panel, child, output) {
+    const renderer = panel.content.rendermime.createRenderer("text/html");
+    await renderer.renderModel(output);
+    const note = document.createElement("p");
+    note.textContent = "Run this cell again for its controls.";
+    note.style.margin = "0 0 .3em";
+    child.querySelector(".jp-OutputArea-output").replaceChildren(note, renderer.node);
+  }
+
+  function mendWidgets(panel) {
+    for (const cell of panel.content.widgets.filter(isCode)) {
+      cell.outputArea.node.querySelectorAll(":scope > .jp-OutputArea-child").forEach((child, i) => {
+        if (child.dataset.twMended || !/Error displaying widget/.test(child.textContent)) return;
+        const output = cell.outputArea.model.get(i);
+        if (!output?.data["text/html"]) return;
+        child.dataset.twMended = "yes";
+        showInstead(panel, child, output);
+      });
+    }
   }
 
   /* What one press of the button runs, by number: the set-up where it has not run, what is new in
@@ -112,10 +151,17 @@
         if (success && isCode(cell)) ran.add(cell.model.id);
         const unknown = error?.errorName === "NameError" && OF_THE_COURSE.exec(error.errorValue);
         const panel = panelOf(tracker, notebook);
+        if (isCode(cell) && CHECKS.test(source(cell))) setTimeout(announce, 300, cell);
         if (unknown && panel) offerSetup(panel, unknown[1]);
       });
       tracker.widgetAdded.connect((_, panel) => {
         const forget = () => panel.content.widgets.forEach(cell => ran.delete(cell.model.id));
+        let waiting = false;
+        new MutationObserver(() => {
+          if (waiting) return;
+          waiting = true;
+          setTimeout(() => { waiting = false; if (!panel.isDisposed) mendWidgets(panel); }, 200);
+        }).observe(panel.content.node, { childList: true, subtree: true });
         panel.sessionContext.kernelChanged.connect(forget);
         panel.sessionContext.statusChanged.connect((_, status) => {
           if (/restarting/.test(status)) forget();
