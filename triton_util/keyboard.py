@@ -15,10 +15,12 @@ from triton_util.theme import variables_css
 
 _KEYS_CLASS = "tw-keys"
 # The caret that ipywidgets draws is black in the dark, too; the browser's own follows the theme.
+# A wide table in a widget would push the text beside it out of a narrow page.
 _CSS = """
 .tw-keys.tw-keys.tw-keys .widget-dropdown > select,
 .tw-keys.tw-keys.tw-keys .jupyter-widget-dropdown > select {
   background-image: none; appearance: auto; }
+.tw-keys .widget-html, .tw-keys .widget-html-content { min-width: 0; max-width: 100%; }
 """
 _ON_LOAD = """
 const box = this.closest('.tw-keys');

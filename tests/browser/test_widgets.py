@@ -108,6 +108,7 @@ def test_nothing_is_cut_on_a_narrow_page(page, shots):
             [
                 *found(page, EXPLORER, ".widget-readout"),
                 *found(page, PROGRESS, "td:nth-child(3)"),
+                *found(page, TRACE, ".tw-trace"),
             ],
         )
         assert max(right) <= 1, f"{width} px: {max(right):.0f} px stand outside"
