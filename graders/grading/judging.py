@@ -21,7 +21,7 @@ from graders.judge.report import GateStatus
 from graders.judge.sandbox import folders
 
 if TYPE_CHECKING:
-    from graders.judge.pipeline import Mode
+    from graders.judge.runtime import Mode
 
 STORE = Path(".tilewise") / "marks"  # in the course folder
 MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run

@@ -13,6 +13,7 @@ from typing import Any
 from triton_util.client import attempts, hints, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
     MalformedReport,
@@ -22,7 +23,6 @@ from triton_util.client.report import (
     read_report,
 )
 from triton_util.client.text import report_text
-from triton_util.client.words import headline, summary
 from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel

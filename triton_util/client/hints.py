@@ -6,7 +6,7 @@ import html
 
 from triton_util.client import remembered
 from triton_util.client.card import frame, prose
-from triton_util.client.words import NotThere
+from triton_util.client.phrases import NotThere
 
 _last = ""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from triton_util.client import remembered
 from triton_util.client.card import frame, inline, prose
-from triton_util.client.words import NotThere
+from triton_util.client.phrases import NotThere
 from triton_util.keyboard import keeps_its_keys, keys_html
 
 LETTERS = "abcdefgh"

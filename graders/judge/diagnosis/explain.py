@@ -12,7 +12,7 @@ import torch
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
@@ -38,7 +38,7 @@ class Difference:
     """A known reason why a GPU gives another result, and the line of the kernel, if any."""
 
     code: str
-    words: Words
+    text: FindingText
     line: int | None = None
 
 
@@ -80,7 +80,7 @@ def explain(
             best = max(found, key=lambda m: (votes[m.code], m.code not in refuted, order[m.code]))
             causes.append((failure, best, best.code))
         else:
-            causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
+            causes.append((failure, None, _generic_text(failure, _generic_fault(failure))[0]))
     causes = _telling(causes)
     weight = Counter(code for _, cause, code in causes if cause is None)
     weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
@@ -175,14 +175,19 @@ def _refuted(
     small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
     equal = Counter(votes.values())
     tied = [m for m in exercise.misconceptions if votes[m.code] and equal[votes[m.code]] > 1]
-    return {m.code for m in tied if any(would_fail(m, args, want) for args, want in small)}
+    return {
+        m.code
+        for m in tied
+        if any(would_fail(m, args, want) for args, want in small if m.result in (None, want.result))
+    }
 
 
 def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
     if failure.difference is not None:
         return []
-    slack = failure.expectation.slack
-    return [m for m in asked if shows(m, failure.evidence, slack)]
+    slack, result = failure.expectation.slack, failure.expectation.result
+    fitting = [m for m in asked if m.result in (None, result)]
+    return [m for m in fitting if shows(m, failure.evidence, slack)]
 
 
 def _misconception_finding(
@@ -205,15 +210,15 @@ def _misconception_finding(
 
 def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding:
     fault = _generic_fault(failure)
-    code, words = _generic_words(failure, fault)
+    code, text = _generic_text(failure, fault)
     return Finding(
         gate=gate,
         code=code,
-        title=words.title,
-        message=f"{words.message}\n\n{_detail(exercise, failure, fault)}".strip(),
+        title=text.title,
+        message=f"{text.message}\n\n{_detail(exercise, failure, fault)}".strip(),
         line=_line(failure, fault),
         case=_case_name(failure),
-        next_step=words.next_step,
+        next_step=text.next_step,
         picture=_picture(failure),
         original=_original(failure, fault),
     )
@@ -223,42 +228,42 @@ def _generic_fault(failure: Failure) -> Fault | None:
     return _telling_fault(failure, frozenset())
 
 
-def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
+def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingText]:
     if failure.difference is not None:
-        return failure.difference.code, failure.difference.words
+        return failure.difference.code, failure.difference.text
     if failure.status == "wrong-return":
-        return "wrong-return", _wrong_return_words(failure)
+        return "wrong-return", _wrong_return_text(failure)
     if failure.error is not None and failure.error.code in generic.FAULTS:
-        return failure.error.code, _error_words(failure.error, failure.hidden)
+        return failure.error.code, _error_text(failure.error, failure.hidden)
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
-        return "raised", _raised_words(failure)
+        return "raised", _raised_text(failure)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
     for pattern in PATTERNS:
         if failure.wrong is not None and pattern.shows(failure.evidence, failure.wrong):
-            return pattern.code, pattern.words
+            return pattern.code, pattern.text
     if serious and fault is not None:
         return fault.code, generic.FAULTS[fault.code]
     return VAGUE, generic.WRONG_VALUES
 
 
-def _error_words(error: Fault, hidden: bool) -> Words:
+def _error_text(error: Fault, hidden: bool) -> FindingText:
     """What to do about an error in a kernel depends on the error; of hidden cases it is not said,
     because a submission could speak through it.
     """
-    words = generic.FAULTS[error.code]
+    text = generic.FAULTS[error.code]
     told = error.code == "kernel-error" and error.cause and not hidden
-    return replace(words, next_step=error.cause) if told else words
+    return replace(text, next_step=error.cause) if told else text
 
 
-def _raised_words(failure: Failure) -> Words:
+def _raised_text(failure: Failure) -> FindingText:
     """An error in the launcher. One is common: a copied line that asks for a GPU."""
     error = failure.error
     needs_gpu = error is not None and "CUDA" in error.message and not failure.hidden
-    return Words(
+    return FindingText(
         "The launcher stops with an error",
         "",
         "Allocate where the inputs are, wherever that is: torch.empty_like(x), or "
@@ -268,14 +273,17 @@ def _raised_words(failure: Failure) -> Words:
     )
 
 
-def _wrong_return_words(failure: Failure) -> Words:
+def _wrong_return_text(failure: Failure) -> FindingText:
     title = "The launcher returns the wrong thing"
     advice = "Look at the line that allocates the output and at the return statement."
     if failure.hidden:
-        return Words(title, "It must return a new tensor of the right shape and dtype.", advice)
+        return FindingText(
+            title, "It must return a new tensor of the right shape and dtype.", advice
+        )
     dtype = tensors.dtype_word(failure.expectation.dtype)
-    want = f"of shape {failure.expectation.shape} and dtype {dtype}"
-    return Words(title, f"It must return a new tensor {want}, but {failure.returned}.", advice)
+    named = f"{failure.expectation.name}, " if failure.expectation.name else ""
+    want = f"{named}a new tensor of shape {failure.expectation.shape} and dtype {dtype}"
+    return FindingText(title, f"It must return {want}, but {failure.returned}.", advice)
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
@@ -313,6 +321,8 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
+    if failure.expectation.name:
+        said.append(f"Of the results, {failure.expectation.name} is looked at here.")
     if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:

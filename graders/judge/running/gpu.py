@@ -13,12 +13,13 @@ from typing import Any
 import torch
 
 from graders.judge.cases.compare import widened
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Difference, Failure, explain
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference
 from graders.judge.running.interpret import RunResult, collect, run_plan
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 
 REPEATS = 4  # of a failing case: does its result change from run to run?

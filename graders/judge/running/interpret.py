@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from graders.judge.cases import tensors
-from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.cases.compare import Expectation, wrong_elements
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.records import Case, Evidence, Exercise, Fault, GraderError
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.records import Evidence, Fault, GraderError
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
@@ -35,25 +35,6 @@ class RunResult:
         return {
             failure.case.part for failure in self.failures if not (public_only and failure.hidden)
         }
-
-
-def prepare(
-    exercise: Exercise, cases: Sequence[Case], hidden: bool, first: int = 0
-) -> list[Prepared]:
-    """Build the tensors and run the reference; an error here is ours, never the learner's.
-
-    The cases are numbered from `first`.
-    """
-    prepared = []
-    for number, case in enumerate(cases, first):
-        try:
-            args = tensors.build(case)
-            prepared.append(Prepared(case, args, expect(exercise, args), hidden, number))
-        except Exception as error:
-            raise GraderError(
-                f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
-            ) from error
-    return prepared
 
 
 def run_cases(
@@ -84,17 +65,20 @@ def run_plan(
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
     """Judge what became of each case; a case that has failed once is not looked at again."""
     result = RunResult()
-    failed: set[str] = set()
+    failed: set[tuple[str, int]] = set()
     for (item, schedule), outcome in zip(plan, outcomes, strict=True):
-        if outcome.status == "not-run" or item.case.name in failed:
+        key = item.case.name, item.expectation.result
+        if outcome.status == "not-run" or key in failed:
             continue
         result.outcomes.append((item, outcome))
         failure = judge_outcome(item, outcome, schedule)
         if failure is not None:
-            failed.add(item.case.name)
+            failed.add(key)
             result.failures.append(failure)
     ran = {id(item): item for item, _ in result.outcomes}
-    result.passed = [item for item in ran.values() if item.case.name not in failed]
+    result.passed = [
+        item for item in ran.values() if (item.case.name, item.expectation.result) not in failed
+    ]
     return result
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
+from graders.judge.cases.prepared import Prepared
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -21,13 +21,14 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
+    Value,
     all_steps,
     kernel_to_json,
     ref_of,
     steps_to_json,
     tensors_in,
 )
-from graders.judge.records import Case, Fault
+from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.report_reader import text as plain_text
@@ -40,20 +41,6 @@ _ENDINGS: dict[str, protocol.Status] = {
     "exited": "exited",
 }
 MOST_TEXT = 2_000  # characters of an error
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A case with its tensors and what it must give. Built once, used for every submission.
-
-    `number` is its place among all the cases that a launcher is called for.
-    """
-
-    case: Case
-    args: tuple[Any, ...]
-    expectation: Expectation
-    hidden: bool
-    number: int
 
 
 class PlannedJobs:
@@ -79,7 +66,7 @@ class PlannedJobs:
             return known
         expected = item.expectation
         return Job(
-            work=self.work(case),
+            work=self.work(case, result_of(case, expected)),
             args=item.args,
             out_shape=expected.shape,
             out_dtype="any-integer" if expected.any_integer else expected.dtype,
@@ -98,14 +85,14 @@ class PlannedJobs:
             return Outcome("not-run")
         return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
-    def work(self, case: CasePlan) -> Work:
+    def work(self, case: CasePlan, result: Value) -> Work:
         """The steps of a case, with those that make older memory which it uses."""
         return Work(
             source=self.source,
             filename=FILENAME,
             kernels=self._kernels,
             steps=steps_to_json(case.steps),
-            result=case.result,
+            result=result,
             inputs=case.inputs,
             earlier=steps_to_json(list(self._making(_foreign(case)))),
             keep=self._kept,
@@ -189,11 +176,29 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
     return Outcome(status, error=fault)
 
 
+def result_of(case: CasePlan, expectation: Expectation) -> Value:
+    """What the launcher returned; of several results, the one that is expected.
+
+    None where it did not return as many.
+    """
+    if not expectation.names:
+        return case.result
+    listed = case.result.get("tuple") if isinstance(case.result, dict) else None
+    if not isinstance(listed, list) or len(listed) != len(expectation.names):
+        return None
+    return listed[expectation.result]
+
+
 def _complaint(case: CasePlan, expectation: Expectation) -> str:
     """Why the result cannot be one, in words that follow "but"; empty if it can."""
-    out = ref_of(case.result)
+    result = result_of(case, expectation)
+    out = ref_of(result)
+    if expectation.names and result is None:
+        names = " and ".join(expectation.names)
+        returned = _describe_result(case.result)
+        return f"it returned {returned}, where {len(expectation.names)} are expected: {names}"
     if out is None:
-        return f"it returned {_in_words(case.result)}"
+        return f"it returned {_describe_result(result)}"
     if out.shape != tuple(expectation.shape):
         return (
             f"it returned a tensor of shape {out.shape}, "
@@ -237,7 +242,7 @@ def _contiguous(ref: TensorRef) -> bool:
     return True
 
 
-def _in_words(value: Any) -> str:
+def _describe_result(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, dict) and "tuple" in value:

@@ -19,9 +19,10 @@ from typing import Any
 
 import torch
 
+from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
 from graders.judge.report import Finding
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Workers
 
 FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"

@@ -23,8 +23,8 @@ from graders.judge.cases.compare import Expectation, expect, wrong_elements
 from graders.judge.plan.steps import ref_of
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
-from graders.judge.running.gpu_lock import turn
-from graders.judge.running.jobs import PlannedJobs
+from graders.judge.running.gpu_lock import hold_gpu
+from graders.judge.running.jobs import PlannedJobs, result_of
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
@@ -94,9 +94,9 @@ class Stopwatch:
             return None
         nothing = Speed(work.name, _gpu_name(), 0.0, 0.0, 0.0, 0, sum(p for _, p in bars), "")
         try:
-            with turn(alone=False):
+            with hold_gpu(exclusive=False):
                 inputs = self._prepared(exercise, work)
-            with turn(alone=True):
+            with hold_gpu(exclusive=True):
                 mine, theirs = self._both(submission, load(model, exercise), exercise, inputs, work)
         except Exception as error:  # ours, whatever it is: it takes nothing from the grade
             return replace(nothing, problem=f"it could not be measured ({error})")
@@ -148,12 +148,13 @@ class Stopwatch:
     ) -> TimedRun:
         captured = self._captured(submission, exercise, [Case(work.name, work.args)])
         case = captured.case(0)
-        if case is None or case.raised is not None or ref_of(case.result) is None:
+        result = None if case is None else result_of(case, inputs.expectations[0])
+        if case is None or case.raised is not None or ref_of(result) is None:
             return TimedRun(
                 0.0, 0.0, 1.0, 0.0, "the launcher does not come to a result at this size"
             )
         planned = PlannedJobs(submission.source, captured)
-        jobs = jobs_of(planned.work(case), inputs, work)
+        jobs = jobs_of(planned.work(case, result), inputs, work)
         outcomes, windows = self._workers.clocked(jobs, stop_on=_ENDS, seconds=2 * JOB_SECONDS)
         run = read(outcomes, inputs, windows, (FEWEST_CALLS, FEWEST_CALLS + calls(work)))
         return replace(run, when=time.monotonic())
@@ -168,7 +169,7 @@ def prepare(exercise: Exercise, work: Workload) -> Inputs:
     sets = tuple(
         tensors.build(Case(work.name, work.args, seed=seed + number)) for number in range(2)
     )
-    expectations = tuple(expect(exercise, _to_gpu(args)) for args in sets)
+    expectations = tuple(expect(exercise, _to_gpu(args))[0] for args in sets)
     return Inputs((sets[0], sets[1]), (expectations[0], expectations[1]))
 
 

@@ -11,8 +11,8 @@ from triton_util.interpreter.watchers.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
 from triton_util.tracing.record import Record
+from triton_util.tracing.text import intensity_text, traffic_rows
 from triton_util.tracing.traced import Argument, Touch, Traced
-from triton_util.tracing.words import intensity_text, traffic_rows
 
 PRELUDE = (
     "import torch\nfrom tests.triton_util.tracing.traced_kernels import *\n"
