@@ -58,7 +58,7 @@ def test_help_lists_each_public_target() -> None:
 
 @needs_make
 def test_lab_opens_the_tour_with_the_extension_of_the_course() -> None:
-    started = next(line for line in make("--dry-run", "lab").splitlines() if "jupyter lab" in line)
+    started = next(line for line in make("--dry-run", "lab").splitlines() if "--LabApp" in line)
     assert (ROOT / "lessons" / "00_tour.ipynb").is_file()
     assert "--LabApp.default_url=/lab/tree/00_tour.ipynb" in started
     found = re.search(r"extra_labextensions_path=(\S+)", started)

@@ -95,8 +95,7 @@ class Workers:
         self._found: Mapping[str, Any] = {}
         self._errors = -1  # what the warm process writes on stderr
         self._lock = threading.Lock()
-        self._finished = 0
-        self._jobs = 0
+        self._finished, self._jobs = 0, 0
         self._batch: Batch | None = None
 
     def __enter__(self) -> Self:
@@ -156,26 +155,15 @@ class Workers:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many of the jobs that run now are done, and how many there are.
-
-        For another thread than the one that runs them, and for people only: what the worker
-        writes about itself is counted as it stands.
-        """
-        batch, done = self._batch, self._finished
-        with contextlib.suppress(OSError):  # the batch was closed in this moment
-            jobs = range(len(batch.plan.jobs) if batch is not None else 0)
-            for index in jobs:
-                if batch is None or batch.header(index).state != protocol.DONE:
-                    break
-                done += 1
-        return min(done, self._jobs), self._jobs
+        """How many of the jobs that run now are done, and how many there are; for people only."""
+        batch = self._batch
+        return self._finished + (batch.done() if batch is not None else 0), self._jobs
 
     def _run_fork(self, jobs: Sequence[Job], seconds: float) -> tuple[list[Outcome], float]:
         """Outcomes of at least the first of the jobs, and the seconds that it took."""
         started = time.monotonic()
-        batch = Batch(jobs, seconds)
+        self._batch = batch = Batch(jobs, seconds)
         try:
-            self._batch = batch
             ending = self._exchange(batch)
             outcomes = _finished(batch, jobs)
             if len(outcomes) < len(jobs) and not _left_early(batch, ending, len(outcomes)):
