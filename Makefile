@@ -28,9 +28,9 @@ PORT ?= 8888
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-lab: $(READY) build ## open JupyterLab on the first lesson
+lab: $(READY) build ## open JupyterLab on the tour, lesson 00
 	@mkdir -p $(WORK) && for lesson in lessons/*.ipynb; do [ -e $(WORK)/$$(basename $$lesson) ] || cp $$lesson $(WORK)/; done
-	$(BIN)/jupyter lab $(ROOT_FLAG) --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir=$(WORK) --LabApp.default_url=/lab/tree/01_vector_add.ipynb $(LAB_FLAGS)
+	$(BIN)/jupyter lab $(ROOT_FLAG) --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir=$(WORK) --LabApp.default_url=/lab/tree/00_tour.ipynb --LabApp.extra_labextensions_path=$(CURDIR)/triton_util/labextensions $(LAB_FLAGS)
 
 test: $(READY) browser ## run the tests; kernels are judged where something changed, and a sample
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

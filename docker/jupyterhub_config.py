@@ -16,7 +16,7 @@ c.Authenticator.allowed_users = LEARNERS | INSTRUCTORS
 c.Authenticator.admin_users = INSTRUCTORS
 c.LocalAuthenticator.create_system_users = True
 
-c.Spawner.default_url = "/lab/tree/my_lessons/01_vector_add.ipynb"
+c.Spawner.default_url = "/lab/tree/my_lessons/00_tour.ipynb"
 c.Spawner.cmd = ["lab-entrypoint", "jupyterhub-singleuser"]
 c.Spawner.environment = {
     "TILEWISE_LESSONS": "/opt/lessons",

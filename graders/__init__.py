@@ -22,7 +22,10 @@ All exceptions of the house, here and in `triton_util`:
     │   ├── NoGpuError           timing was asked for without a GPU
     │   ├── StopwatchError       a simulated stopwatch was used as none can be
     │   └── CannotCheckError     `tilewise run` cannot check this program here
+    ├── KeyboardInterrupt
+    │   └── Stopped              the learner stopped a check, whose card has said so
     ├── ValueError
+    │   ├── NotThere             a learner's: an exercise, a hint, a question that there is not
     │   ├── ConditionError       a learner's: no condition of print_if and breakpoint_if
     │   ├── MarkError            an author's: a lesson names a measured figure that is not there
     │   └── PlanError            what captured a launcher sent no launch plan

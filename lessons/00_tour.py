@@ -6,7 +6,7 @@
 # words, what is wrong and where. You need no GPU: kernels also run on the CPU, in an
 # *interpreter*. Where there is a GPU, the same notebooks use it.
 #
-# In this tour nothing is graded. You check your machine, see a kernel run, see one check fail
+# In this tour nothing is graded, and its one exercise is solved for you. You check your machine, see a kernel run, see one check fail
 # and one pass. It takes about ten minutes. Click into a cell and press Shift+Enter to run it and
 # go on to the next.
 
@@ -101,29 +101,19 @@ print(explore.blocks_1d_text(n_elements=10, BLOCK_SIZE=4, pid=2))
 # kernel on many inputs: tiny, empty, odd lengths, several number formats. It does so in a process
 # of its own, so nothing that your kernel does can harm the notebook.
 #
-# Here is a copy kernel with a mistake in its *launcher*, the function that starts the programs.
-# **Predict** what the judge will say. (The first check of a session takes a few seconds to start
-# the judge.)
+# Here is a launcher for the kernel above: the function that starts its programs. It holds a
+# mistake. **Predict** what the judge will say.
 
 # %%
-@triton.jit
-def copy_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
-    pid = tl.program_id(axis=0)
-    offsets = pid.to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    mask = offsets < n_elements
-    x = tl.load(x_ptr + offsets, mask=mask)
-    tl.store(output_ptr + offsets, x, mask=mask)
-
-
-def copy(x):
+def double(x):
     output = torch.empty_like(x)
     n_elements = x.numel()
     grid = (n_elements // 1024,)
-    copy_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)
+    double_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)
     return output
 
 
-check(copy)
+check(double)
 
 # %% [markdown]
 # Read the card from the top: the gates, the first case that failed, what happened, the next step.
@@ -131,22 +121,22 @@ check(copy)
 # 1,500 only one: what comes after the first 1,024 is never written. The mend is to round up:
 
 # %%
-def copy(x):
+def double(x):
     output = torch.empty_like(x)
     n_elements = x.numel()
     grid = (triton.cdiv(n_elements, 1024),)
-    copy_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)
+    double_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)
     return output
 
 
-check(copy)
+check(double)
 
 # %% [markdown]
 # **Hints.** Each exercise has three, from a nudge to nearly the line. Each call of `hint` with the
 # exercise's name gives the next one:
 
 # %%
-hint("copy")
+hint("double")
 
 # %% [markdown]
 # **Quiz.** A few questions at the end of each lesson, with an answer to each choice, also to the

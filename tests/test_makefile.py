@@ -56,6 +56,16 @@ def test_help_lists_each_public_target() -> None:
     assert set(phony[1].split()) == TARGETS
 
 
+@needs_make
+def test_lab_opens_the_tour_with_the_extension_of_the_course() -> None:
+    started = next(line for line in make("--dry-run", "lab").splitlines() if "--LabApp" in line)
+    assert (ROOT / "lessons" / "00_tour.ipynb").is_file()
+    assert "--LabApp.default_url=/lab/tree/00_tour.ipynb" in started
+    found = re.search(r"extra_labextensions_path=(\S+)", started)
+    assert found
+    assert (Path(found[1]) / "tilewise" / "package.json").is_file()
+
+
 def test_nothing_is_installed_as_root_unless_asked() -> None:
     for line in MAKEFILE.splitlines():
         if "apt-get install" in line:

@@ -1,19 +1,50 @@
-"""Keys in widgets: without help JupyterLab takes them for its own shortcuts.
+"""Keys and names in widgets: what those of ipywidgets lack.
 
-An arrow key in a list would move to another cell, a digit would turn the cell into a heading;
+JupyterLab takes keys for its own shortcuts. An arrow key in a list would move to another cell, a
+digit would turn the cell into a heading;
 and the radio buttons of ipywidgets have no name, so that arrow keys do not lead from one to the
-next. Python cannot set attributes of a widget's element; a style element can, when it loads.
+next. The handles of sliders have no name, and the value beside them is a second stop for Tab.
+Python cannot set attributes of a widget's element; a style element can, when it loads.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from triton_util.theme import variables_css
+
 _KEYS_CLASS = "tw-keys"
+# The caret that ipywidgets draws is black in the dark, too; the browser's own follows the theme.
+# A wide table in a widget would push the text beside it out of a narrow page.
+_CSS = """
+.tw-keys.tw-keys.tw-keys .widget-dropdown > select,
+.tw-keys.tw-keys.tw-keys .jupyter-widget-dropdown > select {
+  background-image: none; appearance: auto; }
+.tw-keys .widget-html, .tw-keys .widget-html-content { min-width: 0; max-width: 100%; }
+"""
 _ON_LOAD = """
 const box = this.closest('.tw-keys');
 if (box && !box.dataset.twKeys) {
   box.dataset.twKeys = 'here';
+  const name = () => {
+    box.querySelectorAll('.noUi-handle:not([aria-label])').forEach(handle => {
+      const slider = handle.closest('.widget-hslider, .jupyter-widget-hslider');
+      const label = slider && slider.querySelector('.widget-label');
+      if (!label || !label.textContent) return;
+      handle.setAttribute('aria-label', label.textContent);
+      const value = slider.querySelector('.widget-readout');
+      if (value) { value.contentEditable = 'false'; value.tabIndex = -1; }
+    });
+    box.querySelectorAll('.widget-radio-box:not([role])').forEach(group => {
+      const asked = group.closest('.widget-vbox, .jupyter-widget-vbox');
+      const card = asked && asked.querySelector('.tw-card');
+      group.setAttribute('role', 'radiogroup');
+      if (card) group.setAttribute('aria-label', card.getAttribute('aria-label'));
+    });
+    box.querySelectorAll('.tw-live:not([role])').forEach(one => one.setAttribute('role', 'status'));
+  };
+  name();
+  new MutationObserver(name).observe(box, {childList: true, subtree: true});
   box.addEventListener('focusin', event => {
     event.target.setAttribute('data-lm-suppress-shortcuts', 'true');
     const group = event.target.closest('.widget-radio-box');
@@ -32,4 +63,4 @@ def keeps_its_keys(box: Any) -> Any:
 
 def keys_html(css: str = "") -> str:
     """A style element with `css` that gives the keys to the marked widget around it."""
-    return f'<style onload="{_ON_LOAD}">{css or ".tw-keys { }"}</style>'
+    return f'<style onload="{_ON_LOAD}">{variables_css(".tw-keys")}{_CSS}{css}</style>'

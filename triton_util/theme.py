@@ -154,7 +154,10 @@ def figure_html(figure: Figure, alt: str) -> str:
     return (
         f"<style>{variables_css('.tw-figure')}"
         ".tw-figure { margin: .4em 0; background: var(--tw-paper); border-radius: 8px; "
-        "padding: 8px; max-width: max-content; }"
-        ".tw-figure svg { max-width: 100%; height: auto; stroke-linejoin: round; }</style>"
+        "padding: 8px; }"
+        # On a narrow page a picture scrolls before its words get too small to read.
+        ".tw-figure { overflow-x: auto; max-width: min(100%, max-content); }"
+        ".tw-figure svg { max-width: max(100%, 42em); height: auto; "
+        "stroke-linejoin: round; }</style>"
         f'<figure class="tw-figure">{drawn}</figure>'
     )

@@ -12,7 +12,6 @@ from graders.authoring.rooms import Settings
 _SETUP = """\
 # @title Run this cell first: it prepares the notebook, and in Colab it installs the course
 import importlib.util
-import os
 import subprocess
 import sys
 
@@ -23,25 +22,21 @@ if importlib.util.find_spec("triton_util") is None:
 
     kept = "torch==" + version("torch")  # the build that fits this machine
     install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}", kept]
+    print("Tilewise: installing the course, which takes a minute …")
     if subprocess.run(install).returncode != 0:
         raise RuntimeError("the course could not be installed: pip says above what is missing")
     importlib.invalidate_caches()
 
-import torch
+from triton_util.client.setup import prepare
 
-if not torch.cuda.is_available() and "triton" not in sys.modules:
-    os.environ.setdefault("TRITON_INTERPRET", "1")  # no GPU: kernels run in the interpreter
-
-from triton_util.interpreter import guard_launches
-
-guard_launches()  # without a GPU: a kernel that leaves its tensors is an error, not a crash"""
+prepare()  # starts the judge, loads PyTorch and Triton, and chooses between GPU and interpreter"""
 
 _IMPORTS = """\
 import torch
 import triton
 import triton.language as tl
 
-from triton_util import check, hint, progress, quiz"""
+from triton_util import check, hint, progress, quiz, speed"""
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
 
@@ -49,10 +44,10 @@ FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab,
 def setup_source(settings: Settings) -> str:
     """The set-up cell, which works on a laptop, on a cluster and in Colab.
 
-    TRITON_INTERPRET has to be set before triton is imported, and only where there is no
-    GPU. The course is installed only in Colab, whose kernel has imported `google.colab`, and
-    only when it is missing; elsewhere a missing course is said in one line. Colab's torch
-    stays, which its driver and its other packages count on: where it is too old, pip refuses.
+    What it does on every machine alike stands in `triton_util.client.setup`. The course is
+    installed only in Colab, whose kernel has imported `google.colab`, and only when it is
+    missing; elsewhere a missing course is said in one line. Colab's torch stays, which its
+    driver and its other packages count on: where it is too old, pip refuses.
     """
     return _SETUP.format(address=settings.address, branch=settings.branch)
 

@@ -93,5 +93,6 @@ def _points(report: Report) -> str:
 
 
 def _footer(report: Report) -> str:
-    cases = f"{report.cases_passed} of {report.cases_total} cases passed · "
+    passed = f"{report.cases_passed} of {report.cases_total} cases passed · "
+    cases = passed if report.cases_total else ""
     return f"{cases}{TIER_WORDS.get(report.sandbox, report.sandbox)} · {report.seconds:.1f} s"

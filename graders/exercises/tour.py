@@ -1,10 +1,44 @@
-"""The questions of the tour, which has no graded exercise."""
+"""The exercise of the tour, which shows a check that fails and one that passes; its questions.
+
+The lesson holds its solution: nobody writes it, and it counts in no gradebook.
+"""
 
 from __future__ import annotations
 
+from graders.judge.cases.builders import cases, one
 from graders.judge.records import Choice, Exercise, Question
+from graders.misconceptions import elementwise, shared
 
-EXERCISES: tuple[Exercise, ...] = ()
+DOUBLE = Exercise(
+    name="double",
+    lesson="tour",
+    title="Double a vector",
+    parameters=("x",),
+    reference=lambda x: 2 * x,
+    cases=(
+        *cases(one, "n", [1000, 4096, 5000], why="One block or several."),
+        *cases(one, "n", [700], engine_orders=True),
+        *cases(one, "n", [0, 1, 31, 1023, 1025], part="edges", why="None, one, and odd lengths."),
+    ),
+    large=cases(one, "n", [2**22 + 5], part="edges", why="Thousands of programs."),
+    hints=(
+        "A hint says a little more each time. This first one is a nudge: how many programs does "
+        "a vector of 1,500 elements need, if each does 1,024?",
+        "The second is an idea: a grid has to be rounded up, so that the last, shorter block has "
+        "a program, too.",
+        "The third is nearly the line: `grid = (triton.cdiv(n_elements, 1024),)`",
+    ),
+    misconceptions=(
+        shared.last_element_missed(),
+        elementwise.load_ignores_pid(lambda x: 2 * x),
+        shared.missing_mask("a vector"),
+        shared.offset_ignores_pid(),
+        shared.grid_too_small(),
+    ),
+    parts={"core": 6, "edges": 4},
+)
+
+EXERCISES = (DOUBLE,)
 
 QUIZ = (
     Question(

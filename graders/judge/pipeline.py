@@ -134,6 +134,13 @@ class Judge:
         """The sandbox tier that submissions run at: A enforced, B partial, C none."""
         return self.runtime.workers("cpu").tier
 
+    def progress(self) -> tuple[int, int]:
+        """How many of the cases that run now are done, and how many there are; (0, 0): none.
+
+        For another thread than the one that judges.
+        """
+        return self.runtime.progress()
+
     def judge(self, path: Path, exercise: Exercise) -> Report:
         """The report for one file and exercise. Faults of ours give an ungraded report."""
         progress = _Progress(str(path), exercise)

@@ -54,6 +54,11 @@ class Runtime:
         self._workers.clear()
         self._compiler = None
 
+    def progress(self) -> tuple[int, int]:
+        """How many of the cases that run now on the CPU are done, and how many there are."""
+        workers = self._workers.get("cpu")
+        return (0, 0) if workers is None else workers.progress
+
     def workers(self, device: Literal["cpu", "cuda"]) -> Workers:
         """Jailed workers; raises GraderError where an official grade has too weak a sandbox."""
         if device not in self._workers:

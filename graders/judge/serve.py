@@ -4,7 +4,8 @@
 a process boundary. Requests: `check` (exercise, source, name), `speed` (the same, and folder,
 seconds, compiled), `hints` (exercise), `quiz` (lesson), `exercises`, `warm` (start every process
 now). An answer is
-`{"ok": true, …}` or `{"ok": false, "error": …}`.
+`{"ok": true, …}` or `{"ok": false, "error": …}`; before it may come lines of the form
+`{"progress": [cases done, cases]}`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -25,6 +28,7 @@ from graders.judge.submission.given_cells import fingerprints
 from graders.judge.submission.loading import SubmissionError, from_text
 
 Answer = dict[str, Any]
+TELL_SECONDS = 0.25  # between two words on how far a check is
 
 
 class Server:
@@ -116,9 +120,13 @@ class Server:
             }
             for exercise in discovery.exercises().values()
         ]
-        lessons = [slug for slug in discovery.lessons() if discovery.quiz(slug)]
+        lessons = {slug: len(discovery.quiz(slug)) for slug in discovery.lessons()}
         given = {lesson: sorted(found) for lesson, found in fingerprints().items()}
-        return {"exercises": listed, "quizzes": lessons, "given": given}
+        return {
+            "exercises": listed,
+            "quizzes": {slug: count for slug, count in lessons.items() if count},
+            "given": given,
+        }
 
 
 def _refusal(error: str) -> Answer:
@@ -127,6 +135,11 @@ def _refusal(error: str) -> Answer:
 
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Answer until the requests end."""
+
+    def say(answer: Answer) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
     with Judge() as judge:
         server = Server(judge)
         for line in requests:
@@ -135,9 +148,31 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             except json.JSONDecodeError as error:
                 answer = _refusal(f"the request is not JSON: {error}")
             else:
-                answer = server.answer(request)
-            answers.write(json.dumps(answer) + "\n")
-            answers.flush()
+                with _telling(judge, say):
+                    answer = server.answer(request)
+            say(answer)
+
+
+@contextmanager
+def _telling(judge: Judge, say: Callable[[Answer], None]) -> Iterator[None]:
+    """While this lasts, say how many cases are done, whenever there are more of them."""
+    over = threading.Event()
+
+    def watch() -> None:
+        told = judge.progress()  # those of the request before
+        while not over.wait(TELL_SECONDS):
+            now = judge.progress()
+            if now != told and now[1]:
+                say({"progress": list(now)})
+                told = now
+
+    thread = threading.Thread(target=watch, name="tells-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def main() -> None:

@@ -71,7 +71,7 @@ def run(slug: str, sources: Sequence[str]) -> list[Shown]:
     from triton_util.client import hints
 
     page = Page(slug)
-    hints.forget()
+    hints.follow("")
     with tempfile.TemporaryDirectory() as home, _environment(home), _standing_in(page):
         shell = _shell(home)
         try:

@@ -17,6 +17,7 @@ from pathlib import Path
 # The notebook that is open; a headless window has no focus, and so no current widget.
 NOTEBOOK = "[...window.jupyterapp.shell.widgets('main')][0]"
 REPOSITORY = Path(__file__).resolve().parents[2]
+EXTENSIONS = REPOSITORY / "triton_util" / "labextensions"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
 CHROMIUM_FLAGS = (
@@ -61,6 +62,7 @@ class Lab:
             "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={self.port}",
             "--ServerApp.port_retries=0", "--IdentityProvider.token=",
             f"--ServerApp.root_dir={self.notebooks}", "--expose-app-in-browser",
+            f"--LabApp.extra_labextensions_path={EXTENSIONS}",  # as `make lab` does
         ]  # fmt: skip
         self._log = (self.folder / "server.log").open("wb")
         self._server = subprocess.Popen(

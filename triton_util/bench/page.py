@@ -60,6 +60,7 @@ def modelled_html(found: Modelled) -> str:
         f"<p>{html.escape(found.workload)}: {phrases.work(found)}. {html.escape(found.moved)}</p>",
         _table(phrases.MODELLED_COLUMNS, phrases.modelled_rows(found)),
         str(picture._repr_mimebundle_()["text/html"]) if points else "",
+        '<p class="tw-tier">The picture shows four of these GPUs.</p>' if points else "",
     ]
     verdict = f"<code>{name}</code>: the limit on known GPUs, modelled"
     label = f"Modelled limits of {found.exercise}"

@@ -5,18 +5,20 @@ All of them ask the judge, a process of its own behind a pipe (`triton_util.clie
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from triton_util.client import attempts, checking, hints, quizzes, timing, validating
-from triton_util.client.card import report_html
+from triton_util.client.card import frame, inline, report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
+from triton_util.client.phrases import NotThere
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
-from triton_util.notebook import session
+from triton_util.notebook import session, shown
 
 __all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed", "validate"]
 
@@ -57,39 +59,41 @@ def speed(function: Callable[..., Any] | str) -> None:
     timing.speed(function, session.of_caller(sys._getframe(1)), shared())
 
 
-def hint(exercise: str | Callable[..., Any], step: int | None = None) -> None:
+def hint(exercise: str | Callable[..., Any] | None = None, step: int | None = None) -> None:
     """Show the next hint of an exercise, or hint `step` (1 to 3): `hint("vector_add")`.
 
-    Raises ValueError for an exercise or a step that there is not.
+    Without a name it is about the exercise that was checked last.
     """
-    name = exercise if isinstance(exercise, str) else getattr(exercise, "__name__", str(exercise))
 
     def show(display: session.Display) -> None:
-        known = [item.name for item in checking.exercises(shared())]
+        name = hints.last() if exercise is None else checking.name_of(exercise)
+        known = [item.name for item in checking.exercises(shared()) if item.number]
         _require(name, known, "exercise")
         steps = [str(item) for item in shared().ask({"op": "hints", "exercise": name})["hints"]]
         chosen = hints.choose(name, steps, step)
         display.show(hints.hint_html(name, steps, chosen), hints.hint_text(name, steps, chosen))
 
-    _with_judge(f"hint for {name}", show)
+    _with_judge("hint", show)
 
 
 def quiz(lesson: str, question: int | None = None, choice: str | None = None) -> None:
     """Ask the quiz of a lesson: `quiz("vector_add")`.
 
     In a notebook the questions are radio buttons. Anywhere, `quiz("vector_add", 1, "a")`
-    answers question 1 with choice a. Raises ValueError for what there is not.
+    answers question 1 with choice a.
     """
 
     def show(display: session.Display) -> None:
-        _require(lesson, checking.quiz_lessons(shared()), "lesson with a quiz")
-        questions = quizzes.read_questions(shared().ask({"op": "quiz", "lesson": lesson}))
+        _require(lesson, list(checking.quiz_lessons(shared())), "lesson with a quiz")
+        answer = shared().ask({"op": "quiz", "lesson": lesson})
+        questions = quizzes.read_questions(answer, lesson)
         if question is not None:
             picked = quizzes.pick(lesson, questions, question, choice)
+            quizzes.keep(lesson, questions[question - 1], picked)
             display.show(quizzes.verdict_html(picked), quizzes.verdict_text(picked))
         elif in_notebook():
             display.widget(
-                quizzes.quiz_widget(questions),
+                quizzes.quiz_widget(lesson, questions),
                 quizzes.quiz_html(lesson, questions),
                 quizzes.quiz_text(lesson, questions),
             )
@@ -105,8 +109,10 @@ def progress() -> None:
     def show(display: session.Display) -> None:
         listed = [item for item in checking.exercises(shared()) if item.number]
         recorded = attempts.load()
+        answered = quizzes.answered(checking.quiz_lessons(shared()))
         display.show(
-            attempts.progress_html(listed, recorded), attempts.progress_text(listed, recorded)
+            attempts.progress_html(listed, recorded, answered),
+            attempts.progress_text(listed, recorded, answered),
         )
 
     _with_judge("progress", show)
@@ -114,13 +120,18 @@ def progress() -> None:
 
 def _require(name: str, known: list[str], kind: str) -> None:
     if name not in known:
-        raise ValueError(f"there is no {kind} {name!r}; there are: {', '.join(known)}")
+        near = difflib.get_close_matches(name, known, n=1)
+        guess = f" Did you mean `{near[0]}`?" if near else ""
+        raise NotThere(f"There is no {kind} `{name}`.{guess} There are: {', '.join(known)}.")
 
 
 def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
     display = session.Display()
     try:
         show(display)
+    except NotThere as error:
+        said = str(error)[:1].upper() + str(error)[1:]
+        display.show(frame("outdated", "?", inline(said), "", "", "Not there"), f"? {said}")
     except JudgeUnavailable as error:
         report = could_not_check(what, error.message, error.mend, error.detail)
         display.show(report_html(report), report_text(report))
@@ -129,3 +140,4 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
 if in_notebook():
     # Its start takes seconds, and the learner reads before checking.
     shared().start()
+    shown.watch_the_clock(sys.modules["IPython"].get_ipython())

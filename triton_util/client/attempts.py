@@ -12,7 +12,7 @@ import html
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,8 +76,12 @@ def load(path: Path | None = None) -> dict[str, Attempts]:
 
 
 def record(report: Report) -> bool:
-    """Add one check to the file. False where it could not be written (a full disk, say)."""
-    if report.state == "unjudged":
+    """Add one check to the file. False where it could not be written (a full disk, say).
+
+    What is no attempt is not counted: a stub as it was, code that was not run, a judge that
+    failed.
+    """
+    if not report.counts:
         return False
     recorded = load()
     before = recorded.get(report.exercise, Attempts())
@@ -95,7 +99,7 @@ def record(report: Report) -> bool:
         "exercises": {name: asdict(item) for name, item in sorted(recorded.items())},
     }
     try:
-        _write(folder() / _FILE, json.dumps(content, indent=1) + "\n")
+        write(folder() / _FILE, json.dumps(content, indent=1) + "\n")
     except OSError:
         return False
     return True
@@ -116,10 +120,10 @@ def _set_aside(path: Path) -> None:
         path.replace(path.with_suffix(".damaged.json"))
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Write at once or not at all: a reader never sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{_FILE}.")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -141,43 +145,76 @@ def _state(attempts: Attempts | None) -> tuple[str, str]:
     return "◐", f"under way: {tries}{best if attempts.cases_total else ''}"
 
 
-def progress_text(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
-    """Lessons and their exercises, one line each."""
-    lines = [_total(exercises, recorded)]
+Answered = Mapping[str, tuple[int, int]]  # by lesson: questions answered rightly, questions
+
+
+def _quiz_state(right: int, questions: int) -> tuple[str, str]:
+    mark = "✓" if right == questions else "◐" if right else "○"
+    return mark, f"{right} of {questions} questions right"
+
+
+def progress_text(
+    exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered
+) -> str:
+    """Lessons, their exercises and their quiz, one line each."""
+    lines = [_total(exercises, recorded, quizzes)]
     for lesson in _lessons(exercises):
         lines.append(f"  {lesson}")
         for item in exercises:
             if item.place == lesson:
                 mark, state = _state(recorded.get(item.name))
                 lines.append(f"    {mark} {item.name}: {state}")
+        count = quizzes.get(_slug(lesson))
+        if count is not None:
+            mark, state = _quiz_state(*count)
+            lines.append(f"    {mark} quiz: {state}")
     return "\n".join(lines)
 
 
-def progress_html(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
+def progress_html(
+    exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered
+) -> str:
     """The same as a card with a table."""
     rows = []
     for lesson in _lessons(exercises):
         for item in (item for item in exercises if item.place == lesson):
-            mark, state = _state(recorded.get(item.name))
-            rows.append(
-                f"<tr><td>{html.escape(lesson)}</td><td><code>{html.escape(item.name)}</code></td>"
-                f'<td><span aria-hidden="true">{mark}</span> {html.escape(state)}</td>'
-                f"<td>{html.escape(item.title)}</td></tr>"
-            )
+            state = _state(recorded.get(item.name))
+            rows.append(_row(lesson, f"<code>{html.escape(item.name)}</code>", state, item.title))
+        count = quizzes.get(_slug(lesson))
+        if count is not None:
+            rows.append(_row(lesson, "quiz", _quiz_state(*count), "Answer the questions"))
     head = "".join(
         f'<th scope="col">{column}</th>' for column in ("lesson", "exercise", "state", "task")
     )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return frame("plain", "◆", "Your progress", _total(exercises, recorded), table, "Progress")
+    table = (
+        f'<div class="tw-fit"><table class="tw-progress"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+    total = _total(exercises, recorded, quizzes)
+    return frame("plain", "◆", "Your progress", total, table, "Progress")
 
 
-def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> str:
+def _row(lesson: str, what: str, state: tuple[str, str], task: str) -> str:
+    mark, words = state
+    return (
+        f"<tr><td>{html.escape(lesson)}</td><td>{what}</td>"
+        f'<td><span aria-hidden="true">{mark}</span> {html.escape(words)}</td>'
+        f"<td>{html.escape(task)}</td></tr>"
+    )
+
+
+def _slug(place: str) -> str:
+    return place.partition("_")[2]
+
+
+def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered) -> str:
     passed = {item.name for item in exercises if recorded.get(item.name, Attempts()).passed}
     lessons = _lessons(exercises)
     done = [
         lesson
         for lesson in lessons
         if all(item.name in passed for item in exercises if item.place == lesson)
+        and len(set(quizzes.get(_slug(lesson), ()))) < 2  # all questions, or no quiz
     ]
     return (
         f"{len(passed)} of {len(exercises)} exercises passed, "

@@ -20,7 +20,9 @@ _STYLE = """
 .tw-card.tw-passed { --tw-state: var(--tw-good); --tw-state-soft: var(--tw-good-soft); }
 .tw-card.tw-failed { --tw-state: var(--tw-bad); --tw-state-soft: var(--tw-bad-soft); }
 .tw-card.tw-unjudged { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
-.tw-card.tw-plain { --tw-state: var(--tw-accent); --tw-state-soft: var(--tw-accent-soft); }
+.tw-card.tw-outdated { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
+.tw-card.tw-plain, .tw-card.tw-untouched { --tw-state: var(--tw-accent);
+  --tw-state-soft: var(--tw-accent-soft); }
 .tw-card .tw-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2em .7em;
   padding: .6em 1em; background: var(--tw-state-soft); }
 .tw-card .tw-mark { display: inline-flex; width: 1.7em; height: 1.7em; border-radius: 50%;
@@ -29,6 +31,7 @@ _STYLE = """
 .tw-card .tw-verdict { flex: 1 1 14em; font-weight: 650; font-size: 1.1em; }
 .tw-card .tw-verdict code { font-size: .95em; background: none; padding: 0; }
 .tw-card .tw-summary { color: var(--tw-muted); margin-left: auto; }
+.tw-card .tw-fit { container-type: inline-size; }
 .tw-card .tw-body { padding: .7em 1em .9em; overflow-x: auto; }
 .tw-card .tw-body > :last-child, .tw-card .tw-finding > :last-child { margin-bottom: 0; }
 .tw-card .tw-body > :first-child, .tw-card .tw-finding > :first-child { margin-top: 0; }
@@ -77,8 +80,19 @@ _STYLE = """
   background: none; }
 .tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
+.tw-card .tw-progress { width: 100%; }
+.tw-card .tw-progress td:nth-child(2) { white-space: nowrap; }
+@container (max-width: 44em) {
+  .tw-card .tw-progress thead, .tw-card .tw-progress td:nth-child(4) { display: none; }
+}
+@container (max-width: 34em) {
+  .tw-card .tw-progress tr { display: flex; flex-wrap: wrap; gap: 0 .8em;
+    border-bottom: 1px solid var(--tw-line); padding: .2em 0; }
+  .tw-card .tw-progress td { border: 0; padding: 0; }
+}
 .tw-card tr, .tw-card tr:nth-child(n), .tw-card tr:hover { background: none; }
 .tw-card th { color: var(--tw-muted); font-weight: 500; }
+.tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
 """
 
@@ -123,10 +137,14 @@ def frame(state: str, mark: str, verdict: str, summary: str, body: str, label: s
     )
 
 
-def waiting_html(exercise: str) -> str:
-    """The card while the judge is at work."""
+def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
+    """The card while the judge is at work; with a bar where it is known how far it is."""
     verdict = f"<code>{html.escape(exercise)}</code> is being checked …"
-    return frame("plain", "…", verdict, "", "", f"Checking {exercise}")
+    label = f"Checking {exercise}"
+    if not cases:
+        return frame("plain", "…", verdict, "", "", label)
+    bar = f'<progress max="{cases}" value="{done}" aria-label="{done} of {cases} cases"></progress>'
+    return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
 def report_html(report: Report) -> str:
@@ -136,6 +154,7 @@ def report_html(report: Report) -> str:
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
     parts += [_finding(remark) for remark in report.remarks]
     parts += [_resources(report), _small(phrases.offer(report)), _small(phrases.tier(report))]
+    parts.append(_small(phrases.judged(report)))
     label = f"Check of {report.exercise}: {phrases.headline(report)}"
     mark = phrases.STATE_MARK[report.state]
     body = "".join(parts)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client import attempts
+from triton_util.client import attempts, hints, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.phrases import headline, summary
@@ -21,6 +23,7 @@ from triton_util.client.report import (
     read_report,
 )
 from triton_util.client.text import report_text
+from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 
@@ -29,7 +32,8 @@ from triton_util.notebook.source import Gathered, GatherError, gather, inner_fun
 class CheckResult:
     """What `check` found. `passed` is True only when every gate that ran was passed.
 
-    `judged` is False when the judge could not answer: then nothing is known of the code.
+    `judged` is False when nothing is known of the code that the notebook shows: the judge could
+    not answer, or that code was not run.
     """
 
     exercise: str
@@ -56,14 +60,30 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     display = Display()
     display.note(waiting_html(name), "")
     try:
-        report = report_on(function, session, judge)
+        report = report_on(function, session, judge, _shows_progress(name, display))
     except KeyboardInterrupt:
         stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
         display.show(report_html(stopped), report_text(stopped))
-        raise
+        judge.start()  # the interrupt ended the old one; the next check need not wait for it
+        raise Stopped from None
     display.show(report_html(report), report_text(report))
+    hints.follow(name)
     attempts.record(report)
     return _result(report)
+
+
+class Stopped(KeyboardInterrupt):
+    """The stop button: cells behind this one do not run; the card has said all there is."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["The check was stopped."]
+
+
+Progress = Callable[[int, int], None]
+
+
+def _shows_progress(name: str, display: Display) -> Progress:
+    return lambda done, cases: display.note(waiting_html(name, done, cases), "")
 
 
 def name_of(function: Any) -> str:
@@ -75,11 +95,16 @@ def name_of(function: Any) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
-    """The judge's report on a function of the session; raises nothing but KeyboardInterrupt."""
+def report_on(
+    function: Any, session: Session, judge: JudgeProcess, progress: Progress | None = None
+) -> Report:
+    """The judge's report on a function of the session; raises nothing but KeyboardInterrupt.
+
+    `progress` is told how many cases are done, of how many.
+    """
     name = name_of(function)
     try:
-        return _ask(function, name, session, judge)
+        return _ask(function, name, session, judge, progress)
     except GatherError as error:
         return learners_mistake(name, "no-source", error.title, error.message, error.next_step)
     except JudgeUnavailable as error:
@@ -100,15 +125,37 @@ def report_on(function: Any, session: Session, judge: JudgeProcess) -> Report:
         )
 
 
-def _ask(function: Any, name: str, session: Session, judge: JudgeProcess) -> Report:
-    """Gather the source and have it judged."""
-    known = [item.name for item in exercises(judge)]
-    mistake = wrong_argument(function, name, session, known)
+def _ask(
+    function: Any, name: str, session: Session, judge: JudgeProcess, progress: Progress | None
+) -> Report:
+    """Gather the source and have it judged; what the text alone shows needs no judge."""
+    started = time.monotonic()
+    before = _seen_at_once(function, name, session)
+    if before is not None:
+        return before
+    mistake = wrong_argument(function, name, session, exercises(judge))
     if mistake is not None:
         return mistake
     source = gathered(function, name, session, given_cells(name, judge))
+    behind = outdated(source, session)
+    if behind is not None:
+        return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
-    return with_places(read_report(judge.ask(request)["report"]), source)
+    report = with_places(read_report(judge.ask(request, progress)["report"]), source)
+    waited = time.monotonic() - started  # as the learner has; the judge counts its own part
+    return dataclasses.replace(report, judged=told(source, session), seconds=waited)
+
+
+def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:
+    """A report that needs no judge: the stub is as it was, or Python holds something else."""
+    value = session.namespace.get(name) if isinstance(function, str) else function
+    if inner_function(value) is None or is_kernel(value):
+        return None
+    source = gathered(function, name, session)
+    behind = outdated(source, session)
+    if behind is not None:
+        return precheck.outdated_report(name, behind)
+    return precheck.untouched_report(source)
 
 
 def gathered(
@@ -141,15 +188,18 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     ]
 
 
-def quiz_lessons(judge: JudgeProcess) -> list[str]:
-    """The lessons that have a quiz; a lesson can have one without having an exercise."""
+def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
+    """How many questions each lesson has that has a quiz."""
     answer = judge.ask({"op": "exercises"})
-    lessons = dict.fromkeys(str(item["lesson"]) for item in answer["exercises"])
-    return list(answer.get("quizzes") or lessons)
+    return {str(lesson): int(count) for lesson, count in answer.get("quizzes", {}).items()}
 
 
-def wrong_argument(function: Any, name: str, session: Session, known: list[str]) -> Report | None:
-    """A report when `function` is nothing that can be checked."""
+def wrong_argument(
+    function: Any, name: str, session: Session, listed: list[attempts.Listed]
+) -> Report | None:
+    """A report when `function` is nothing that can be checked; names what the lessons ask for."""
+    known = [item.name for item in listed]
+    asked = [item.name for item in listed if item.number]
     if isinstance(function, str) and name not in session.namespace and name in known:
         return learners_mistake(
             name,
@@ -169,7 +219,7 @@ def wrong_argument(function: Any, name: str, session: Session, known: list[str])
             f"`{name}` is the kernel",
             "`check` takes the launcher: the plain Python function that allocates the result and "
             "launches the kernel.",
-            f"Check one of: {', '.join(known)}.",
+            f"Check one of: {', '.join(asked)}.",
         )
     if inner_function(function) is None and not isinstance(function, str):
         return learners_mistake(
@@ -179,14 +229,14 @@ def wrong_argument(function: Any, name: str, session: Session, known: list[str])
             f"`check` was given a value of type {type(function).__name__}.",
             "Give it the launcher itself, without calling it: `check(vector_add)`.",
         )
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, asked, n=1)
     guess = f"Did you mean `{near[0]}`? " if near else ""
     return learners_mistake(
         name,
         "unknown-exercise",
         f"There is no exercise called `{name}`",
         "An exercise is found by the name of its launcher.",
-        f"{guess}The exercises are: {', '.join(known)}.",
+        f"{guess}The exercises are: {', '.join(asked)}.",
     )
 
 
@@ -208,11 +258,11 @@ def _placed(finding: Finding, gathered: Gathered) -> Finding:
 
 def _result(report: Report) -> CheckResult:
     told = f"<{report.exercise}: {headline(report)}"
-    counts = summary(report) if report.cases_total and report.state != "unjudged" else ""
+    counts = summary(report) if report.cases_total and report.counts else ""
     return CheckResult(
         exercise=report.exercise,
         passed=report.state == "passed",
-        judged=report.state != "unjudged",
+        judged=report.state in ("passed", "failed", "untouched"),
         cases_passed=report.cases_passed,
         cases_total=report.cases_total,
         findings=report.findings,

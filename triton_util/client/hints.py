@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import html
 
+from triton_util.client import remembered
 from triton_util.client.card import frame, prose
+from triton_util.client.phrases import NotThere
 
-_given: dict[str, int] = {}
+_last = ""
+
+
+def follow(exercise: str) -> None:
+    """From now on `hint()` without a name is about this exercise."""
+    global _last
+    _last = exercise
+
+
+def last() -> str:
+    """The exercise that was checked last. Raises NotThere where none was yet."""
+    if not _last:
+        raise NotThere('say of which exercise: `hint("vector_add")`; or check one first')
+    return _last
 
 
 def choose(exercise: str, hints: list[str], step: int | None) -> int:
     """The step to show, from 1: the one asked for, or the one after the last that was shown.
 
-    Raises ValueError for a step that is not there.
+    What was shown is kept beside the progress, through restarts. Raises NotThere for a step that
+    is not there.
     """
+    given = remembered.load("hints").get(exercise, 0)
+    given = given if isinstance(given, int) else 0
     if step is None:
-        step = min(_given.get(exercise, 0) + 1, len(hints))
+        step = min(given + 1, len(hints))
     if not isinstance(step, int) or isinstance(step, bool) or not 1 <= step <= len(hints):
-        raise ValueError(f"{exercise} has the hints 1 to {len(hints)}, and no hint {step!r}")
-    _given[exercise] = max(step, _given.get(exercise, 0))
+        raise NotThere(f"`{exercise}` has the hints 1 to {len(hints)}, and no hint {step!r}")
+    remembered.keep("hints", exercise, max(step, given))
     return step
-
-
-def forget() -> None:
-    """Start again with the first hint of every exercise."""
-    _given.clear()
 
 
 def hint_html(exercise: str, hints: list[str], step: int) -> str:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -71,10 +72,13 @@ class JudgeProcess:
         with contextlib.suppress(JudgeUnavailable):
             self.ask({"op": "warm"})
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(
+        self, request: dict[str, Any], progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, Any]:
         """The answer to one request. Raises JudgeUnavailable when there is none to be had.
 
-        An interrupt (the notebook's stop button) ends the judge and is passed on.
+        `progress` is told how many cases are done, of how many, while they run. An interrupt
+        (the notebook's stop button) ends the judge and is passed on.
         """
         with self._lock:
             if not self._alive():
@@ -82,6 +86,10 @@ class JudgeProcess:
             try:
                 self._send(request)
                 answer = self._receive()
+                while "progress" in answer:
+                    if progress is not None:
+                        progress(*map(int, answer["progress"]))
+                    answer = self._receive()
             except BaseException:
                 self._stop()
                 raise

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from triton_util.client.report import GATE_NAMES, Report
 
+
+class NotThere(ValueError):  # noqa: N818 - says what was asked for
+    """Somebody asked for an exercise, a hint or a question that there is not."""
+
+
 GATE_MEANING = {
     "read": "the code is there, and the work is done in Triton",
     "compile": "every kernel compiles for a GPU",
@@ -13,7 +18,7 @@ GATE_MEANING = {
 }
 STATUS_WORD = {"passed": "passed", "failed": "failed", "not_run": "not run"}
 STATUS_MARK = {"passed": "✓", "failed": "✗", "not_run": "–"}
-STATE_MARK = {"passed": "✓", "failed": "✗", "unjudged": "!"}
+STATE_MARK = {"passed": "✓", "failed": "✗", "unjudged": "!", "outdated": "!", "untouched": "○"}
 PICTURE_LEGEND = {".": "right", "x": "wrong value", "o": "never stored"}
 
 
@@ -23,6 +28,8 @@ def headline(report: Report) -> str:
         "passed": "passed",
         "failed": "not there yet",
         "unjudged": "could not be checked",
+        "outdated": "was not checked",
+        "untouched": "is still to be written",
     }[report.state]
 
 
@@ -30,6 +37,8 @@ def summary(report: Report) -> str:
     """How many cases passed, where any ran."""
     if report.state == "unjudged":
         return "Nothing was judged. This is no fault of your code."
+    if report.state == "outdated":
+        return "What the notebook shows is not what Python holds."
     if not report.cases_total:
         return ""
     cases = f"{report.cases_passed} of {report.cases_total} cases passed"
@@ -38,7 +47,7 @@ def summary(report: Report) -> str:
 
 def gates(report: Report) -> list[tuple[str, str]]:
     """(gate, status) in the order in which a submission passes them; the judge may add some."""
-    if report.state == "unjudged":
+    if not report.counts:
         return []
     names = dict.fromkeys((*GATE_NAMES, *report.gates))
     return [(name, report.gates.get(name, "not_run")) for name in names]
@@ -46,13 +55,18 @@ def gates(report: Report) -> list[tuple[str, str]]:
 
 def tier(report: Report) -> str:
     """What the sandbox tier means for this result; "" where there is nothing to warn of."""
-    if report.state == "unjudged" or report.sandbox == "A":
+    if not report.counts or report.sandbox == "A":
         return ""
     if report.sandbox == "B":
         return "Self-check only: the sandbox here is partial, so this result is not a grade."
     if report.sandbox == "C":
         return "Self-check only: there is no sandbox here, so this result is not a grade."
     return ""
+
+
+def judged(report: Report) -> str:
+    """Whose code this is about; "" where nobody knows."""
+    return f"Judged: {report.judged}." if report.judged and report.counts else ""
 
 
 def offer(report: Report) -> str:

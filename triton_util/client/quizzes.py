@@ -5,11 +5,17 @@ Each choice has an answer of its own, so that a wrong one teaches something too.
 
 from __future__ import annotations
 
+import hashlib
 import html
+import random
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triton_util.client import remembered
 from triton_util.client.card import frame, inline, prose
+from triton_util.client.phrases import NotThere
 from triton_util.keyboard import keeps_its_keys, keys_html
 
 LETTERS = "abcdefgh"
@@ -35,29 +41,83 @@ class Question:
     choices: tuple[Choice, ...]
 
 
-def read_questions(answer: dict[str, Any]) -> tuple[Question, ...]:
-    """The questions in the judge's answer."""
+def read_questions(answer: dict[str, Any], lesson: str) -> tuple[Question, ...]:
+    """The questions in the judge's answer, each with its choices in an order of its own.
+
+    The order is the same each time; the right choices of a lesson stand at all places in turn.
+    """
+    chance = random.Random(lesson)
+    first = chance.randrange(len(LETTERS))
     return tuple(
-        Question(
-            str(item["prompt"]),
-            tuple(
-                Choice(str(choice["text"]), str(choice["answer"]), bool(choice["right"]))
-                for choice in item["choices"]
-            ),
-        )
-        for item in answer["questions"]
+        Question(str(item["prompt"]), _mixed(_choices(item), first + number, chance))
+        for number, item in enumerate(answer["questions"])
     )
+
+
+def _choices(item: dict[str, Any]) -> list[Choice]:
+    return [
+        Choice(str(choice["text"]), str(choice["answer"]), bool(choice["right"]))
+        for choice in item["choices"]
+    ]
+
+
+def _mixed(choices: list[Choice], place: int, chance: random.Random) -> tuple[Choice, ...]:
+    """The choices in another order, with the right one at a place (counted round and round)."""
+    right = [choice for choice in choices if choice.right]
+    wrong = [choice for choice in choices if not choice.right]
+    chance.shuffle(wrong)
+    place %= len(choices)
+    return (*wrong[:place], *right, *wrong[place:])
+
+
+def keep(lesson: str, question: Question, choice: Choice) -> None:
+    """Remember what was answered last, through restarts."""
+    given = remembered.load("quizzes").get(lesson)
+    given = dict(given) if isinstance(given, dict) else {}
+    given[_key(question)] = [choice.text, choice.right]
+    remembered.keep("quizzes", lesson, given)
+
+
+def kept(lesson: str, question: Question) -> Choice | None:
+    """What was answered last; None where nothing was, or where the choice is no more."""
+    given = remembered.load("quizzes").get(lesson)
+    found = given.get(_key(question)) if isinstance(given, dict) else None
+    text = found[0] if isinstance(found, list) and found else None
+    return next((choice for choice in question.choices if choice.text == text), None)
+
+
+def answered(lessons: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """By lesson: how many questions are answered rightly, and how many there are."""
+    given = remembered.load("quizzes")
+    found = {}
+    for lesson, count in lessons.items():
+        items = given.get(lesson)
+        values = items.values() if isinstance(items, dict) else ()
+        right = sum(isinstance(item, list) and item[1:] == [True] for item in values)
+        found[lesson] = (min(right, count), count)
+    return found
+
+
+def _key(question: Question) -> str:
+    """Short, and another one where the question was rewritten."""
+    return hashlib.sha256(question.prompt.encode()).hexdigest()[:12]
+
+
+def _said(choice: Choice) -> str:
+    """The answer without its "Yes": the verdict before it says that."""
+    said = re.sub(r"^Yes\b[.,:;]?\s*", "", choice.answer) if choice.right else choice.answer
+    return said[:1].upper() + said[1:]
 
 
 def verdict_text(choice: Choice) -> str:
     """What to say to somebody who picked this choice."""
-    return f"{'✓ Right.' if choice.right else '✗ Not quite.'} {choice.answer}"
+    return f"{'✓ Right.' if choice.right else '✗ Not quite.'} {_said(choice)}".rstrip()
 
 
 def verdict_html(choice: Choice) -> str:
     """The same, as a small card."""
     state, mark, word = ("passed", "✓", "Right") if choice.right else ("failed", "✗", "Not quite")
-    return frame(state, mark, word, "", prose(choice.answer), word)
+    return frame(state, mark, word, "", prose(_said(choice)), word)
 
 
 def quiz_text(lesson: str, questions: tuple[Question, ...]) -> str:
@@ -88,34 +148,39 @@ def quiz_html(lesson: str, questions: tuple[Question, ...]) -> str:
 
 
 def pick(lesson: str, questions: tuple[Question, ...], number: object, letter: object) -> Choice:
-    """The choice named by number and letter. Raises ValueError in words where there is none."""
+    """The choice named by number and letter. Raises NotThere in words where there is none."""
     numbers = range(1, len(questions) + 1)
     if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
-        raise ValueError(f"the quiz {lesson!r} has the questions 1 to {len(questions)}")
+        raise NotThere(f"the quiz `{lesson}` has the questions 1 to {len(questions)}")
     choices = questions[number - 1].choices
     letters = LETTERS[: len(choices)]
     if not isinstance(letter, str) or len(letter) != 1 or letter.lower() not in letters:
-        raise ValueError(f"question {number} has the choices {', '.join(letters)}")
+        raise NotThere(f"question {number} has the choices {', '.join(letters)}")
     return choices[letters.index(letter.lower())]
 
 
-def quiz_widget(questions: tuple[Question, ...]) -> Any:
+def quiz_widget(lesson: str, questions: tuple[Question, ...]) -> Any:
     """An ipywidgets box: one group of radio buttons for each question, its answer below.
 
-    Arrow keys move within a group; the answer follows the choice.
+    Arrow keys move within a group; the answer follows the choice. What was answered before is
+    chosen already.
     """
     import ipywidgets as widgets
 
     box = widgets.VBox(
-        [_question_widget(number, question) for number, question in enumerate(questions, start=1)]
+        [
+            _question_widget(lesson, number, question)
+            for number, question in enumerate(questions, start=1)
+        ]
     )
     return keeps_its_keys(box.add_class("tw-quiz"))
 
 
-def _question_widget(number: int, question: Question) -> Any:
+def _question_widget(lesson: str, number: int, question: Question) -> Any:
     import ipywidgets as widgets
 
-    asked = frame("plain", str(number), inline(question.prompt), "", "", "Question")
+    name = f"Question {number}: {question.prompt.replace('`', '')}"
+    asked = frame("plain", str(number), inline(question.prompt), "", "", name)
     prompt = widgets.HTML(keys_html(_STYLE) + asked)
     buttons = widgets.RadioButtons(
         # The text carries the letter, so that two choices of equal text stay two choices.
@@ -124,14 +189,20 @@ def _question_widget(number: int, question: Question) -> Any:
             for index, (letter, choice) in enumerate(zip(LETTERS, question.choices, strict=False))
         ],
         value=None,
-        tooltip=question.prompt,  # what a screen reader says of the group
+        tooltip=name,  # what a screen reader says of the group
         layout=widgets.Layout(width="auto", margin="0 0 0 1em"),
     )
-    answer = widgets.HTML()
+    answer = widgets.HTML().add_class("tw-live")
 
     def show(change: dict[str, Any]) -> None:
         chosen = change["new"]
         answer.value = "" if chosen is None else verdict_html(question.choices[chosen])
+        if chosen is not None:
+            keep(lesson, question, question.choices[chosen])
 
+    before = kept(lesson, question)
+    if before is not None:
+        buttons.value = question.choices.index(before)
+        answer.value = verdict_html(before)
     buttons.observe(show, names="value")
     return widgets.VBox([prompt, buttons, answer])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-State = Literal["passed", "failed", "unjudged"]
+State = Literal["passed", "failed", "unjudged", "outdated", "untouched"]
 GATE_NAMES = ("read", "compile", "interpret", "traffic", "gpu")
 
 
@@ -48,7 +48,12 @@ class Resources:
 
 @dataclass(frozen=True)
 class Report:
-    """How one check went. `state` is unjudged when the judge, not the learner, failed."""
+    """How one check went.
+
+    `state` is unjudged when the judge, not the learner, failed; outdated when what the notebook
+    shows is not what Python holds; untouched when the stub is as it was. `judged` names the
+    cells whose text was judged.
+    """
 
     exercise: str
     state: State
@@ -62,6 +67,12 @@ class Report:
     seconds: float = 0.0
     resources: tuple[Resources, ...] = ()
     remarks: tuple[Finding, ...] = ()  # on what is right
+    judged: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether code of the learner's was judged."""
+        return self.state in ("passed", "failed")
 
 
 class MalformedReport(Exception):  # noqa: N818 - names what was received

@@ -30,7 +30,7 @@ def report_text(report: Report) -> str:
     rows = phrases.resources(report)
     if rows:
         lines += ["", _table([phrases.RESOURCE_COLUMNS, *rows])]
-    for line in (phrases.offer(report), phrases.tier(report)):
+    for line in (phrases.offer(report), phrases.tier(report), phrases.judged(report)):
         if line:
             lines += ["", _wrap(line)]
     return "\n".join(lines)

@@ -23,7 +23,7 @@ def speed(function: Any, session: Session, judge: JudgeProcess, quick: bool = Fa
     name = name_of(function)
     display = Display()
     try:
-        mistake = wrong_argument(function, name, session, [item.name for item in exercises(judge)])
+        mistake = wrong_argument(function, name, session, exercises(judge))
         if mistake is not None:
             _show_report(display, mistake)
             return

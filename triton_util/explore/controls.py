@@ -14,8 +14,8 @@ import ipywidgets
 
 from triton_util.keyboard import keeps_its_keys, keys_html
 
-LABEL_STYLE = {"description_width": "11em"}
-WIDE = {"width": "32em"}
+LABEL_STYLE = {"description_width": "min(11em, 25vw)"}  # a phone keeps the value in sight
+WIDE = {"width": "32em", "max_width": "calc(100% - 4px)"}
 
 
 def slider(name: str, value: int, low: int, high: int) -> Any:
@@ -51,4 +51,22 @@ def follow(text_of: Callable[..., str], controls: Mapping[str, Any]) -> Any:
     for control in controls.values():
         control.observe(refresh, names="value")
     refresh()
-    return keeps_its_keys(ipywidgets.VBox([*controls.values(), page]))
+    box = Explorer([*controls.values(), page])
+    box.text = text_of(**{name: control.value for name, control in controls.items()})
+    return keeps_its_keys(box)
+
+
+class Explorer(ipywidgets.VBox):  # type: ignore[misc]
+    """The box, with its first text beside it: for front ends, and for notebooks that are opened
+    again, in which the controls are no more.
+    """
+
+    text = ""
+
+    def _repr_mimebundle_(self, **named: Any) -> dict[str, Any]:
+        made = super()._repr_mimebundle_(**named)
+        return {
+            **made,
+            "text/html": f"<pre>{html.escape(self.text)}</pre>",
+            "text/plain": self.text,
+        }

@@ -33,6 +33,8 @@ def matmul_walk_text(pid_m: int, pid_n: int, step: int, BLOCK: int = 4) -> str:
         *_map("a", M, K, rows, inner),
         "",
         *_map("b", K, N, inner, cols),
+        "",
+        "# loaded now   x in the tile, outside the matrix: masked off   . the rest of the matrix",
     ]
     return "\n".join(lines)
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 
-def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
+def reveal(predicted: float | str | None, actual: float, unit: str = "") -> None:
     """Print the prediction beside what is the case, or ask for one where it is None.
 
-    Both are numbers in the same unit. Nothing is graded.
+    Both are numbers in the same unit; "1/8" is one, too. Nothing is graded.
     """
+    if isinstance(predicted, str):
+        try:
+            predicted = float(Fraction(predicted.replace(",", "").replace("_", "")))
+        except (ValueError, ZeroDivisionError):
+            print(f"A prediction is a number, such as 12 or 1/8, and not {predicted!r}.")
+            return
     if predicted is None:
         print("First predict: replace None by a number in the cell above, then run both again.")
         return

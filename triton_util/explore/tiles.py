@@ -23,8 +23,9 @@ def tiles_2d_text(pid_0: int, pid_1: int, BLOCK_H: int = 2, BLOCK_W: int = 2) ->
     lines = [head, "", f"rows = {list(rows)}", f"cols = {list(cols)}", "", "offsets"]
     for row in rows:
         lines.append("  " + " ".join(_offset(row, col) for col in cols))
+    lines += ["", "[ ]: masked off, because it lies outside the matrix"]
     on = sum(row < HEIGHT and col < WIDTH for row in rows for col in cols)
-    return "\n".join([*lines, "", f"{on} of {BLOCK_H * BLOCK_W} lanes are inside"])
+    return "\n".join([*lines, f"{on} of {BLOCK_H * BLOCK_W} lanes are inside"])
 
 
 def _offset(row: int, col: int) -> str:

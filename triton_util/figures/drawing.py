@@ -66,8 +66,9 @@ class Drawing:
         kind = "tw-photograph" if self.photograph else "tw-drawing"
         page = (
             f"<style>{_IN_THE_DARK}</style>"
-            f'<figure style="margin:0"><img class="{kind}" alt="{words}" width="{width}" '
-            f'style="max-width:100%;height:auto" src="data:image/png;base64,{image}">'
+            f'<figure style="margin:0;overflow-x:auto"><img class="{kind}" alt="{words}" '
+            f'width="{width}" '
+            f'style="max-width:max(100%,40em);height:auto" src="data:image/png;base64,{image}">'
             f"<figcaption><details><summary>The picture in words</summary>{words}</details>"
             "</figcaption></figure>"
         )

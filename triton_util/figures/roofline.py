@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from triton_util.explore.gpus import GPUS
 from triton_util.figures.drawing import INK, PANEL, Drawing
 
-LOW, HIGH = 0.02, 20_000.0  # operations per byte
+LOW, HIGH = 0.004, 20_000.0  # operations per byte; the label of a copy needs room on its left
 STYLES = {"T4": ":", "A100": "-.", "H100": "--", "H200": "-"}
 MARKS = "osD^vP"
 

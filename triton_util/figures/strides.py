@@ -134,7 +134,8 @@ def sectors(strides: tuple[int, ...] = (1, 2, 8)) -> Drawing:
                 x = 2.2 + number * 1.42 + place * 0.165
                 cell(axes, x, y, "", "active" if wanted else "idle", 0.165, 0.8)
         percent = f"{100 * 32 / (len(fetched) * 8):g}"
-        more = f"{len(fetched)} sectors,\n{percent} % used"
+        drawn = f" ({shown} drawn)" if len(fetched) > shown else ""
+        more = f"{len(fetched)} sectors{drawn},\n{percent} % used"
         label(axes, 13.8, y + 0.4, more, align="left")
         sentences.append(f"stride {stride}: {len(fetched)} sectors, {percent} percent used")
     alt = (

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from triton_util.environment import in_notebook
+from triton_util.notebook import shown
 
 
 @dataclass(frozen=True)
@@ -17,39 +18,50 @@ class Cell:
     """Python that was run: a notebook cell, or a whole script.
 
     `label` names it for the learner ("cell [3]", "kernels.py"); `filename` is what functions
-    compiled from it carry; `first_line` is the number of its first line as the learner counts.
+    compiled from it carry; `first_line` is the number of its first line as the learner counts;
+    `typed` is the text as it stood in the notebook, "" for a script; `ran` is the time (of
+    `time.time`) at which it was run, None where nobody looked at a clock then.
     """
 
     label: str
     source: str
     filename: str = ""
     first_line: int = 1
+    typed: str = ""
+    ran: float | None = None
 
 
 @dataclass(frozen=True)
 class Session:
-    """The learner's global names, and what was run to make them, oldest first."""
+    """The learner's global names, and what was run to make them, oldest first.
+
+    `shown` are the texts that the notebook's code cells show now, None where nobody knows them.
+    """
 
     namespace: dict[str, Any]
     cells: tuple[Cell, ...]
+    shown: tuple[str, ...] | None = None
 
 
 def of_caller(frame: FrameType) -> Session:
     """The session that `frame` belongs to: the notebook, or the script of that frame."""
     shell = _shell()
     if shell is not None and frame.f_globals is shell.user_ns:
-        return Session(shell.user_ns, notebook_cells(shell))
+        return Session(shell.user_ns, notebook_cells(shell), shown.texts(shell))
     return Session(frame.f_globals, script_cells(frame.f_globals))
 
 
 def notebook_cells(shell: Any) -> tuple[Cell, ...]:
     """The cells that were run, as plain Python (magics already translated by IPython)."""
     files = {number: name for name, number in getattr(shell.compile, "_filename_map", {}).items()}
+    history, times = shell.history_manager, shown.run_times()
+    typed = dict(enumerate(history.input_hist_raw))
     cells = []
-    for number, source in enumerate(shell.history_manager.input_hist_parsed):
+    for number, source in enumerate(history.input_hist_parsed):
         body, first_line = unwrap_cell_magic(source)
         if body.strip():
-            cells.append(Cell(f"cell [{number}]", body, files.get(number, ""), first_line))
+            found = files.get(number, ""), first_line, typed.get(number, ""), times.get(number)
+            cells.append(Cell(f"cell [{number}]", body, *found))
     return tuple(cells)
 
 

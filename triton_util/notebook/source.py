@@ -50,11 +50,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The text of a submission, and for each of its lines where the learner wrote it."""
+    """The text of a submission, and for each of its lines where the learner wrote it.
+
+    `cells` says of each name in it which cell it was taken from, as that is labelled.
+    """
 
     launcher: str
     text: str
     places: tuple[Place | None, ...]
+    cells: tuple[tuple[str, str], ...] = ()
 
     def place(self, line: int | None) -> Place | None:
         """Where line `line` (counted from 1) of the text stands in the session."""
@@ -84,6 +88,7 @@ class _Collection:
     given: frozenset[str] = frozenset()
     pieces: list[_Piece] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    cells: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, name: str, value: object) -> None:
         """Add what defines `name` as `value`, after everything that this needs itself."""
@@ -96,6 +101,8 @@ class _Collection:
                 self.add(needed, self.session.namespace[needed])
         if piece not in self.pieces:
             self.pieces.append(piece)
+        if piece.cell:
+            self.cells.append((name, piece.cell))
 
 
 def gather(
@@ -110,14 +117,16 @@ def gather(
     collection.add(launcher, value)
     imports = sorted((piece for piece in collection.pieces if piece.is_import), key=_import_order)
     rest = [piece for piece in collection.pieces if not piece.is_import]
-    return _join(launcher, imports, rest)
+    return _join(launcher, imports, rest, tuple(collection.cells))
 
 
 def _import_order(piece: _Piece) -> tuple[bool, str]:
     return "__future__" not in piece.text, piece.text
 
 
-def _join(launcher: str, imports: list[_Piece], rest: list[_Piece]) -> Gathered:
+def _join(
+    launcher: str, imports: list[_Piece], rest: list[_Piece], cells: tuple[tuple[str, str], ...]
+) -> Gathered:
     lines: list[str] = []
     places: list[Place | None] = []
     for piece in [*imports, *rest]:
@@ -127,7 +136,7 @@ def _join(launcher: str, imports: list[_Piece], rest: list[_Piece]) -> Gathered:
         for offset, text in enumerate(piece.text.splitlines()):
             lines.append(text)
             places.append(Place(piece.cell, piece.line + offset) if piece.cell else None)
-    return Gathered(launcher, "\n".join(lines) + "\n", tuple(places))
+    return Gathered(launcher, "\n".join(lines) + "\n", tuple(places), cells)
 
 
 def _describe(name: str, value: object, session: Session) -> _Piece:
@@ -258,7 +267,7 @@ def _statement(name: str, value: object, session: Session) -> _Piece:
 def _binding(name: str, session: Session) -> _Piece | None:
     """The newest top-level statement of the session's cells that binds `name`."""
     for cell in reversed(session.cells):
-        statement = _bound_in(cell.source).get(name)
+        statement = bound_in(cell.source).get(name)
         if statement is not None:
             return _cut(name, statement, cell)
     return None
@@ -268,7 +277,7 @@ def _learners(name: str, session: Session, given: frozenset[str]) -> _Piece | No
     """The learner's statement that binds `name`, where a cell of the lesson did so later."""
     covered = False
     for cell in reversed(session.cells if given else ()):
-        statement = _bound_in(cell.source).get(name)
+        statement = bound_in(cell.source).get(name)
         if statement is None:
             continue
         if fingerprint(cell.source) not in given:
@@ -278,7 +287,7 @@ def _learners(name: str, session: Session, given: frozenset[str]) -> _Piece | No
 
 
 @lru_cache(maxsize=512)
-def _bound_in(source: str) -> Mapping[str, ast.stmt]:
+def bound_in(source: str) -> Mapping[str, ast.stmt]:
     """The names that a cell binds, each with the last statement that does."""
     try:
         body = ast.parse(source).body

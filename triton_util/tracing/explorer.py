@@ -9,6 +9,7 @@ from triton_util.environment import in_notebook
 from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.tracing.maps import panel, touch_map
 from triton_util.tracing.text import (
+    COALESCED,
     TRAFFIC_COLUMNS,
     intensity_text,
     record_text,
@@ -27,7 +28,9 @@ def summary_html(record: Traced) -> str:
     name = html.escape(record.kernel)
     return panel(
         f'<p class="tw-say"><code>{name}</code>: {len(record.programs)} programs</p>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f'<div class="tw-scroll" tabindex="0" role="region" aria-label="Traffic of {name}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<p class="tw-note">{html.escape(COALESCED)}</p>'
         f"<p>{html.escape(intensity_text(record))}</p>"
     )
 
@@ -38,7 +41,7 @@ def explorer(record: Traced) -> Any:
 
     if not record.programs:
         return widgets.HTML(summary_html(record))
-    wide = widgets.Layout(width="32em")
+    wide = widgets.Layout(width="32em", max_width="calc(100% - 4px)")
     program = widgets.IntSlider(
         min=0, max=max(0, len(record.programs) - 1), description="program", layout=wide
     )

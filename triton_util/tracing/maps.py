@@ -30,6 +30,9 @@ _STYLE = """
 .tw-trace { background: var(--tw-paper); color: var(--tw-ink); border: 1px solid var(--tw-line);
   border-radius: 8px; padding: .7em 1em; max-width: 64em; margin: .3em 0;
   font: 14px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+.tw-trace .tw-scroll { overflow-x: auto; }
+.tw-trace .tw-note { font-size: .88em; color: var(--tw-muted); margin: .2em 0 .5em; }
+.tw-trace figure { overflow-x: auto; max-width: 100%; }
 .tw-trace .tw-args { display: flex; flex-wrap: wrap; gap: .6em 1.6em; align-items: flex-start; }
 .tw-trace figure { margin: .3em 0; }
 .tw-trace figcaption { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .9em;
@@ -49,7 +52,7 @@ _STYLE = """
   margin: .5em 0 0; font-size: .92em; color: var(--tw-muted); }
 .tw-trace li { display: inline-flex; gap: .4em; align-items: center; margin: 0; }
 .tw-trace table { border-collapse: collapse; font-size: .93em; background: none; color: inherit; }
-.tw-trace th, .tw-trace td { text-align: right; padding: .15em .9em; border: 0; color: inherit;
+.tw-trace th, .tw-trace td { text-align: right; padding: .15em .6em; border: 0; color: inherit;
   border-bottom: 1px solid var(--tw-line); background: none; }
 .tw-trace tr, .tw-trace tr:nth-child(n), .tw-trace tr:hover { background: none; }
 .tw-trace th:first-child, .tw-trace td:first-child { text-align: left; padding-left: 0; }

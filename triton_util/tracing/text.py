@@ -13,7 +13,7 @@ def record_text(record: Traced) -> str:
     lines = [f"{record.kernel} on a grid of {grid}: {len(record.programs)} programs"]
     if record.meta:
         lines.append("  " + ", ".join(f"{name}={value}" for name, value in record.meta.items()))
-    lines += ["", traffic_text(record), "", intensity_text(record)]
+    lines += ["", traffic_text(record), f"  ({COALESCED})", "", intensity_text(record)]
     if record.programs:
         lines += ["", steps_text(record, 0)]
     if record.truncated:
@@ -62,11 +62,26 @@ def traffic_rows(record: Traced) -> list[tuple[str, ...]]:
 def intensity_text(record: Traced) -> str:
     """Operations, bytes, and operations per byte."""
     traffic = record.traffic
-    return (
+    told = (
         f"{record.operations:,} floating-point operations, {traffic.bytes:,} bytes moved: "
         f"{traffic.intensity:.3g} operations per byte "
         f"({traffic.distinct_intensity:.3g} with a perfect cache)"
     )
+    stored = [row for row in traffic.arguments.values() if row.stored]
+    lanes, active = (sum(getattr(row, k) for row in stored) for k in ("lanes", "active_lanes"))
+    if not record.operations or active == lanes:
+        return told
+    return (
+        f"{told}. A block computes in all its lanes, also in those that are masked off: counted "
+        f"for the {active:,} of {lanes:,} lanes that store, it is "
+        f"{traffic.intensity * active / lanes:.3g}"
+    )
+
+
+COALESCED = (
+    "coalesced: the fewest memory sectors of 32 bytes that could carry the bytes, over those "
+    "that were touched"
+)
 
 
 def steps_text(record: Traced, program: int) -> str:

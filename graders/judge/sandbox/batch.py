@@ -122,6 +122,14 @@ class Batch:
             os.pread(self.memory, protocol.HEADER_BYTES, self.plan.jobs[index].header)
         )
 
+    def done(self) -> int:
+        """How many jobs the worker says are done; 0 where the batch is closed meanwhile."""
+        try:
+            states = [self.header(index).state for index in range(len(self.plan.jobs))]
+        except OSError:
+            return 0
+        return next((i for i, s in enumerate(states) if s != protocol.DONE), len(states))
+
     def result(self, index: int) -> Result:
         """Read one job's result. Sizes and places are the judge's own."""
         job, placed, header = self._jobs[index], self.plan.jobs[index], self.header(index)

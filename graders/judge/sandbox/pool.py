@@ -95,6 +95,8 @@ class Workers:
         self._found: Mapping[str, Any] = {}
         self._errors = -1  # what the warm process writes on stderr
         self._lock = threading.Lock()
+        self._finished, self._jobs = 0, 0
+        self._batch: Batch | None = None
 
     def __enter__(self) -> Self:
         with self._lock:
@@ -138,27 +140,36 @@ class Workers:
         """
         with self._lock:
             outcomes: list[Outcome] = []
+            self._finished, self._jobs = 0, len(jobs)
             while len(outcomes) < len(jobs) and seconds > 0:
                 self._ensure_started()
                 fresh, took = self._run_fork(_of_one_source(jobs[len(outcomes) :]), seconds)
                 seconds -= took
                 outcomes += fresh
+                self._finished = len(outcomes)
                 stop = next((i for i, o in enumerate(outcomes) if o.status in stop_on), None)
                 if stop is not None:
                     rest = len(jobs) - stop - 1
                     return outcomes[: stop + 1] + [Outcome("not-run")] * rest
         return outcomes + [Outcome("timeout")] * (len(jobs) - len(outcomes))
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many of the jobs that run now are done, and how many there are; for people only."""
+        batch = self._batch
+        return self._finished + (batch.done() if batch is not None else 0), self._jobs
+
     def _run_fork(self, jobs: Sequence[Job], seconds: float) -> tuple[list[Outcome], float]:
         """Outcomes of at least the first of the jobs, and the seconds that it took."""
         started = time.monotonic()
-        batch = Batch(jobs, seconds)
+        self._batch = batch = Batch(jobs, seconds)
         try:
             ending = self._exchange(batch)
             outcomes = _finished(batch, jobs)
             if len(outcomes) < len(jobs) and not _left_early(batch, ending, len(outcomes)):
                 outcomes += self._abnormal(batch, jobs, ending, len(outcomes))
         finally:
+            self._batch = None
             batch.close()
         return outcomes, time.monotonic() - started
 

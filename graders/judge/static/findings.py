@@ -9,7 +9,6 @@ from graders.judge.report import Finding
 TITLES = {
     "not-triton": "This is not Triton",
     "no-kernel": "No kernel is launched",
-    "stub-unchanged": "There is nothing here yet",
     "kernel-not-jit": "A kernel needs @triton.jit",
 }
 

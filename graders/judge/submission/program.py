@@ -24,12 +24,12 @@ from graders.judge.submission.refusals import (
 )
 from graders.judge.submission.slices import (
     Statement,
-    body_is_empty,
     closure,
     is_star_import,
     sliced,
     statements,
 )
+from triton_util.notebook.stubs import body_is_empty
 
 CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times their memory
 STATEMENT_LIMIT = 10_000  # at the top level

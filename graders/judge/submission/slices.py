@@ -15,6 +15,8 @@ import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from triton_util.notebook.stubs import body_is_empty
+
 INLINE_SCOPES = frozenset({"listcomp", "genexpr", "dictcomp", "setcomp"})  # run where they stand
 BUILTIN_NAMES = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 # Calls for their effect that a launcher relies on.
@@ -131,19 +133,6 @@ def is_main_guard(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and any(
         isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
     )
-
-
-def body_is_empty(function: ast.FunctionDef) -> bool:
-    """A stub: nothing but a docstring, `pass`, `...` or an empty return."""
-    for node in function.body:
-        constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        nothing = isinstance(node, ast.Return) and (
-            node.value is None
-            or (isinstance(node.value, ast.Constant) and node.value.value is None)
-        )
-        if not (constant or nothing or isinstance(node, ast.Pass | ast.Raise)):
-            return False
-    return True
 
 
 def closure(program: Sequence[Statement], launcher: Statement) -> Closure:

@@ -19,7 +19,11 @@ QUESTIONS = [
         "prompt": "Why is there a `mask`?",
         "choices": [
             {"text": "For speed", "answer": "It costs a little.", "right": False},
-            {"text": "The last block may be too long", "answer": "Yes.", "right": True},
+            {
+                "text": "The last block may be too long",
+                "answer": "Yes: there may be fewer elements.",
+                "right": True,
+            },
         ],
     }
 ]
@@ -71,7 +75,7 @@ def answer(request: dict) -> dict:
             WARMED.append(True)
             return {"ok": True}
         case "exercises":
-            return {"ok": True, "exercises": EXERCISES}
+            return {"ok": True, "exercises": EXERCISES, "quizzes": {"vector_add": 1}}
         case "hints":
             return {"ok": True, "hints": ["Think of the `last` block.", "A mask.", "offsets < n"]}
         case "quiz":
@@ -95,6 +99,9 @@ def answer_check(request: dict) -> dict:
         sys.stdout.flush()
     if "JUDGE_REFUSES" in source:
         return {"ok": False, "error": "the disk is full"}
+    if "JUDGE_COUNTS" in source:
+        for done in (5, 12):
+            print(json.dumps({"progress": [done, 25]}), flush=True)
     if "JUDGE_FORGETS" in source:
         return {"ok": True, "report": {"exercise": "vector_add"}}
     return {"ok": True, "report": {**report(request), "source": source, "warmed_up": any(WARMED)}}

@@ -113,7 +113,7 @@ def test_every_text_is_escaped():
     assert "<script" not in waiting_html(EVIL)
     assert "<script" not in hints.hint_html(EVIL, [EVIL], 1)
     listed = [attempts.Listed(EVIL, EVIL, EVIL, EVIL)]
-    assert "<script" not in attempts.progress_html(listed, {})
+    assert "<script" not in attempts.progress_html(listed, {}, {})
     question = quizzes.Question(EVIL, (quizzes.Choice(EVIL, EVIL, True),))
     assert "<script" not in quizzes.quiz_html(EVIL, (question,))
     assert "<script" not in quizzes.verdict_html(question.choices[0])
@@ -283,18 +283,20 @@ def test_progress_is_shown():
         "vector_add": attempts.Attempts(3, "2026-11-02T10:00:00+00:00", 25, 25),
         "softmax": attempts.Attempts(1, "", 4, 30),
     }
+    answered = {"vector_add": (2, 4), "debugging": (3, 3)}
     for told in (
-        attempts.progress_text(listed, recorded),
-        words_of(attempts.progress_html(listed, recorded)),
+        attempts.progress_text(listed, recorded, answered),
+        words_of(attempts.progress_html(listed, recorded, answered)),
     ):
-        assert "1 of 3 exercises passed, 1 of 3 lessons done" in told
+        assert "1 of 3 exercises passed, 0 of 3 lessons done" in told  # its quiz is still open
+        assert "2 of 4 questions right" in told
         assert "passed on 2026-11-02" in told
         assert "under way: 1 check, at best 4 of 30 cases" in told
         assert "not tried yet" in told
 
 
-def test_hints_come_one_by_one():
-    hints.forget()
+def test_hints_come_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
     steps = ["a nudge", "an idea", "nearly the line"]
     assert [hints.choose("vector_add", steps, None) for _ in range(5)] == [1, 2, 3, 3, 3]
     assert hints.choose("vector_add", steps, 1) == 1
@@ -305,7 +307,6 @@ def test_hints_come_one_by_one():
             hints.choose("vector_add", steps, wrong)
     assert "last hint" in hints.hint_text("vector_add", steps, 3)
     assert "Run the cell again" in words_of(hints.hint_html("vector_add", steps, 1))
-    hints.forget()
 
 
 QUESTION = quizzes.Question(
@@ -329,12 +330,48 @@ def test_quiz_in_words():
 
 def test_quiz_without_widgets_opens_answers():
     told = words_of(quizzes.quiz_html("vector_add", (QUESTION,)))
-    assert "✓ Right. Yes." in told
+    assert "✓ Right." in told
+    assert "Yes" not in told
     assert "No: it costs." in told
 
 
-def test_quiz_widget_answers_each_choice():
-    box = quizzes.quiz_widget((QUESTION, QUESTION))
+def test_right_choices_stand_at_all_places_and_each_time_at_the_same():
+    items = [
+        {
+            "prompt": f"question {number}",
+            "choices": [
+                {"text": text, "answer": "Yes: so.", "right": text == "b"} for text in "abc"
+            ],
+        }
+        for number in range(6)
+    ]
+    made = [quizzes.read_questions({"questions": items}, "vector_add") for _ in range(2)]
+    assert made[0] == made[1]
+    places = [[choice.right for choice in question.choices].index(True) for question in made[0]]
+    assert sorted(places) == [0, 0, 1, 1, 2, 2]
+    assert {choice.text for choice in made[0][0].choices} == set("abc")
+    right = made[0][0].choices[places[0]]
+    assert quizzes.verdict_text(right) == "✓ Right. So."
+
+
+def test_quiz_keeps_its_answers_through_a_restart(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
+    _, buttons, _ = quizzes.quiz_widget("vector_add", (QUESTION,)).children[0].children
+    buttons.value = 1
+    assert quizzes.answered({"vector_add": 1, "strides": 2}) == {
+        "vector_add": (1, 1),
+        "strides": (0, 2),
+    }
+    _, again, answer = quizzes.quiz_widget("vector_add", (QUESTION,)).children[0].children
+    assert again.value == 1
+    assert "Right" in answer.value
+    (tmp_path / "remembered.json").write_text("[broken")
+    assert quizzes.kept("vector_add", QUESTION) is None
+
+
+def test_quiz_widget_answers_each_choice(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
+    box = quizzes.quiz_widget("vector_add", (QUESTION, QUESTION))
     assert len(box.children) == 2
     _, buttons, answer = box.children[0].children
     assert answer.value == ""

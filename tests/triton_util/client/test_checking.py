@@ -10,6 +10,7 @@ from nbclient import NotebookClient
 from triton_util import client
 from triton_util.client import hints
 from triton_util.client import judge as judge_module
+from triton_util.client.card import waiting_html
 from triton_util.client.judge import JudgeProcess
 
 FAKE = (sys.executable, "-P", str(Path(__file__).with_name("fake_judge.py")))
@@ -20,7 +21,7 @@ def fake_judge(monkeypatch, tmp_path):
     process = JudgeProcess(FAKE, seconds=20)
     monkeypatch.setattr(judge_module, "_shared", process)
     monkeypatch.setenv("TILEWISE_HOME", str(tmp_path / "home"))
-    hints.forget()
+    hints.follow("")
     yield process
     process.close()
 
@@ -35,11 +36,11 @@ def test_a_failing_check(capsys):
     assert not result.passed
     assert result.judged
     assert not result
-    assert repr(result) == "<vector_add: not there yet, 11 of 25 cases passed in 0.2 s>"
+    assert repr(result).startswith("<vector_add: not there yet, 11 of 25 cases passed in ")
     line = vector_add.__code__.co_firstlineno + 1
     assert result.findings[0].where == f"{Path(__file__).name}, line {line}"
     assert result.findings[0].code_line == 'return "WRONG", x.tl.load, y'
-    assert "cases passed in 0.2 s" in told
+    assert "11 of 25 cases passed in" in told
     assert "Give `tl.load` a mask." in told
 
 
@@ -124,6 +125,39 @@ def test_faults_of_the_judge_are_one_clear_card(capsys, monkeypatch, tmp_path, w
     assert not list((tmp_path / "home").glob("*"))
 
 
+def test_progress_is_told_while_the_judge_works(monkeypatch, tmp_path):
+    told = []
+    monkeypatch.setattr(
+        client.checking, "_shows_progress", lambda *_: lambda *count: told.append(count)
+    )
+    source = 'def vector_add(x, y):\n    return "JUDGE_COUNTS"\n'
+    assert _check_text(monkeypatch, tmp_path, source).passed
+    assert told == [(5, 25), (12, 25)]
+
+
+def test_the_card_of_a_check_at_work_shows_how_far_it_is():
+    page = waiting_html("vector_add", 5, 25)
+    assert "5 of 25 cases" in page
+    assert '<progress max="25" value="5"' in page
+    assert "<progress" not in waiting_html("vector_add")
+
+
+def test_a_stopped_check_says_so_in_one_line_and_starts_a_new_judge(capsys, monkeypatch):
+    started = []
+    monkeypatch.setattr(JudgeProcess, "start", lambda self: started.append(self))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client.checking, "report_on", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        client.check(vector_add)
+    assert stop.value._render_traceback_() == ["The check was stopped."]
+    assert stop.value.__cause__ is None
+    assert "The check was stopped." in capsys.readouterr().out
+    assert len(started) == 1
+
+
 def test_fault_of_the_client_is_one_clear_card(capsys, monkeypatch):
     monkeypatch.setattr(client.checking, "gather", lambda *_: 1 / 0)
     assert not client.check(vector_add).judged
@@ -161,17 +195,40 @@ def test_hints_and_quiz_in_text(capsys):
     client.hint("vector_add", 1)
     assert "Think of the `last` block." in capsys.readouterr().out
     client.quiz("vector_add")
-    assert "b) The last block may be too long" in capsys.readouterr().out
-    client.quiz("vector_add", 1, "b")
-    assert "✓ Right. Yes." in capsys.readouterr().out
-    for wrong in (
-        lambda: client.hint("nothing"),
-        lambda: client.hint("vector_add", 9),
-        lambda: client.quiz("nothing"),
-        lambda: client.quiz("vector_add", 7, "a"),
-    ):
-        with pytest.raises(ValueError, match=r"there are|hints 1 to 3|questions 1 to 1"):
-            wrong()
+    shown = capsys.readouterr().out
+    right = next(line for line in shown.splitlines() if "The last block may be too long" in line)
+    client.progress()
+    assert "○ quiz: 0 of 1 questions right" in capsys.readouterr().out
+    client.quiz("vector_add", 1, right.strip()[0])
+    assert capsys.readouterr().out == "✓ Right. There may be fewer elements.\n"
+    client.progress()
+    assert "✓ quiz: 1 of 1 questions right" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: client.hint("vectoradd"), "There is no exercise `vectoradd`. Did you mean"),
+        (lambda: client.hint("vector_add", 9), "has the hints 1 to 3, and no hint 9"),
+        (lambda: client.hint("ahead"), "There is no exercise `ahead`"),
+        (lambda: client.hint(), "Say of which exercise"),
+        (lambda: client.quiz("nothing"), "There is no lesson with a quiz `nothing`"),
+        (lambda: client.quiz("vector_add", 7, "a"), "has the questions 1 to 1"),
+        (lambda: client.quiz("vector_add", 1, "z"), "has the choices a, b"),
+    ],
+)
+def test_what_there_is_not_is_said_and_no_error(capsys, call, words):
+    call()
+    assert words in capsys.readouterr().out
+
+
+def test_hint_follows_the_last_check_and_goes_on_after_a_restart(capsys):
+    client.check(vector_add)
+    client.hint()
+    assert "Hint 1 of 3 for vector_add" in capsys.readouterr().out
+    hints.follow("")  # as in a kernel that has just started
+    client.hint("vector_add")
+    assert "Hint 2 of 3 for vector_add" in capsys.readouterr().out
 
 
 def test_hint_without_a_judge_is_a_card(capsys, monkeypatch):

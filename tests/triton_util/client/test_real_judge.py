@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from triton_util.client import checking, hints
+from triton_util.client import checking
 from triton_util.client import judge as judge_module
 from triton_util.client.judge import JudgeProcess
 from triton_util.notebook.session import Cell, Session
@@ -157,7 +157,6 @@ def test_hints_and_quiz_are_there_for_every_exercise(judge, monkeypatch, capsys)
     from triton_util import client
 
     monkeypatch.setattr(judge_module, "_shared", judge)
-    hints.forget()
     listed = checking.exercises(judge)
     assert "vector_add" in {item.name for item in listed}
     for item in listed:

@@ -141,10 +141,39 @@ def test_blocks_text_refuses_what_triton_refuses() -> None:
 
 
 def test_matmul_walk_marks_the_lanes_outside() -> None:
-    text = explore.matmul_walk_text(1, 2, 2)
+    text, _, legend = explore.matmul_walk_text(1, 2, 2).rpartition("\n")
     assert text.count("#") == 3 * 1 + 1 * 2  # 3 x 1 of a, 1 x 2 of b
     assert text.count("x x") > 0
-    assert "x" not in explore.matmul_walk_text(0, 0, 0).replace(" x ", " by ")
+    inside = explore.matmul_walk_text(0, 0, 0).rpartition("\n")[0]
+    assert "x" not in inside.replace(" x ", " by ")
+    for mark in "#x.":
+        assert f"{mark} " in legend
+
+
+def test_tiles_say_what_brackets_mean() -> None:
+    assert "[ ]: masked off" in explore.tiles_2d_text(0, 3)
+
+
+def test_an_explorer_leaves_its_text_in_the_notebook() -> None:
+    made = explore.blocks_1d(7, 4, 1)._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in made
+    assert made["text/plain"] == explore.blocks_1d_text(7, 4, 1)
+    assert made["text/html"].startswith("<pre>cdiv(7, 4) = 2 programs")
+
+
+def test_sectors_say_how_many_are_drawn() -> None:
+    texts = [text.get_text() for text in figures.sectors((1, 8)).figure.axes[0].texts]
+    assert any("32 sectors (8 drawn)" in text for text in texts)
+    assert not any("4 sectors (" in text for text in texts)
+
+
+def test_a_prediction_may_be_a_fraction_and_must_be_a_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    explore.reveal("1/8", 0.125)
+    assert "Exactly." in capsys.readouterr().out
+    explore.reveal("many", 0.125)
+    assert "A prediction is a number" in capsys.readouterr().out
 
 
 def test_a_prediction_comes_before_the_answer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,8 @@ from triton_util.interpreter.watchers.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
 from triton_util.tracing.record import Record
-from triton_util.tracing.traced import Argument, Touch
+from triton_util.tracing.text import intensity_text, traffic_rows
+from triton_util.tracing.traced import Argument, Touch, Traced
 
 PRELUDE = (
     "import torch\nfrom tests.triton_util.tracing.traced_kernels import *\n"
@@ -220,3 +221,25 @@ def test_summary_and_bundle_are_escaped():
     assert "<i>" not in made["text/html"]
     assert "0.125 operations per byte" in made["text/plain"]
     parsed(summary_html(record), maps.style())
+
+
+def test_coalesced_counts_whole_sectors_and_idle_lanes_are_told_apart():
+    """7 elements of 4 bytes fill one sector at best; blocks of 4 touch two."""
+    record = Traced(
+        kernel="add",
+        grid=(2, 1, 1),
+        meta={},
+        arguments={},
+        programs=[],
+        traffic=Traffic(
+            {
+                "x_ptr": ArgumentTraffic(loaded=28, sectors=2, lanes=8, active_lanes=7),
+                "output_ptr": ArgumentTraffic(stored=28, sectors=2, lanes=8, active_lanes=7),
+            },
+            {"arithmetic": 8},
+        ),
+    )
+    assert [row[-1] for row in traffic_rows(record)] == ["50.0%", "50.0%"]
+    told = intensity_text(record)
+    assert "0.143 operations per byte" in told
+    assert "counted for the 7 of 8 lanes that store, it is 0.125" in told

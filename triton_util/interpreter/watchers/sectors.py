@@ -2,7 +2,8 @@
 
 A GPU moves memory in sectors of 32 bytes.  A request of a warp is 32 lanes that follow each other
 along the axis with the smallest step, which is how Triton lays out a load.  The fewest sectors
-that could carry the same bytes is bytes / 32; the ratio of the two says how well it coalesces.
+that could carry the same bytes is bytes / 32, rounded up; the ratio of the two says how well it
+coalesces.
 Storages are taken to begin on a sector, as those of torch do.
 """
 

@@ -51,8 +51,8 @@ class ArgumentTraffic:
     @property
     def coalescing(self) -> float:
         """Fewest possible sectors over sectors touched; 1 is perfect."""
-        moved = self.loaded + self.stored
-        return moved / SECTOR_BYTES / self.sectors if self.sectors else 1.0
+        fewest = -(-(self.loaded + self.stored) // SECTOR_BYTES)
+        return fewest / self.sectors if self.sectors else 1.0
 
 
 @dataclass

@@ -1,0 +1,164 @@
+"""What surrounds a lesson in the learner's JupyterLab: the button Check, and no other buttons."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.browser.lab import CHROMIUM, DRIVER, NOTEBOOK, Lab, NotebookPage, open_browser
+
+pytest.importorskip("selenium", reason="selenium is not installed: `make test` installs it")
+pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER),
+        reason="no Chromium with its driver (Debian: apt-get install chromium chromium-driver)",
+    ),
+]
+
+SETUP = """\
+# @title Run this cell first: it prepares the notebook, and in Colab it installs the course
+from triton_util.client.setup import prepare
+
+prepare()"""
+IMPORTS = "import torch\nimport triton\nimport triton.language as tl\nfrom triton_util import check"
+STUB = """\
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    # YOUR CODE HERE
+    pass
+
+
+def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    # YOUR CODE HERE
+    pass
+"""
+RIGHT = """\
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x + y, mask=mask)
+
+
+def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    output = torch.empty_like(x)
+    grid = (triton.cdiv(x.numel(), 256),)
+    add_kernel[grid](x, y, output, x.numel(), BLOCK_SIZE=256)
+    return output
+"""
+CODE, CHECK = 2, 3
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory) -> Path:
+    """Where screenshots go: TILEWISE_SCREENSHOTS, to look at them, or a passing folder."""
+    chosen = os.environ.get("TILEWISE_SCREENSHOTS")
+    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shell")
+    with Lab(folder) as lab:
+        sources = (SETUP, IMPORTS, STUB, "check(vector_add)")
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+        nbformat.write(notebook, lab.notebooks / "shell.ipynb")
+        browser = open_browser(folder / "profile")
+        try:
+            yield NotebookPage(browser, lab, "shell.ipynb")
+        finally:
+            browser.quit()
+
+
+def press_check(page: NotebookPage, at: int = CODE) -> str:
+    """Put the cursor into a cell and click the button in the toolbar; the text of the card."""
+    from selenium.webdriver.common.by import By
+
+    page.browser.execute_script(f"{NOTEBOOK}.content.activeCellIndex = {at};")
+    page.browser.execute_script(f"{NOTEBOOK}.content.widgets[{CHECK}].model.clearExecution();")
+    buttons = page.browser.find_elements(
+        By.CSS_SELECTOR, '.jp-NotebookPanel-toolbar [data-jp-item-name="tilewise-check"] *'
+    )
+    next(found for found in buttons if found.tag_name in ("jp-button", "button")).click()
+    page.wait(
+        f"const card = {NOTEBOOK}.content.widgets[{CHECK}].node.querySelector('.tw-card');"
+        "return card && !card.textContent.includes('is being checked');",
+        "the card",
+    )
+    page.wait_until_idle(60)
+    return " ".join(page.card(CHECK).text.split())
+
+
+def test_one_press_sets_up_and_answers_the_stub(page, shots):
+    told = press_check(page)
+    assert page.errors() == {}
+    assert "vector_add is still to be written" in told
+    page.screenshot(page.card(CHECK), shots / "stub.png")
+
+
+def test_nothing_of_nbgrader_is_seen(page, shots):
+    shown = page.browser.execute_script("return document.body.innerText;").lower()
+    for word in ("nbgrader", "validate", "formgrader", "create assignment"):
+        assert word not in shown, word
+    commands = page.browser.execute_script("return window.jupyterapp.commands.listCommands();")
+    assert [name for name in commands if "nbgrader" in name] == []
+    page.browser.save_screenshot(str(shots / "toolbar.png"))
+
+
+def test_one_press_runs_what_was_edited_and_checks_it(page):
+    page.paste_over(CODE, RIGHT)
+    told = press_check(page)
+    assert page.errors() == {}
+    assert "vector_add passed" in told
+    assert "Judged: cell [" in told
+
+
+def test_an_edit_that_was_not_run_is_not_passed(page, shots):
+    page.paste_over(CODE, RIGHT.replace("x + y", "x - y"))
+    page.run_cell(CHECK)
+    told = " ".join(page.card(CHECK).text.split())
+    assert "vector_add was not checked" in told
+    assert "was edited and not run" in told
+    page.screenshot(page.card(CHECK), shots / "edited.png")
+    assert "not there yet" in press_check(page)
+
+
+def test_a_cell_that_does_not_parse_is_not_passed(page, shots):
+    page.paste_over(CODE, RIGHT)
+    assert "vector_add passed" in press_check(page)
+    page.paste_over(CODE, f"{RIGHT}\n)")
+    page.run_cell(CODE)
+    page.run_cell(CHECK)
+    told = " ".join(page.card(CHECK).text.split())
+    assert "vector_add was not checked" in told
+    assert "cannot be read" in told
+    page.screenshot(page.card(CHECK), shots / "unreadable.png")
+
+
+def test_after_a_restart_the_set_up_is_offered(page, shots):
+    page._command("notebook:restart-kernel-no-dialog")
+    page.browser.execute_script(
+        f"{NOTEBOOK}.sessionContext.restartKernel && {NOTEBOOK}.sessionContext.restartKernel();"
+    )
+    page.wait(
+        f"return {NOTEBOOK}.sessionContext.session.kernel.status === 'idle';", "the kernel", 60
+    )
+    page.run_cell(CHECK)
+    page.wait(
+        "return document.body.innerText.includes('The set-up cell, the first one');",
+        "the offer to run the set-up",
+        20,
+    )
+    page.browser.save_screenshot(str(shots / "restarted.png"))

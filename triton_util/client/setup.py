@@ -1,0 +1,37 @@
+"""What the set-up cell of every lesson does: `prepare()`.
+
+In a notebook the import of `triton_util.client` has started the judge before that, because its
+start takes as long as that of PyTorch: both load at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from triton_util.client.card import frame
+from triton_util.environment import VARIABLE, interpreting
+from triton_util.notebook.session import Display
+
+
+def prepare() -> None:
+    """Load PyTorch and Triton, choose where kernels run, and say so.
+
+    TRITON_INTERPRET has to be set before triton is imported, and only where there is no GPU. In
+    the interpreter a launch that leaves its tensors is then an error, and no crash.
+    """
+    started = time.monotonic()
+    display = Display()
+    display.note(frame("plain", "…", "Loading PyTorch and Triton …", "", "", "Setting up"), "")
+    import torch
+
+    if not torch.cuda.is_available() and "triton" not in sys.modules:
+        os.environ.setdefault(VARIABLE, "1")  # no GPU: kernels run in the interpreter
+    from triton_util.interpreter import guard_launches
+
+    guard_launches()
+    place = "on the CPU, in the interpreter" if interpreting() else "on the GPU"
+    told = f"Kernels run {place}. The judge is starting in the background."
+    ready = f"Ready after {time.monotonic() - started:.0f} s"
+    display.show(frame("plain", "◆", ready, told, "", "Set-up"), f"Tilewise: {ready}. {told}")
