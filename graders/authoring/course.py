@@ -85,6 +85,22 @@ def lesson_cells_file(rooms: Rooms) -> Built:
     return Built(rooms.lesson_cells, json.dumps(known, indent=1) + "\n", committed=True)
 
 
+def model_answers_file(rooms: Rooms) -> Built:
+    """The model answers of all case studies: a learner opens one when an answer is written.
+
+    A lesson that cannot be read is left out; its error is told where it is built.
+    """
+    known: dict[str, str] = {}
+    for path in rooms.lesson_files():
+        try:
+            lesson = read_lesson(path)
+        except LessonError:
+            continue
+        known.update((name, lesson.model_answer(name)) for name in lesson.names("case_study"))
+    text = json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True)
+    return Built(rooms.model_answers, text + "\n", committed=True)
+
+
 def config_file(course: Path) -> Built:
     """nbgrader's configuration of a course in that folder."""
     return Built(course / "nbgrader_config.py", _CONFIG.format(course_id=COURSE_ID))
@@ -99,6 +115,7 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     yield config_file(rooms.course)
     yield order_file(rooms)
     yield lesson_cells_file(rooms)
+    yield model_answers_file(rooms)
     errors = []
     for path in paths:
         try:

@@ -41,7 +41,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_util import check, hint, progress, quiz"""
+from triton_util import answer, check, hint, predict, progress, quiz"""
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
 
