@@ -6,7 +6,8 @@ All exceptions of the house, here and in `triton_util`:
 
     Exception
     ├── GraderError              ours, or the environment's: the submission stays ungraded
-    │   └── LessonError          an author's: names the file and the fix
+    │   ├── LessonError          an author's: names the file and the fix
+    │   └── NotInterpretedError  the engine lacks an operation that Triton compiles
     ├── SubmissionError          a learner's: cannot be judged as handed in; becomes a finding
     ├── _UnreadableFileError     one file among many that were handed in
     ├── NoRoomError              the judge's own tensors do not fit on the device
@@ -33,6 +34,7 @@ All exceptions of the house, here and in `triton_util`:
     ├── TooManySteps             a launcher did more than any launcher needs to
     ├── AssertionError
     │   └── NotPassedError       a learner's: fails the cell that `nbgrader validate` looks at
+    ├── BesideError              raised by a function that ran in a process of its own
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
     ├── MalformedReport          the judge's answer lacks something: ours

@@ -75,14 +75,11 @@ print(output.tolist())
 # ## How a lesson works
 #
 # **Predictions.** Before something is measured you are asked what will come out. Put your number
-# in place of `None`, run the cell, then run the next one. Nobody looks at it but you. Try: the
-# kernel above ran 3 programs of 4 lanes each. How many lanes were switched off?
+# in place of `None` and run the cell. Nobody looks at it but you; `progress()` tells you later how good your
+# guesses were. **Predict**: the kernel above ran 3 programs of 4 lanes each. How many lanes were switched off?
 
 # %%
-lanes_off = None
-
-# %%
-explore.reveal(lanes_off, 3 * 4 - 10, "lanes")
+predict("tour_lanes_off", None)
 
 # %% [markdown]
 # **Things to move.** Sliders and lists work with the mouse, and with Tab and the arrow keys. If

@@ -2,13 +2,13 @@
 # # Debugging: find it on the CPU first
 #
 # A kernel has thousands of programs, and most of its bugs are wrong *indices*. At the end of this lesson you
-# can look into single programs while they run, you have found three bugs that everybody makes once, and you
-# can write a test that such bugs do not pass.
+# can look into single programs while they run, you have caught and mended three bugs that everybody makes once, and
+# you can write a test that such bugs do not pass.
 #
 # It takes about 35 minutes. Lesson 01 comes first.
 
 # %% setup
-from triton_util import breakpoint_if, explore, figures, print_if
+from triton_util import catch, explore, figures, interpreted, print_if
 from triton_util.environment import interpreting
 from triton_util.interpreter import KernelFault, interpret, unguarded_launches
 
@@ -16,20 +16,63 @@ ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## Catch one now
+#
+# This kernel should copy a vector in blocks of 2. Its author tried it with two numbers, and the copy was right.
+
+# %%
+@triton.jit
+def copy_kernel_1(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    pid = tl.program_id(axis=0)
+    offsets = tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x, mask=mask)
+    print_if(f"pid {pid} | offsets {offsets} | mask {mask}", "<4")
+
+
+def copy_1(x):
+    output = torch.full_like(x, -1)  # so that you see what was never stored
+    copy_kernel_1[(triton.cdiv(x.numel(), 2),)](x, output, x.numel(), BLOCK_SIZE=2)
+    return output
+
+
+print(interpreted(copy_1, torch.tensor([1, 2])).tolist())
+
+# %% [markdown]
+# It has a bug. **Catch it**: put a vector in place of `None` whose copy is wrong, such as `torch.tensor([7, 8])`
+# (which does not catch it).
+
+# %%
+x_1 = None
+lengths = [(torch.arange(1, n + 1),) for n in range(10)]
+catch("bug_1", copy_1, x_1, right=torch.clone, others=lengths)
+
+# %% [markdown]
+# Look at the table that the kernel printed: one line for each program, with its offsets and its mask. Which column
+# should differ from line to line, and does not? **Mend the kernel**, run its cell, then run `catch` again until the
+# card is green.
+#
 # ## The interpreter
 #
-# With `TRITON_INTERPRET=1` kernels do not go to the GPU. They run as ordinary Python on the CPU, one program
-# after another, and you can print and stop inside them. The variable must be set **before Triton is
-# imported**: Triton looks at it when it is imported and when `@triton.jit` meets your function. Setting it
-# later changes nothing, and says nothing.
+# How can a kernel print? With `TRITON_INTERPRET=1` kernels do not go to the GPU. They run as ordinary Python on the
+# CPU, one program after another, and you can print and stop inside them. What decides is the variable at the moment
+# when `@triton.jit` meets your function:
+#
+# | the variable is set | what happens (Triton 3.9) |
+# |---|---|
+# | before `import triton` | everything is interpreted |
+# | after the import, before `@triton.jit` | this kernel is interpreted; parts of Triton that were set up by then are not |
+# | after `@triton.jit` | the kernel stays compiled; without a GPU its launch says "0 active drivers" |
+#
+# So set it **before Triton is imported**; then nothing is half one and half the other.
 
 # %%
 if interpreting():
-    print("Kernels run in the interpreter. Everything in this lesson works.")
+    print("Kernels run in the interpreter here.")
 else:
-    print("Kernels are compiled for the GPU here, where nobody can print from inside one.")
-    print("For this lesson restart the notebook's kernel, run  %env TRITON_INTERPRET=1  in a new")
-    print("cell at the very top, and go on from there.")
+    print("Kernels are compiled for the GPU here, where nobody can print from inside one. What needs the")
+    print("interpreter, `catch` and `interpreted`, runs it in a process of its own.")
 
 # %% [markdown]
 # ## Print from chosen programs
@@ -48,10 +91,7 @@ else:
 # **Predict**: how many programs of a (4, 3) grid does `">=1,!=1"` choose?
 
 # %%
-programs_chosen = None
-
-# %%
-explore.reveal(programs_chosen, 3 * 2, "programs")
+predict("programs_chosen", None)
 
 # %% [markdown]
 # **Try it.** Choose exactly the programs on the right edge. Then write something that is no condition, and read
@@ -65,69 +105,35 @@ explore.conditions(">=1,=0", n_0=4, n_1=3)
 print(explore.conditions_text(">=1,!=1", n_0=4, n_1=3))
 
 # %% [markdown]
-# `breakpoint_if(conditions)` does not print, but stops in the debugger, inside the kernel. Put it into a kernel
-# of yours and try `p offsets` (print a value), `n` (next line), `c` (continue) and `q` (quit). It is not called
-# here, because a notebook that runs from top to bottom has nobody to type.
+# ## Stop inside a program
 #
-# ## A copy kernel with three bugs
+# `breakpoint_if(conditions)` does not print, but stops in the debugger, inside the kernel. Here somebody put
+# `breakpoint_if("=2")` behind the offsets of a right copy kernel, and copied 5 numbers in blocks of 2:
 #
-# The task: copy a vector of 6 elements, in blocks of 2. It should look like this:
+# ```text
+# > copy_kernel()
+# -> mask = offsets < n_elements
+# (Pdb) p offsets
+# array([4, 5], dtype=int32)
+# (Pdb) n
+# > copy_kernel()
+# -> x = tl.load(x_ptr + offsets, mask=mask)
+# (Pdb) p mask
+# array([ True, False])
+# (Pdb) c
+# ```
+#
+# `p` prints a value, `n` goes to the next line, `c` continues, `q` quits. Try it in a kernel of yours, with
+# `from triton_util import breakpoint_if`. It is not called here, because a notebook that runs from top to bottom has
+# nobody to type.
+#
+# ## The second bug
+#
+# Another author uses the `pid`. **Predict** first: 6 elements in blocks of 2; what should the first offset of program 1
+# be? Then read the kernel, find an input that catches it, and mend it.
 
 # %%
-figures.touches(6, [[0, 1], [2, 3], [4, 5]], title="wanted: 6 elements in blocks of 2")
-
-# %% [markdown]
-# The launcher below fills the output with -1 first, so that you see what was written.
-
-# %%
-def launch_copy(kernel, x, block_size):
-    if not interpreting():
-        print("Not run: this needs the interpreter.")
-        return None
-    output = torch.full_like(x, -1)
-    with interpret():
-        kernel[(triton.cdiv(x.numel(), block_size),)](x, output, x.numel(), BLOCK_SIZE=block_size)
-    return output
-
-
-numbers = torch.tensor([1, 2, 3, 4, 5, 6])
-
-# %% [markdown]
-# **The first bug.** Read the kernel. **Predict** how many elements of the output stay -1. Then run it and look at
-# the table that it prints.
-
-# %%
-stay_minus_one = None
-
-# %%
-@triton.jit
-def copy_kernel_1(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
-    pid = tl.program_id(axis=0)
-    offsets = tl.arange(0, BLOCK_SIZE)
-    mask = offsets < n_elements
-    x = tl.load(x_ptr + offsets, mask=mask)
-    tl.store(output_ptr + offsets, x, mask=mask)
-    print_if(f"pid {pid} | offsets {offsets} | mask {mask} | x {x}", "")
-
-
-output = launch_copy(copy_kernel_1, numbers, block_size=2)
-if output is not None:
-    print(output)
-    explore.reveal(stay_minus_one, (output == -1).sum().item(), "elements")
-
-# %% [markdown]
-# All three programs do the same: the offsets are 0 and 1, whatever `pid` says. **Offsets that do not depend on
-# `pid` make every program work on the first block.** The first block is right, so a test with a single block
-# passes.
-
-# %%
-figures.touches(6, [[0, 1], [0, 1], [0, 1]], title="bug 1: the offsets ignore pid")
-
-# %% [markdown]
-# **The second bug.** So the author adds the `pid`. **Predict** the offsets of program 1. Where is the mistake?
-
-# %%
-first_offset_of_program_1 = None
+predict("first_offset_of_program_1", None)
 
 # %%
 @triton.jit
@@ -137,27 +143,24 @@ def copy_kernel_2(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)
     tl.store(output_ptr + offsets, x, mask=mask)
-    print_if(f"pid {pid} | offsets {offsets} | mask {mask}", "")
+    print_if(f"pid {pid} | offsets {offsets} | mask {mask}", "<4")
 
 
-output = launch_copy(copy_kernel_2, numbers, block_size=2)
-if output is not None:
-    print(output)
-explore.reveal(first_offset_of_program_1, 1 * numbers.numel(), "is the offset")
+def copy_2(x):
+    output = torch.full_like(x, -1)
+    copy_kernel_2[(triton.cdiv(x.numel(), 2),)](x, output, x.numel(), BLOCK_SIZE=2)
+    return output
 
-# %% [markdown]
-# The result is the same as before: [1, 2, -1, -1, -1, -1]. And yet it is a different bug. Programs are
-# `n_elements` apart, and should be `BLOCK_SIZE` apart. Programs 1 and 2 start behind the end, where the mask
-# silences them. Two bugs, one symptom; the table told them apart.
 
 # %%
-figures.touches(6, [[0, 1], [], []], title="bug 2: pid * n_elements; the mask hides it")
+x_2 = None
+catch("bug_2", copy_2, x_2, right=torch.clone, others=lengths)
 
 # %% [markdown]
-# **The third bug.** `pid * BLOCK_SIZE` at last, and the copy of 6 elements is right. Now the author finds that the
-# mask "does nothing for 6 elements", and takes it out. For 6 elements in blocks of 2 that is even true.
+# ## The third bug
 #
-# Let us have 5 elements. They are the front part of a longer memory, whose other part belongs to somebody else:
+# The third author's copy of 6 elements in blocks of 2 is right, and so is that of 4,096. Catch it, and mend it. (It
+# prints nothing: there is no mask to print. Put a `print_if` in, if you like.)
 
 # %%
 @triton.jit
@@ -168,49 +171,75 @@ def copy_kernel_3(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     tl.store(output_ptr + offsets, x)
 
 
-x_memory = torch.tensor([1, 2, 3, 4, 5, 600, 700, 800], device=DEVICE)
-output_memory = torch.tensor([0, 0, 0, 0, 0, 42, 42, 42], device=DEVICE)
-x, output = x_memory[:5], output_memory[:5]
+def copy_3(x):
+    output = torch.full_like(x, -1)
+    copy_kernel_3[(triton.cdiv(x.numel(), 2),)](x, output, x.numel(), BLOCK_SIZE=2)
+    return output
+
+
+# %%
+x_3 = None
+catch("bug_3", copy_3, x_3, right=torch.clone, others=lengths)
 
 # %% [markdown]
-# **Predict.** After the copy of the *five* elements, what is in the sixth element of `output_memory`, which held
-# 42 and is none of our business?
+# ## The bug that a comparison does not see
+#
+# The checked interpreter of this course stopped the third kernel, because it knows where each tensor ends. Triton
+# itself does not, on a GPU as well as in its own interpreter: **neither notices**. (Some texts say that Triton's
+# interpreter catches accesses out of bounds. It does not.)
+#
+# The next cell shows what happens then. It holds the third kernel as it was. Five elements are the front part of a
+# longer memory, whose other part belongs to somebody else. **Predict.** After the copy of the *five* elements, what is in
+# the sixth element of the output's memory, which held 42 and is none of our business?
 
 # %%
-sixth_element = None
+predict("sixth_element", None)
 
 # %%
-with unguarded_launches():  # as Triton itself runs it
-    copy_kernel_3[(3,)](x, output, 5, BLOCK_SIZE=2)
-print("the copy:", output.tolist(), "- right!")
-explore.reveal(sixth_element, output_memory[5].item())
+@triton.jit
+def hasty_copy_kernel(x_ptr, output_ptr, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    tl.store(output_ptr + offsets, tl.load(x_ptr + offsets))
 
-# %% [markdown]
-# Here is the table of this bug, where there is no mask to print:
-#
-# | pid | offsets | stored |
-# |---|---|---|
-# | 0 | 0 1 | 1 2 |
-# | 1 | 2 3 | 3 4 |
-# | 2 | 4 **5** | 5 **600** |
-#
-# The copy is right, a test would pass, and somebody else's number is gone. This was Triton's own way of running
-# the kernel, on a GPU as well as in its interpreter: **neither notices**. Here we arranged for the neighbour to be
-# ours. In real life it may be another tensor, or the bookkeeping of the memory allocator; then the program dies
-# later, somewhere else. (Some texts say that Triton's interpreter catches accesses out of bounds. It does not.)
-#
-# The course's checked interpreter does, and stops the program *before* the write. `check` uses it, the notebooks
-# of the course use it for every launch (but the one above), and so can you, with `interpret()`:
 
-# %%
-if interpreting():
+def copy_five():
+    x_memory = torch.tensor([1, 2, 3, 4, 5, 600, 700, 800])
+    output_memory = torch.tensor([0, 0, 0, 0, 0, 42, 42, 42])
+    x, output = x_memory[:5], output_memory[:5]
+    with unguarded_launches():  # as Triton itself runs it
+        hasty_copy_kernel[(3,)](x, output, BLOCK_SIZE=2)
+    print("the copy:  ", output.tolist(), "- right!")
+    print("the memory:", output_memory.tolist())
     try:
-        with interpret():
-            copy_kernel_3[(3,)](x, output, 5, BLOCK_SIZE=2)
+        with interpret():  # the checked interpreter, which every launch of this notebook uses
+            hasty_copy_kernel[(3,)](x, output, BLOCK_SIZE=2)
     except KernelFault as fault:
         print(fault)
-else:
-    print("Not run: this needs the interpreter.")
+
+
+interpreted(copy_five)
+
+# %% [markdown]
+# The copy is right, a test would pass, and somebody else's number is gone. Here we arranged for the neighbour to be
+# ours. In real life it may be another tensor, or the bookkeeping of the memory allocator; then the program dies later,
+# somewhere else.
+#
+# ## The three side by side
+#
+# This is how it should look:
+
+# %%
+figures.touches(6, [[0, 1], [2, 3], [4, 5]], title="wanted: 6 elements in blocks of 2")
+
+# %% [markdown]
+# And these are the three kernels as they were. Two of them leave the same result, [1, 2, -1, -1, -1, -1], and yet they
+# are different bugs. The table of pid, offsets and mask tells them apart.
+
+# %%
+figures.touches(6, [[0, 1], [0, 1], [0, 1]], title="bug 1: every program has the offsets of the first")
+
+# %%
+figures.touches(6, [[0, 1], [], []], title="bug 2: programs too far apart; the mask hides it")
 
 # %%
 figures.touches(5, [[0, 1], [2, 3], [4, 5]], title="bug 3: no mask; 5 elements in blocks of 2")
@@ -218,7 +247,7 @@ figures.touches(5, [[0, 1], [2, 3], [4, 5]], title="bug 3: no mask; 5 elements i
 # %% [markdown]
 # ## Exercise: `copy`
 #
-# Now write the kernel that has none of the three.
+# Now write the kernel from the empty page, with none of the three.
 #
 # **The contract.** `copy(x)` returns a copy of `x` in memory of its own.
 #
@@ -250,18 +279,13 @@ figures.touches(5, [[0, 1], [2, 3], [4, 5]], title="bug 3: no mask; 5 elements i
 # compared with `torch.equal`? How many of the three?
 
 # %%
-bugs_found = None
-
-# %%
-explore.reveal(bugs_found, 0, "bugs")
+predict("bugs_found", None)
 
 # %% [markdown]
-# None. With a single block `pid` is always 0, and a block that fits exactly needs no mask.
-#
 # ## Helpers that do not help
 #
-# Tools have bugs, too. Here are three small helpers, as one finds them in real notebooks. **Predict** what each
-# line of output will be, before you run the cell.
+# Tools have bugs, too. Here are three small helpers, as one finds them in real notebooks. Each has a bug. Read them,
+# **predict** what the cell below will say of each, run it, and mend the helpers until all three are right.
 
 # %%
 def assert_ready(tensor):
@@ -278,6 +302,7 @@ def reversed_id(old_id):
     return 5 - old_id  # turns the ids 0 ... 4 round
 
 
+# %%
 def outcome(function, argument):
     try:
         return function(argument)
@@ -285,18 +310,25 @@ def outcome(function, argument):
         return f"{type(error).__name__}: {error}"
 
 
-print("assert_ready of a transposed tensor:", outcome(assert_ready, torch.zeros(3, 4).T))
-print("read_condition('>1'):               ", outcome(read_condition, ">1"))
-print("read_condition('>=1'):              ", outcome(read_condition, ">=1"))
-print("reversed_id of 0 ... 4:             ", [reversed_id(i) for i in range(5)])
+def try_helpers():
+    told = outcome(assert_ready, torch.zeros(3, 4).T)
+    print("assert_ready refuses a transposed tensor:", told != "ready", "| it says:", told)
+    for condition, wanted in ((">1", (">", 1)), (">=1", (">=", 1))):
+        told = outcome(read_condition, condition)
+        print(f"read_condition understands {condition!r}:", told == wanted, "| it says:", told)
+    told = [reversed_id(i) for i in range(5)]
+    print("reversed_id gives every id exactly once:", sorted(told) == list(range(5)), "| it says:", told)
+
+
+try_helpers()
 
 # %% [markdown]
-# 1. `tensor.is_contiguous` without parentheses is the *method*, and a method counts as true. This assertion can
-#    never fail. A check that cannot fail is worse than none, because you rely on it.
-# 2. The parser takes *one* character for the operator. `>=1` becomes `>` and `=1`, and that is no number. It was
-#    tested with `>1` only.
-# 3. 5 - 0 is 5, which is not among the ids, and 0 is missing. It should be `4 - old_id`. When ids are mapped to
-#    ids, test that every one comes out exactly once.
+# Three kinds of mistake that are common in tools:
+#
+# - A method is written without its parentheses. A method counts as true, so the assertion can never fail. A check that
+#   cannot fail is worse than none, because you rely on it.
+# - A parser takes *one* character for something that may have two, and was tested with the short form only.
+# - When ids are mapped to ids, every one must come out exactly once. Test that, and not two examples.
 #
 # (A fourth kind: an error message that itself fails, because it names a variable that does not exist. Error paths
 # are code that nobody runs. Run yours once.) `check_tensors_gpu_ready` of the course calls the method:
@@ -333,6 +365,9 @@ quiz("debugging")
 #
 # Answer in about 150 words.
 
+# %%
+answer("green-on-my-laptop")
+
 # %% [markdown] model_answer="green-on-my-laptop"
 # 1. Four of these:
 #    - *One program only*: offsets that ignore `pid`, or `pid * n_elements`, pass.
@@ -365,7 +400,7 @@ quiz("debugging")
 # `check` runs small cases in other orders as well. What remains is for the GPU itself: NVIDIA's
 # `compute-sanitizer python your_script.py` finds accesses out of bounds there.
 #
-# **Predict**: does your copy agree on the GPU for a length that is no multiple of anything?
+# Does your copy agree on the GPU for a length that is no multiple of anything?
 
 # %% gpu
 if ON_GPU:

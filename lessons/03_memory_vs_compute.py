@@ -3,18 +3,49 @@
 #
 # Two numbers say how fast a kernel can be at best: how many operations it does, and how many bytes
 # it moves. At the end of this lesson you can find both, tell from them what the kernel waits for,
-# and know which improvements are worth making before you make them.
+# and know which improvements are worth making before you make them. And you have written a
+# launcher, and fused two kernels into one.
 #
 # It takes about 35 minutes. Lesson 01 comes first.
 
 # %% setup
-from triton_util import explore, figures, speed
+from triton_util import explore, figures, interpreted, speed
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## Count first
+#
+# This kernel doubles 1,000 numbers of 4 bytes, in blocks of 256. **Predict.** How many bytes does it load and store in
+# all? Run the second cell when you have guessed: it runs the kernel in the interpreter, which counts.
+
+# %%
+predict("double_bytes", None)
+
+# %%
+@triton.jit
+def double_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    tl.store(output_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=mask), mask=mask)
+
+
+def double(x):
+    output = torch.empty_like(x)
+    double_kernel[(triton.cdiv(x.numel(), 256),)](x, output, x.numel(), BLOCK_SIZE=256)
+    return output
+
+
+print(explore.measure(double, torch.ones(1000)))
+
+# %% [markdown]
+# Now change `torch.ones(1000)` to `torch.ones(1000, dtype=torch.float16)`, and run it again. These bytes are one of
+# the two numbers of this lesson. The other one is the operations: here 1,000 multiplications. An addition, a
+# multiplication or a comparison of two floating-point numbers is one **FLOP** (*floating-point operation*), and a
+# TFLOP/s is a million million of them in a second.
+#
 # ## Two limits
 #
 # A GPU computes and moves data at the same time. While some warps wait for memory, others
@@ -43,14 +74,12 @@ for gpu in explore.GPUS.values():
 # and the result is stored. What is its arithmetic intensity, in operations per byte?
 
 # %%
-relu_intensity = None
-
-# %%
-explore.reveal(relu_intensity, 1 / (4 + 4), "operations per byte")
+predict("relu_intensity", None)
 
 # %% [markdown]
-# The lowest ridge point in the table is 9.6. ReLU is far on the memory side everywhere, and no GPU
-# has ever been built on which it is not. Both limits drawn together make the **roofline**:
+# The lowest fp32 ridge point in the table is 9.6. ReLU is far on the memory side on all of these GPUs. Both limits drawn
+# together make the **roofline**. The picture is drawn for **fp16**, with the roofs of the tensor cores. There an element
+# has 2 bytes, so ReLU has 1 operation for 4 bytes, 0.25:
 
 # %%
 figures.roofline({"ReLU": 0.25, "matmul N = 64": 64 / 3, "matmul N = 4096": 4096 / 3})
@@ -58,8 +87,7 @@ figures.roofline({"ReLU": 0.25, "matmul N = 64": 64 / 3, "matmul N = 4096": 4096
 # %% [markdown]
 # In the rising part memory is the limit, in the flat part arithmetic. A matmul of N×N matrices does
 # 2N³ operations on 3N² numbers. In fp16 that is N/3 operations per byte: it climbs to the flat
-# part as N grows. ReLU stays where it is, at every size. (In fp16 ReLU has 0.25, because the
-# elements have 2 bytes.)
+# part as N grows. ReLU stays where it is, at every size.
 #
 # **Try it.** How many operations per element does an elementwise fp32 kernel need before an H200 is
 # limited by its arithmetic? And a T4?
@@ -84,48 +112,82 @@ print(explore.roofline_text(gpu="T4", operations=1, bytes_moved=8))
 # A contiguous matrix is one line of memory whose rows follow one another without a gap (lesson 04
 # is about the others). For an operation on each element alone, rows and columns do not matter: walk
 # along the line, as in lesson 01. `tl.maximum(a, b)` and `tl.where(condition, a, b)` are two ways
-# to write a ReLU. The launcher is given; `hint("relu2d")` helps.
+# to write a ReLU.
+#
+# **This time you write the launcher, too**: allocate the result, count the elements, choose a block size and the grid,
+# launch. `x.numel()` is the number of elements of a matrix. `hint("relu2d")` helps.
 
 # %% exercise="relu2d"
 
 # %% [markdown]
-# ## Measure it
-#
-# The interpreter can count the bytes that your kernel loads and stores. Count, and not estimate:
-# every lane that the mask leaves on.
+# ## Measure your own
 #
 # **Predict.** A 100×30 matrix in fp32. How many bytes does your kernel load and store in all?
 # (Blocks are 1,024 long, and 3,000 is not a multiple of that. Does it matter?)
 
 # %%
-relu_bytes = None
+predict("relu_bytes", None)
 
 # %%
 traffic = explore.measure(relu2d, torch.ones(100, 30))
 if traffic.total:
-    explore.reveal(relu_bytes, traffic.total, "bytes")
-    if relu_bytes is not None:
-        print(traffic)
-        print(f"intensity: {3000 / traffic.total} operations per byte")
+    print(traffic)
+    print(f"intensity: {3000 / traffic.total} operations per byte")
 
 # %% [markdown]
 # Masked lanes move nothing. So a well-masked kernel moves exactly what it must, 8 bytes per
-# element, and the prediction from the formula and the count agree.
-#
-# **Predict.** Now the same matrix in fp16. By what factor do the bytes change? And the time on a GPU?
-
-# %%
-factor_in_fp16 = None
-
-# %%
-halves = explore.measure(relu2d, torch.ones(100, 30, dtype=torch.float16))
-if halves.total and traffic.total:
-    explore.reveal(factor_in_fp16, halves.total / traffic.total, "of the bytes")
-
-# %% [markdown]
-# Half the bytes, and for a kernel that waits for memory half the bytes is half the time. That, and
+# element, and the prediction from the formula and the count agree. In fp16 it is half the bytes, and
+# for a kernel that waits for memory half the bytes is half the time. That, and
 # not faster arithmetic, is why fp16 speeds up elementwise kernels.
 #
+# ## Fuse two steps yourself
+#
+# A layer scales its input by 1.5, then takes the ReLU. Here it is as two kernels; what lies between them travels to
+# memory and back.
+
+# %%
+@triton.jit
+def scale_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, 1.5 * x, mask=mask)
+
+
+@triton.jit
+def clip_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, tl.maximum(x, 0.0), mask=mask)
+
+
+def scale_relu(x):
+    grid = (triton.cdiv(x.numel(), 256),)
+    scaled, output = torch.empty_like(x), torch.empty_like(x)
+    scale_kernel[grid](x, scaled, x.numel(), BLOCK_SIZE=256)
+    clip_kernel[grid](scaled, output, x.numel(), BLOCK_SIZE=256)
+    return output
+
+
+# %% [markdown]
+# **Predict.** How many bytes does it move for 1,000 fp32 numbers as it is? And how many when both steps are one kernel?
+
+# %%
+predict("two_kernels_bytes", None)
+predict("one_kernel_bytes", None)
+
+# %% [markdown]
+# **Now fuse them**: change the cell above the question so that one launch does it all. The next cell says whether the
+# result is right, and what it costs.
+
+# %%
+x = torch.arange(-500.0, 500.0)
+right = torch.equal(interpreted(scale_relu, x), (1.5 * x).clamp(min=0))
+moved = explore.measure(scale_relu, x)
+print(f"right: {right}; launches: {len(moved.launches)}; bytes: {moved.total:,}")
+
+# %% [markdown]
 # ## Three kernels or one
 #
 # Here is a kernel with a knob. It applies `x * 1.001 + 0.5` as often as `STEPS` says, two
@@ -164,17 +226,15 @@ print("same result:", torch.equal(one_kernel(x), three_kernels(x)))
 # **Predict.** How many times as many bytes do the three kernels move?
 
 # %%
-times_the_bytes = None
+predict("times_the_bytes", None)
 
 # %%
-fused = explore.measure(one_kernel, torch.ones(3000))
-unfused = explore.measure(three_kernels, torch.ones(3000))
-if fused.total:
-    explore.reveal(times_the_bytes, unfused.total / fused.total, "times")
+print(explore.measure(one_kernel, torch.ones(3000)))
+print(explore.measure(three_kernels, torch.ones(3000)))
 
 # %% [markdown]
-# The same arithmetic and the same result, for three times the bytes. On a GPU these three kernels
-# take three times as long, although they compute nothing more. This is what **fusion** saves, and
+# The same arithmetic and the same result, for more bytes. On a GPU these three kernels
+# take as many times as long, although they compute nothing more. This is what **fusion** saves, and
 # why it is the first thing to look for.
 #
 # Now turn the knob the other way.
@@ -183,14 +243,10 @@ if fused.total:
 # has 2 operations, each element moves 8 bytes, and the fp32 ridge point stands in the first table.
 
 # %%
-steps_at_the_ridge = None
-
-# %%
-ridge = explore.GPUS["H200"].ridge(tensor_cores=False)
-explore.reveal(steps_at_the_ridge, round(ridge * 8 / 2), "steps")
+predict("steps_at_the_ridge", None)
 
 # %% [markdown]
-# Up to about 56 steps, more work costs *nothing*. 112 operations per element take as long as one.
+# Up to that number of steps, more work costs *nothing*: all these operations take as long as one.
 # It sounds like a riddle, but you can watch it on a GPU at the end of this lesson.
 #
 # So, before you improve a kernel, ask which side of the ridge it stands on:
@@ -233,6 +289,9 @@ quiz("memory_vs_compute")
 #
 # Answer in about 120 words, with numbers.
 
+# %%
+answer("the-wrong-card")
+
 # %% [markdown] model_answer="the-wrong-card"
 # 1. 3.2 / 6.4 = 0.5 operations per byte. The ridge point is 67,000 / 3,350 = 20, so the kernel waits
 #    for memory. Moving 6.4 GB takes at least 6.4 / 3,350 s = 1.91 ms; at 2.0 ms it runs at 95 % of the
@@ -257,12 +316,13 @@ quiz("memory_vs_compute")
 # %% [markdown]
 # ## For the GPU
 #
-# The knob, with a clock. **Predict** for your card: up to which number of steps will the time stay
-# flat? And how many GB/s will your ReLU reach?
+# The knob, with a clock. For your card: up to which number of steps will the time stay flat? And how many GB/s will your
+# ReLU reach?
 #
-# Measured on an NVIDIA H200: 1, 4 and 16 steps all took 0.13 ms, 64 steps 0.16 ms, 256 steps 0.55 ms. The
-# ReLU ran at 4,128 GB/s, and a plain copy of 1 GiB at 4,219, of 4,800 in the data sheet. Now compare with
-# your prediction for the ridge.
+# Measured on an NVIDIA H200: 1, 4 and 16 steps took {h200: steps 2^26 fp32 | 1 | ms}, {h200: steps 2^26 fp32 | 4 | ms} and
+# {h200: steps 2^26 fp32 | 16 | ms} ms, 64 steps {h200: steps 2^26 fp32 | 64 | ms} ms, 256 steps
+# {h200: steps 2^26 fp32 | 256 | ms} ms. The ReLU ran at {h200: relu2d fp32, 8192² | plain | GB/s} GB/s, of 4,800 in the data
+# sheet. Now compare with your prediction for the ridge.
 
 # %% gpu
 if ON_GPU:
@@ -282,7 +342,7 @@ else:
 # %% [markdown]
 # And where does your ReLU stand under the roofline? `speed` times it against PyTorch in one run, with cold caches
 # and new inputs each time, and checks every result. On a machine without a GPU it times nothing: it says what the
-# bytes and the operations allow on GPUs that are known. **Predict** the least time for one of them first.
+# bytes and the operations allow on GPUs that are known. Guess the least time for one of them first.
 
 # %%
 speed(relu2d)

@@ -3,7 +3,7 @@
 #
 # Memory has no rows and no columns. At the end of this lesson you can say at which address
 # element `(i, j)` of any 2D view lies, and you have written two kernels that are right for
-# every view that PyTorch can make: sliced, transposed, stretched, overlapping.
+# every view that PyTorch can make: sliced, transposed, stretched, overlapping. You pass the strides yourself.
 #
 # It takes about 40 minutes. Run the cells from top to bottom, and predict where you are asked.
 
@@ -15,6 +15,44 @@ ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
+# ## A right kernel, a wrong number
+#
+# Here is a kernel that copies a matrix row by row. It takes for granted that a row is as far from the next one as it is
+# wide. For this matrix it is right:
+
+# %%
+@triton.jit
+def trusting_copy_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
+    row = tl.program_id(axis=0)
+    cols = tl.arange(0, BLOCK_SIZE)
+    mask = cols < n_cols
+    values = tl.load(x_ptr + row * n_cols + cols, mask=mask)
+    tl.store(output_ptr + row * n_cols + cols, values, mask=mask)
+
+
+def trusting_copy(x: torch.Tensor) -> torch.Tensor:
+    n_rows, n_cols = x.shape
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    trusting_copy_kernel[(n_rows,)](x, output, n_cols, BLOCK_SIZE=16)
+    return output
+
+
+x = torch.arange(24, device=DEVICE).view(3, 8)
+print("right for this matrix:", torch.equal(trusting_copy(x), x))
+
+# %% [markdown]
+# Now hand it the left half, whose rows start with 0, 8 and 16. **Predict.** With what number will the *second* row of
+# the copy start?
+
+# %%
+predict("second_row_starts_with", None)
+
+# %%
+print(trusting_copy(x[:, :4]))
+
+# %% [markdown]
+# Nothing failed, and the result is wrong. To see why, look at how a matrix lies in memory.
+#
 # ## One line of memory
 #
 # A tensor owns, or shares, a stretch of memory: a plain line of numbers. What makes it a matrix
@@ -42,19 +80,25 @@ figures.memory(x)
 # ## Views move nothing
 #
 # Slicing, transposing and expanding do not touch the numbers. They only make new facts about
-# the same memory. **Predict**, for each of these four, its shape and its strides; write them
-# down before you run the cell:
+# the same memory. **Predict**: how far is one step *down*, counted in elements, in each of these four?
 #
 # - `x[:, :4]`, the left half
 # - `x.T`, the transposed matrix
-# - `x[:, ::2]`, every second column
+# - `x[::2]`, every second row
 # - `x[1:2].expand(4, 8)`, row 1 repeated four times
+
+# %%
+predict("step_down_left_half", None)
+predict("step_down_transposed", None)
+predict("step_down_every_second_row", None)
+predict("step_down_expanded", None)
 
 # %%
 views = {
     "x": x,
     "x[:, :4]": x[:, :4],
     "x.T": x.T,
+    "x[::2]": x[::2],
     "x[:, ::2]": x[:, ::2],
     "x[1:2].expand(4, 8)": x[1:2].expand(4, 8),
 }
@@ -93,49 +137,14 @@ print(explore.strides_text("v.unfold(0, 6, 3)", row=1, col=2))
 # %% [markdown]
 # ## The stride trap
 #
-# A kernel gets a pointer, and knows nothing of shapes and strides unless you pass them. Here
-# is a kernel that copies a matrix row by row. It takes for granted that a row is as far from
-# the next one as it is wide:
-
-# %%
-@triton.jit
-def trusting_copy_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
-    row = tl.program_id(axis=0)
-    cols = tl.arange(0, BLOCK_SIZE)
-    mask = cols < n_cols
-    values = tl.load(x_ptr + row * n_cols + cols, mask=mask)
-    tl.store(output_ptr + row * n_cols + cols, values, mask=mask)
-
-
-def trusting_copy(x: torch.Tensor) -> torch.Tensor:
-    n_rows, n_cols = x.shape
-    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
-    trusting_copy_kernel[(n_rows,)](x, output, n_cols, BLOCK_SIZE=16)
-    return output
-
-
-x = torch.arange(24, device=DEVICE).view(3, 8)
-print("right for a contiguous matrix:", torch.equal(trusting_copy(x), x))
-
-# %% [markdown]
-# It passes its test. Now hand it the left half, whose rows start with 0, 8 and 16.
-#
-# **Predict.** With what number will the *second* row of the copy start?
-
-# %%
-second_row_starts_with = None
-
-# %%
-copied = trusting_copy(x[:, :4])
-explore.reveal(second_row_starts_with, copied[1, 0].item())
-if second_row_starts_with is not None:
-    print(copied)
+# A kernel gets a pointer, and knows nothing of shapes and strides unless you pass them. The kernel at the top took the
+# width for the stride.
 
 # %%
 figures.stride_trap()
 
 # %% [markdown]
-# The kernel read the part of row 0 that had been sliced away: **ghost data**. Nothing failed.
+# It read the part of row 0 that had been sliced away: **ghost data**. Nothing failed.
 # The addresses lay inside memory that the tensor owns, so no hardware and no memory guard of a
 # GPU could complain. With an expanded view, which shows more elements than its memory holds, the
 # same mistake walks beyond the end: then come garbage, NaN, or an illegal access.
@@ -153,30 +162,36 @@ figures.stride_trap()
 #
 # ## A kernel that knows its strides
 #
-# This one takes the diagonal out of any square view. One step along the diagonal is one step
-# down *and* one step right, so in memory it is `stride_row + stride_col` elements long.
+# This one takes column `col` out of any view. One step down a column is `stride_row` elements; the column itself starts
+# `col * stride_col` behind the first element.
 
 # %%
 @triton.jit
-def diagonal_kernel(x_ptr, output_ptr, n, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
-    steps = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    mask = steps < n
-    values = tl.load(x_ptr + steps * stride_row + steps * stride_col, mask=mask)
-    tl.store(output_ptr + steps, values, mask=mask)
+def column_kernel(x_ptr, output_ptr, n_rows, col, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
+    rows = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = rows < n_rows
+    values = tl.load(x_ptr + rows * stride_row + col * stride_col, mask=mask)
+    tl.store(output_ptr + rows, values, mask=mask)
 
 
-def diagonal(x: torch.Tensor) -> torch.Tensor:
-    n = x.shape[0]
-    output = torch.empty(n, dtype=x.dtype, device=x.device)
-    grid = (triton.cdiv(n, 4),)
-    diagonal_kernel[grid](x, output, n, x.stride(0), x.stride(1), BLOCK_SIZE=4)
+def column(x: torch.Tensor, col: int) -> torch.Tensor:
+    n_rows = x.shape[0]
+    output = torch.empty(n_rows, dtype=x.dtype, device=x.device)
+    grid = (triton.cdiv(n_rows, 4),)
+    column_kernel[grid](x, output, n_rows, col, x.stride(0), x.stride(1), BLOCK_SIZE=4)
     return output
 
 
 square = torch.arange(36, device=DEVICE).view(6, 6)
-print("whole square:       ", diagonal(square).tolist())
-print("every second column:", diagonal(square[:3, ::2]).tolist())
-print("transposed:         ", diagonal(square.T).tolist())
+for name, view in {"whole": square, "every second column": square[:, ::2], "transposed": square.T}.items():
+    print(f"{name:20s} column 1: {column(view, 1).tolist()} right: {torch.equal(column(view, 1), view[:, 1])}")
+
+# %% [markdown]
+# **Try it.** Swap `x.stride(0)` and `x.stride(1)` in the launch. **Predict** first: with which number does "column 1" of
+# the whole square then end? Run the cell, look at the three lines, and swap them back.
+
+# %%
+predict("swapped_column_ends_with", None)
 
 # %% [markdown]
 # Look at where the strides are used: in the *load*, because the input is a view. The output is
@@ -191,11 +206,8 @@ print("transposed:         ", diagonal(square.T).tolist())
 # **Predict.** An output has 8 columns. In which row and column is its element number 21?
 
 # %%
-row_of_21, col_of_21 = None, None
-
-# %%
-explore.reveal(row_of_21, 21 // 8, "is the row")
-explore.reveal(col_of_21, 21 % 8, "is the column")
+predict("row_of_21", None)
+predict("col_of_21", None)
 
 # %% [markdown]
 # Divide by the number of columns: the whole part is the row, the remainder is the column.
@@ -221,7 +233,8 @@ explore.reveal(col_of_21, 21 % 8, "is the column")
 # - The result is a new, contiguous tensor of the same shape and dtype, equal bit for bit.
 # - Empty views are legal. Do not call `.contiguous()` or its relatives: you are writing it.
 #
-# The launcher is given. `hint("strided_copy")` helps in three steps.
+# The launcher allocates and counts. **The launch is yours**: pass what the kernel asks for, the strides among it.
+# `hint("strided_copy")` helps in three steps.
 #
 # About the 2³¹: `tl.program_id` is a 32-bit number, and a product of 32-bit numbers that grows
 # too large wraps round to a negative one, without a word. Turn the first number of the chain
@@ -245,8 +258,10 @@ explore.reveal(col_of_21, 21 % 8, "is the column")
 # - Empty matrices are legal.
 #
 # **Predict** before you write: `x` has 3 rows and 8 columns. The output has 8 rows of 3. By
-# which number do you divide an output offset to get the output's row? Then:
-# `hint("transpose")`.
+# which number do you divide an output offset to get the output's row? Then write it; `hint("transpose")` helps.
+
+# %%
+predict("divide_by", None)
 
 # %% exercise="transpose"
 
@@ -273,11 +288,7 @@ for name, result, wanted in jobs:
 # column of a contiguous matrix with 8 columns. How many sectors are fetched?
 
 # %%
-sectors_fetched = None
-
-# %%
-byte_addresses = [lane * 8 * 4 for lane in range(32)]
-explore.reveal(sectors_fetched, len({address // 32 for address in byte_addresses}), "sectors")
+predict("sectors_fetched", None)
 
 # %%
 figures.sectors((1, 2, 8))
@@ -287,15 +298,16 @@ figures.sectors((1, 2, 8))
 # 256×256 matrix of fp32, how many percent of the fetched bytes does it want?
 
 # %%
-percent_wanted = None
+predict("percent_wanted", None)
 
 # %%
-moved = explore.measure(transpose, torch.ones(256, 256))
-if moved.total:
-    explore.reveal(percent_wanted, moved.percent_used("x_ptr"), "percent of the bytes of x")
-moved = explore.measure(strided_copy, torch.ones(256, 256)[:, :128])
-if moved.total and percent_wanted is not None:
-    print(f"strided_copy of a left half: {moved.percent_used('x_ptr'):g} percent")
+for name, launcher, view in (
+    ("transpose", transpose, torch.ones(256, 256)),
+    ("strided_copy of a left half", strided_copy, torch.ones(256, 256)[:, :128]),
+):
+    moved = explore.measure(launcher, view)
+    if moved.total:
+        print(f"{name}: {moved.percent_used('x_ptr'):g} percent of the bytes of x")
 
 # %% [markdown]
 # Reads of neighbours by neighbours are called **coalesced**. Your `strided_copy` stores
@@ -332,6 +344,9 @@ quiz("strides")
 #
 # Answer in about 150 words.
 
+# %%
+answer("contiguity-crisis")
+
 # %% [markdown] model_answer="contiguity-crisis"
 # 1. `x[:, :hidden // 2]` is a view: its shape is half as wide, but its row stride is still
 #    `hidden`. The kernel takes the width for the stride. For row 1 it reads from
@@ -366,12 +381,18 @@ quiz("strides")
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** Which will move more gigabytes per second: your `strided_copy` of a left half, or
-# your `transpose` of a whole matrix? By what factor?
-#
-# Measured on an NVIDIA H200 with this course's model solutions: 3,896 GB/s for the strided copy of half
-# of an 8192×8192 fp32 matrix, 1,093 GB/s for the transpose, 1,153 GB/s for PyTorch's own transpose. A
-# transpose in tiles, as in lesson 05, reached 4,000 GB/s.
+# **Predict.** On a large fp32 matrix, how many times as many gigabytes per second does the strided copy of a left half
+# move as the transpose, with this course's model solutions on an H200?
+
+# %%
+predict("copy_over_transpose", None)
+
+# %% [markdown]
+# Measured on an NVIDIA H200 with this course's model solutions:
+# {h200: strided_copy fp32, left half of 16384×32768 | plain | GB/s} GB/s for the strided copy of half of a 16384×32768
+# matrix, {h200: transpose fp32, 16384² | plain | GB/s} GB/s for the transpose of a 16384×16384 one,
+# {h200: transpose fp32, 16384² | torch | GB/s} GB/s for PyTorch's own transpose. A transpose in tiles, as in lesson 05,
+# reached {h200: tile_transpose fp32, 16384² | tiles | GB/s} GB/s.
 
 # %% gpu
 if ON_GPU:

@@ -2,8 +2,8 @@
 # # Tiles: blocks with two sides
 #
 # A picture has rows and columns, and so has a matrix. At the end of this lesson your programs work
-# on rectangular **tiles** instead of stretches of a line. You turn a picture grey, fuse a bias and
-# a ReLU, and see why tiles are the key to reuse, and to everything that follows.
+# on rectangular **tiles** instead of stretches of a line. You lay out the grid yourself, turn a picture
+# grey, fuse a bias and a ReLU, and see why tiles are the key to reuse, and to everything that follows.
 #
 # It takes about 40 minutes. Lesson 04 (strides) comes first.
 
@@ -17,6 +17,24 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## A grid with two axes
 #
+# This kernel writes into each element of a matrix which program was there: ten times its number on axis 0, plus its
+# number on axis 1. The launch is nearly right: for 4 rows and 7 columns in tiles of 2×2 the **grid** must be two numbers.
+# Change the `1` in it until no -1 is left.
+
+# %%
+@triton.jit
+def sign_kernel(output_ptr, height, width, BLOCK_H: tl.constexpr, BLOCK_W: tl.constexpr):
+    row, col = tl.program_id(axis=0), tl.program_id(axis=1)
+    rows, cols = row * BLOCK_H + tl.arange(0, BLOCK_H), col * BLOCK_W + tl.arange(0, BLOCK_W)
+    mask = (rows[:, None] < height) & (cols[None, :] < width)
+    tl.store(output_ptr + rows[:, None] * width + cols[None, :], 10 * row + col, mask=mask)
+
+
+signed = torch.full((4, 7), -1, dtype=torch.int32, device=DEVICE)
+sign_kernel[(2, 1)](signed, 4, 7, BLOCK_H=2, BLOCK_W=2)
+print(signed)
+
+# %% [markdown]
 # Here is a matrix with 4 rows and 7 columns, cut into tiles of 2×2. The grid now has two axes, and
 # each program two numbers: `tl.program_id(axis=0)` counts tiles downwards, `tl.program_id(axis=1)`
 # to the right.
@@ -29,20 +47,12 @@ figures.tiles_2d(4, 7, 2, 2)
 # off in all?
 
 # %%
-programs, lanes_off = None, None
-
-# %%
-explore.reveal(programs, 1 * 2, "programs")
-explore.reveal(lanes_off, 2 * 16 - 28, "lanes")
+predict("programs_4x4", None)
+predict("lanes_off_4x4", None)
 
 # %% [markdown]
-# The launcher counts the tiles along each axis:
-#
-# ```python
-# grid = (triton.cdiv(height, BLOCK_H), triton.cdiv(width, BLOCK_W))
-# ```
-#
-# Which axis is which is your own choice. Only the kernel must agree with the launcher.
+# The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in both exercises. Which
+# axis is which is your own choice. Only the kernel must agree with the launcher.
 #
 # ## From a pointer to a tile of pointers
 #
@@ -83,9 +93,10 @@ explore.tiles_2d(pid_0=0, pid_1=3)
 print(explore.tiles_2d_text(pid_0=0, pid_1=3))
 
 # %% [markdown]
-# One column too far to the right is the first element of the *next row*. Without the column mask
-# nothing would crash: the kernel would work on elements that belong to another program. Keep that in
-# mind for the case study.
+# One column too far to the right is the first element of the *next row*. Without the column mask the kernel would
+# work on elements that belong to another program, and nobody would notice. Only in the last row there is no next
+# one: the tile in the lower right corner reaches for element 28 of 28, behind the matrix. Keep both in mind for the
+# case study.
 #
 # ## A kernel on a picture
 #
@@ -141,8 +152,11 @@ figures.show(half_and_half, mirror(half_and_half), titles=("red channel, left ha
 #
 # Compute in float32: turn what you load into it with `.to(tl.float32)`, and turn the result into the
 # output's dtype, `output_ptr.dtype.element_ty`, before the store. **Predict** first: how far apart in
-# memory are the red and the green of one pixel, in the picture above? The launcher is given;
+# memory are the red and the green of one pixel, in the picture above? In the launcher **grid and launch are yours**;
 # `hint("rgb2grey")` helps.
+
+# %%
+predict("red_to_green", None)
 
 # %% exercise="rgb2grey"
 
@@ -167,10 +181,10 @@ figures.show(*grey_or_colour, titles=("colour" if solved else "still in colour",
 # together? (And how many would it be if each element fetched its own bias?)
 
 # %%
-bias_bytes = None
+predict("bias_bytes", None)
 
 # %% [markdown]
-# Keep your number. You will measure it with your own kernel.
+# You will measure it with your own kernel.
 #
 # ## Exercise: `bias_relu`
 #
@@ -181,21 +195,17 @@ bias_bytes = None
 # - The result is a new contiguous tensor of shape `(m, n)`; empty inputs are legal.
 # - Add and clip in float32, and store once.
 #
-# The launcher is given. `hint("bias_relu")` helps.
+# Grid and launch are yours again. `hint("bias_relu")` helps.
 
 # %% exercise="bias_relu"
 
 # %%
 traffic = explore.measure(bias_relu, torch.ones(64, 256), torch.ones(256))
 if traffic.total:
-    explore.reveal(bias_bytes, traffic.loaded["bias_ptr"], "bytes of bias loaded")
-    if bias_bytes is not None:
-        print(traffic)
+    print(traffic)
 
 # %% [markdown]
-# 4 rows of tiles, each loading all 256 biases: 4 × 256 × 4 bytes. One bias per element would be 16
-# times as much, 65,536 bytes, as much as `x` itself. Reuse grows with the side of the tile. In
-# lesson 08 it decides everything.
+# Reuse grows with the side of the tile. In lesson 08 it decides everything.
 #
 # And there was **fusion** in this exercise. Bias and ReLU as two kernels would store `x + bias` and
 # load it again. Here it never leaves the registers.
@@ -218,14 +228,11 @@ if traffic.total:
 # downwards, in a wide matrix?
 
 # %%
-sectors_along_rows, sectors_down_columns = None, None
-
-# %%
-explore.reveal(sectors_along_rows, 32 * (32 * 4 // 32), "sectors")
-explore.reveal(sectors_down_columns, 32 * 32, "sectors")
+predict("sectors_along_rows", None)
+predict("sectors_down_columns", None)
 
 # %% [markdown]
-# (A cache may save a part of the 1,024, if the sectors are still there when the next column is read.
+# (A cache may save a part of the second number, if the sectors are still there when the next column is read.
 # Do not build on it.)
 #
 # ## Quiz
@@ -252,6 +259,9 @@ quiz("tiles_2d")
 #
 # Answer in about 150 words.
 
+# %%
+answer("the-flat-mask")
+
 # %% [markdown] model_answer="the-flat-mask"
 # 1. The offset is 3 · 100 + 110 = 410, which is element (4, 10). It is below m · n, so the mask lets it
 #    through (except in the last row of the matrix).
@@ -277,13 +287,21 @@ quiz("tiles_2d")
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** On a large picture of bytes, how many times faster is your one kernel than the PyTorch
+# **Predict.** On a large picture of bytes, on an H200, how many times faster is one kernel than the PyTorch
 # line `0.2989 * r + 0.5870 * g + 0.1140 * b`? Count the kernels in that line, and the bytes that each
 # moves (its intermediate results are fp32).
+
+# %%
+predict("grey_speed_up", None)
+
+# %% [markdown]
+# Measured on an NVIDIA H200: a grey picture of 4096×4096 took {h200: rgb2grey 3×4096×4096 | plain | µs} µs with the model
+# solution's one kernel, {h200: rgb2grey 3×4096×4096 | torch line | µs} µs with the PyTorch line.
 #
-# And the debt of lesson 04: a transpose in tiles, the kernel below. Measured on an NVIDIA H200, for 8192×8192 in
-# fp32: 4,000 GB/s in tiles, 1,093 GB/s with the model solution of lesson 04, 1,156 GB/s with PyTorch's own. And
-# the grey picture took 0.029 ms with one kernel, 0.295 ms with the PyTorch line.
+# And the debt of lesson 04: a transpose in tiles, the kernel below. Measured on an NVIDIA H200, for 16384×16384 in
+# fp32: {h200: tile_transpose fp32, 16384² | tiles | GB/s} GB/s in tiles,
+# {h200: transpose fp32, 16384² | plain | GB/s} GB/s with the model solution of lesson 04,
+# {h200: transpose fp32, 16384² | torch | GB/s} GB/s with PyTorch's own.
 
 # %%
 @triton.jit
@@ -329,7 +347,7 @@ else:
 
 # %% [markdown]
 # `speed` puts the other exercise, `bias_relu`, under the roofline. On a GPU it times your kernel against PyTorch's two;
-# without one it times nothing, and says what the bytes allow. **Predict:** how many bytes per element are the least?
+# without one it times nothing, and says what the bytes allow. How many bytes per element are the least?
 
 # %%
 speed(bias_relu)

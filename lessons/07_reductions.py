@@ -231,8 +231,11 @@ quiz("reductions")
 # **Predict.** Softmax does a handful of operations per element, and one load and one store. Which side of the ridge is it
 # on, and how close to a plain copy can it come?
 #
-# Measured on an NVIDIA H200 in fp16 at 65536×4096: a Triton softmax with a row per program 4,066 GB/s, PyTorch's own
-# 1,284 GB/s, a copy 4,128 GB/s. Layer norm: 4,063 GB/s against 2,778 GB/s.
+# Measured on an NVIDIA H200 in fp16 at 65536×4096: this course's model softmax, with a row per program,
+# {h200: softmax 65536×4096 | plain | GB/s} GB/s, PyTorch's own {h200: softmax 65536×4096 | torch | GB/s} GB/s, a copy
+# {h200: softmax 65536×4096 | copy | GB/s} GB/s. Layer norm: {h200: layernorm 65536×4096 | plain | GB/s} GB/s for the model
+# solution, {h200: layernorm 65536×4096 | fast | GB/s} GB/s for the course's fast form, and
+# {h200: layernorm 65536×4096 | torch | GB/s} GB/s for PyTorch's own.
 
 # %% gpu
 if ON_GPU:

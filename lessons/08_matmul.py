@@ -113,8 +113,10 @@ one_tile_kernel[(1,)](a, b, c, 16, BLOCK=16)
 print(c[0].tolist())
 
 # %% [markdown]
-# **`tl.dot`** multiplies two tiles, on the tensor cores of a GPU where it has them. The sides of
-# the tiles must be at least 16. `tl.dot(a, b, accumulator)` adds the product to the accumulator.
+# **`tl.dot`** multiplies two tiles, on the tensor cores of an A100 and of all later GPUs. The side
+# over which it sums, K, must be at least 16 in fp16 and bf16 and at least 8 in fp32; with Triton 3.9
+# the other two may be as short as 1, though tensor cores fill up from 16 on.
+# `tl.dot(a, b, accumulator)` adds the product to the accumulator.
 #
 # **The accumulator is float32**, also when the inputs are fp16. The next cell says why.
 # **Predict**: add 1 to an fp16 zero, 4,096 times. What comes out?
@@ -133,13 +135,18 @@ explore.reveal(sum_of_4096_ones, total.item())
 # rounded back to 2,048, for ever. A sum of many small terms is exactly what a matmul is. So: sum
 # in float32, and round *once*, at the store.
 #
-# **`input_precision`.** For float32 inputs a GPU may round them to **TF32**, which has 10 bits
-# of fraction in place of 23, because its tensor cores are faster that way. Triton does so by
-# default. Here is what it does to a product:
+# **`input_precision`.** For float32 inputs a GPU may take them as **TF32**, which has 10 bits of
+# fraction in place of 23, because its tensor cores are faster that way. Triton does so by default,
+# and does not even round: the other 13 bits are cut off. Here is what both do to a product:
 
 # %%
+def cut_to_tf32(x: torch.Tensor) -> torch.Tensor:
+    """Keep 10 of the 23 bits of the fraction, as Triton's default does."""
+    return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
+
+
 def round_to_tf32(x: torch.Tensor) -> torch.Tensor:
-    """Keep 10 of the 23 bits of the fraction, rounded."""
+    """The same, rounded to the nearest."""
     return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
@@ -147,7 +154,12 @@ generator = torch.Generator().manual_seed(0)
 a = torch.randn(256, 256, generator=generator)
 b = torch.randn(256, 256, generator=generator)
 exact = a.double() @ b.double()
-for name, product in (("float32", a @ b), ("TF32", round_to_tf32(a) @ round_to_tf32(b))):
+products = {
+    "float32": a @ b,
+    "TF32, rounded": round_to_tf32(a) @ round_to_tf32(b),
+    "TF32, cut off": cut_to_tf32(a) @ cut_to_tf32(b),
+}
+for name, product in products.items():
     print(f"{name}: largest error {(product - exact).abs().max():.1e}")
 
 # %% [markdown]
@@ -264,7 +276,8 @@ explore.reveal(bytes_saved, 4 * one_matrix, "bytes")
 
 # %% [markdown]
 # On an H200, which copies about 4,200 GB/s, that is some 32 microseconds. The product itself
-# takes about 200 there (cuBLAS: 677 TFLOP/s). For narrower layers the saved share is larger.
+# takes {h200: grouped_matmul 4096 | torch | µs} µs there (cuBLAS, measured: {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s). For narrower
+# layers the saved share is larger.
 #
 # **The contract.** `linear_bias_relu(x, w, b)` returns `relu(x @ w.T + b)`.
 #
@@ -337,9 +350,10 @@ quiz("matmul")
 #
 # **Predict.** What share of cuBLAS's speed will your kernel reach in fp16 at 4096×4096?
 #
-# Measured on an NVIDIA H200 at 4096: cuBLAS 695 TFLOP/s, this course's model solution, with the tiles
-# of your launcher, 319. A Triton kernel with tiles of 128×256×64, 8 warps and the grouped order of
-# lesson 09 reached 647 on such a card. The next lessons close the gap.
+# Measured on an NVIDIA H200 at 4096 in fp16: cuBLAS {h200: grouped_matmul 4096 | torch | TFLOP/s} TFLOP/s,
+# this course's model solution, with the tiles of your launcher, {h200: matmul 4096 | plain | TFLOP/s}. The same
+# arithmetic with tiles of 128×256×64, 8 warps and the grouped order of lesson 09 reached
+# {h200: order 128×256×64 at 4096 | GROUP 8 | TFLOP/s}. The next lessons close the gap.
 
 # %% gpu
 if ON_GPU:

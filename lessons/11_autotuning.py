@@ -24,12 +24,13 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # |---|---|---|
 # | `BLOCK_M`, `BLOCK_N` | more reuse of each loaded number, less traffic | registers for the accumulator; fewer programs to fill the GPU with |
 # | `BLOCK_K` | fewer, larger steps | shared memory |
-# | `GROUP` | more hits in the L2 cache, up to a point | nothing |
-# | `num_warps` | more threads share one tile | fewer registers' worth of work in each |
+# | `GROUP` | more hits in the L2 cache, up to a point | one more number to search |
+# | `num_warps` | more threads share one tile, so each needs fewer registers | less independent work in each thread, more exchange between the warps |
 # | `num_stages` | loads run further ahead of the arithmetic and hide its waiting | shared memory for the tiles on their way |
 #
 # The first four are arguments of your kernel. The last two are the compiler's own, and are given at the
-# launch.
+# launch. (The model solution leaves `GROUP` at 8: lesson 09 measured what it brings, and two values would double
+# the number of candidates.)
 #
 # **Predict.** A 4096×4096 product in fp16 moves N³ · (1/BLOCK_M + 1/BLOCK_N) numbers from the L2 cache or
 # global memory into the SMs. By what factor does that fall when you go from tiles of 64×64 to 128×256?
@@ -51,8 +52,9 @@ figures.tile_reuse((16, 32, 64, 128, 256), n=4096)
 # - **Registers.** An SM has 65,536 of them, and a thread may have 255. The accumulator is fp32 and lives
 #   in registers, dealt out to `32 * num_warps` threads. What does not fit is **spilled**: stored to memory
 #   and loaded again, in the innermost loop.
-# - **Shared memory.** Tiles of `a` and `b` wait there, `num_stages` of each. A block may have 64 KiB on a
-#   T4, 163 KiB on an A100, 227 KiB on an H100 or H200.
+# - **Shared memory.** Tiles of `a` and `b` wait there: as compiled by Triton 3.9, `num_stages` of each on an
+#   H100 or H200, and `num_stages - 1` on an A100, where the last stage goes to registers. A block may have
+#   227 KiB on the first two, and 163 KiB on the last.
 # - **Occupancy.** The warps that an SM holds at a time, as a share of the most that it could. When one
 #   warp waits, another one works. Large programs mean few of them; one program per SM is a normal sight in
 #   a fast matmul, which hides its waiting by stages instead.
@@ -67,11 +69,16 @@ need = explore.budget(BLOCK_M=256, BLOCK_N=256, BLOCK_K=64, num_warps=4, num_sta
 explore.reveal(accumulator_registers, need.accumulator, "registers")
 
 # %% [markdown]
-# Twice of what a thread can have. A real 256×256×64 kernel with 4 warps was compiled when this course was
-# made: 255 registers for each thread, and 8,316 bytes of spills. It is right, and slow. Shared memory is
-# different: a kernel that asks for too much compiles without complaint, and fails at the *launch*.
+# Twice of what a thread can have. So the compiler spills. The grouped matmul of lesson 09, with a tile of 256×256×64
+# in fp16, 4 warps and 3 stages, compiled by Triton 3.9: 255 registers for each thread, and 2,856 bytes spilled to its
+# stack for an H200 (sm_90), 5,072 for an A100 (sm_80). It is right, and slow. Shared memory is different: a kernel that asks for
+# too much compiles without complaint, and fails at the *launch*.
 #
-# **Try it.** Find a tile for fp16 that fits an H200 and not a T4. Find one with at least 128 operations
+# A T4 (sm_75) stands apart. Triton 3.9 does not use its tensor cores for `tl.dot`, and runs no stage ahead there:
+# 128×128×32 with 4 stages becomes ordinary multiply-adds, with 11,368 bytes of stack for each thread. It is right, and far from what
+# the card can do.
+#
+# **Try it.** Find a tile for fp16 that fits an H200 and not an A100. Find one with at least 128 operations
 # per byte that does not spill. (The estimate counts the accumulator, the stages, and 40 registers for
 # everything else. The compiler knows better; the estimate tells you what to expect.)
 
@@ -82,7 +89,7 @@ explore.tile_budget(gpu="H200", BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, num_warps=
 # The same without controls:
 print(
     explore.tile_budget_text(
-        gpu="T4", BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, num_warps=4, num_stages=3
+        gpu="A100", BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, num_warps=4, num_stages=3
     )
 )
 
@@ -132,11 +139,21 @@ explore.reveal(first_launch_of_next_shape, 8 * 0.15, "seconds")
 # a function of yours throw them out before anything is compiled. It gets the configurations and the launch's
 # arguments by name, and returns those worth trying. It must return at least one.
 #
-# **Predict.** The eight configurations in the next cell, in fp16 on a T4: how many fit into its 64 KiB of
-# shared memory?
+# Pruning saves time; it does not save the launch. A configuration that asks for too much is skipped by the tuner
+# itself: it catches `OutOfResources`, notes the time as infinite, and goes on. And a formula, such as the one below,
+# is a guess at what the compiler will do. What it *did* is in the compiled kernel: `kernel.warmup(...)` compiles
+# without a launch, and its result has `.metadata.shared`, `.n_regs` and `.n_spills`. That is exact, and costs the
+# compilation that pruning was to save.
+#
+# Three more ways to few candidates: `prune_configs_by={"perf_model": model, "top_k": 4}` keeps the four that a model
+# of yours calls fastest; `@triton.heuristics` computes a meta-parameter from the arguments, without any search; and
+# the list itself can be short. `TRITON_PRINT_AUTOTUNING=1` prints what was chosen, and how long choosing took.
+#
+# **Predict.** The eight configurations in the next cell, in fp16 on an L4 (sm_89: 99 KiB of shared memory, and one
+# stage less in it, as on an A100): how many fit?
 
 # %%
-how_many_fit_a_t4 = None
+how_many_fit_an_l4 = None
 
 # %%
 candidates = [
@@ -150,14 +167,15 @@ candidates = [
     (128, 256, 64, 8, 3),
     (256, 128, 64, 8, 4),
 ]
-fitting = [config for config in candidates if explore.budget(*config).fits("T4")]
-explore.reveal(how_many_fit_a_t4, len(fitting), "of 8")
-if how_many_fit_a_t4 is not None:
-    for gpu in explore.GPUS:
+fitting = [config for config in candidates if explore.budget(*config).fits("L4")]
+explore.reveal(how_many_fit_an_l4, len(fitting), "of 8")
+if how_many_fit_an_l4 is not None:
+    for gpu in ("L4", "A100", "H100", "H200"):
         print(f"{gpu}: {sum(explore.budget(*config).fits(gpu) for config in candidates)} of 8 fit")
 
 # %% [markdown]
-# (128×128×32 with 4 stages needs exactly 64 KiB. That still fits.)
+# The one that does not fit an L4 fits an A100, though the two keep equally many stages. A list that is good for one GPU
+# is too long or too short for another.
 #
 # ## The in-place trap
 #
@@ -212,6 +230,9 @@ explore.reveal(x_afterwards, x[0].item())
 # - `reset_to_zero=["output_ptr"]`: the tensor is cleared before each trial. This is for kernels that *add* to
 #   an output that starts at zero, with `tl.atomic_add` for instance.
 #
+# Both act only while the tuner measures. With a key that is already known, or with a single candidate, nothing is
+# cleared and nothing put back: an output that must start at zero is cleared by the *launcher*, at every call.
+#
 # ## A clock that must not choose
 #
 # The interpreter has a clock, too: Python's and numpy's. It measures how often Python code runs, and so it
@@ -224,14 +245,16 @@ explore.reveal(x_afterwards, x[0].item())
 # **The contract.** `autotuned_matmul(a, b)` returns `a @ b`: the contract of `matmul` in lesson 08, with any
 # sizes and strides, float32, float16 or bfloat16, sums in float32, no TF32.
 #
-# - The kernel is given: the grouped matmul of lesson 09. It is decorated with `@triton.autotune`.
+# - The kernel is given: a grouped matmul as in lesson 09, whose order comes from Triton's own `tl.swizzle2d`. It is
+#   decorated with `@triton.autotune`.
 # - `matmul_configs()` returns the candidates, each with `BLOCK_M`, `BLOCK_N`, `BLOCK_K` and `GROUP`, and with
 #   `num_warps` and `num_stages`. At least two, and the first one fits every GPU.
 # - `keep_what_fits(configs, named_args, **kwargs)` returns those that fit: on a CPU the first alone; on a GPU
 #   those whose stages fit into shared memory and whose accumulator leaves registers for the rest.
 # - `autotuned_matmul(a, b)` allocates, chooses the grid by a function, and launches.
 #
-# On a GPU, `torch.cuda.get_device_properties(device).shared_memory_per_block_optin` is the number of bytes.
+# On a GPU, `torch.cuda.get_device_properties(device)` has `shared_memory_per_block_optin`, the number of bytes, and
+# `major`, which is 9 for an H100 or H200.
 # `hint("autotuned_matmul")` helps.
 
 # %% exercise="autotuned_matmul"
@@ -309,7 +332,8 @@ quiz("autotuning")
 #    fresh process or with a new shape, against a reference. Compile beforehand only if the autotuner is
 #    warmed up with other tensors.
 # 3. `reset_to_zero=["grad_ptr"]`: the tensor is cleared before each trial, and before the launch that counts,
-#    so the last run adds to zero. `restore_value=["grad_ptr"]` works, too (it puts back the cleared tensor), at
+#    so the last run adds to zero. (The launcher still clears at every call: with a known key nothing is measured and
+#    nothing reset.) `restore_value=["grad_ptr"]` works, too (it puts back the cleared tensor), at
 #    the cost of a copy for each trial; it would be the only right one if the kernel had to add to a gradient
 #    that is already there, because then zero is the wrong starting point.
 # 4. Each new M is a new key, and measures twelve configurations again. Use a coarser key, M rounded up to a
@@ -331,10 +355,12 @@ quiz("autotuning")
 # **Predict.** How long does the first call take, and how long the second? Which share of cuBLAS's speed does the
 # chosen configuration reach?
 #
-# Measured on an NVIDIA H200 in fp16, with this course's model solution: at 1024 it chose 128×64×64 with 4 warps
-# and reached 156 TFLOP/s (cuBLAS 225); at 4096 256×128×64 with 8 warps, 549 (653); at 8192 128×256×64 with 8
-# warps, 566 (656). The first call took 3 seconds with compiling, and 1 second for each further shape. The same
-# measurement drifts by about 4 % as the card heats, so do not make much of small differences.
+# Measured on an NVIDIA H200 in fp16, with this course's model solution: at 1024 it chose a small tile, 64×128×32 with
+# 4 warps; at 4096 and 8192 it chose 128×256×64 with 8 warps. At 4096 it reached
+# {h200: autotuned_matmul 4096 | plain | TFLOP/s} TFLOP/s, at 8192
+# {h200: autotuned_matmul 8192 | plain | TFLOP/s}; cuBLAS reaches {h200: grouped_matmul 4096 | torch | TFLOP/s} and
+# {h200: grouped_matmul 8192 | torch | TFLOP/s}. The first call took some seconds with compiling, and about one second
+# for each further shape.
 
 # %% gpu
 import time

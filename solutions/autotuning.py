@@ -43,22 +43,24 @@ def keep_what_fits(configs, named_args, **kwargs):
     At least one configuration is returned.
     """
     # 1. On a CPU there is nothing to measure: return the first configuration alone.
-    # 2. Shared memory: num_stages tiles of a and as many of b must fit into one block's share.
+    # 2. Shared memory: tiles of a and as many of b must fit into one block's share: num_stages of
+    #    them from compute capability 9.0 on, one less before.
     # 3. Registers: the float32 accumulator is spread over 32 * num_warps threads; leave half
     #    of a thread's 255 registers to everything else.
     ### BEGIN SOLUTION
     a = named_args["a_ptr"]
     if not a.is_cuda:
         return configs[:1]
-    available = torch.cuda.get_device_properties(a.device).shared_memory_per_block_optin
+    gpu = torch.cuda.get_device_properties(a.device)
     kept = []
     for config in configs:
         block_m, block_n, block_k = (
             config.kwargs[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K")
         )
         tiles = (block_m + block_n) * block_k * a.element_size()
+        buffers = config.num_stages if gpu.major >= 9 else config.num_stages - 1
         accumulator = block_m * block_n // (32 * config.num_warps)
-        if config.num_stages * tiles <= available and accumulator <= 128:
+        if buffers * tiles <= gpu.shared_memory_per_block_optin and accumulator <= 128:
             kept.append(config)
     return kept or configs[:1]
     ### END SOLUTION
@@ -90,12 +92,8 @@ def autotuned_matmul_kernel(
 ):
     """Compute one BLOCK_M x BLOCK_N tile of c = a @ b, the tiles taken in groups of rows."""
     pid = tl.program_id(axis=0)
-    tiles_per_group = GROUP * tl.cdiv(N, BLOCK_N)
-    first_row = pid // tiles_per_group * GROUP
-    rows_in_group = tl.minimum(tl.cdiv(M, BLOCK_M) - first_row, GROUP)
-    pid_in_group = pid % tiles_per_group
-    pid_m = first_row + pid_in_group % rows_in_group
-    pid_n = pid_in_group // rows_in_group
+    tiles_m, tiles_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
+    pid_m, pid_n = tl.swizzle2d(pid // tiles_n, pid % tiles_n, tiles_m, tiles_n, GROUP)
 
     # In 64 bits, because an address can lie more than 2**31 elements away.
     offs_m = pid_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -30,9 +30,12 @@ def relu2d(x: torch.Tensor) -> torch.Tensor:
     x: 2D, contiguous (float32, float16 or bfloat16). The result is a new tensor of the same
     shape and dtype. Where x is NaN, the result may be NaN or 0.
     """
+    # 3. Allocate the result, count the elements, choose the block size and the grid, launch.
+    ### BEGIN SOLUTION
     output = torch.empty_like(x)
     n_elements = output.numel()
     block_size = 1024
     grid = (triton.cdiv(n_elements, block_size),)
     relu_kernel[grid](x, output, n_elements, BLOCK_SIZE=block_size)
     return output
+    ### END SOLUTION

@@ -53,11 +53,14 @@ def rgb2grey(img: torch.Tensor) -> torch.Tensor:
     _, height, width = img.shape
     output = torch.empty((height, width), dtype=img.dtype, device=img.device)
     block_h, block_w = 16, 64
+    # 5. The grid: how many tiles down, and how many to the right. Launch, and return the output.
+    ### BEGIN SOLUTION
     grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))
     rgb2grey_kernel[grid](
         img, output, height, width, *img.stride(), BLOCK_H=block_h, BLOCK_W=block_w
     )
     return output
+    ### END SOLUTION
 
 
 # %% bias_relu
@@ -106,6 +109,8 @@ def bias_relu(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     n_rows, n_cols = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     block_m, block_n = 16, 64
+    # 5. The grid: how many tiles down, and how many to the right. Launch, and return the output.
+    ### BEGIN SOLUTION
     grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))
     bias_relu_kernel[grid](
         x,
@@ -120,3 +125,4 @@ def bias_relu(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         BLOCK_N=block_n,
     )
     return output
+    ### END SOLUTION

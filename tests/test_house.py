@@ -31,6 +31,7 @@ ARROWS = {
     "graders/misconceptions": {
         *("graders.misconceptions", "graders.judge", "graders.exercises.references"),
     },
+    "graders/exercises/predictions": {"graders.judge.predictions", "triton_util"},
     "graders/exercises": {"graders.judge", "graders.misconceptions", "graders.exercises"},
     "graders/hidden": {"graders.judge", "graders.exercises", "graders.hidden"},
     "graders/authoring": {"graders", "triton_util"},

@@ -20,10 +20,13 @@ ROOT = Path(__file__).parent.parent
 # A name that goes is a breaking change: it needs a fragment `*.removed.md` in newsfragments/.
 PUBLIC = {
     "triton_util": """
-        breakpoint_if cdiv check check_tensors_gpu_ready get_1d_mask get_1d_offset get_2d_mask
-        get_2d_offset hint print_if progress quiz speed trace validate
+        answer breakpoint_if catch cdiv check check_tensors_gpu_ready get_1d_mask get_1d_offset
+        get_2d_mask get_2d_offset hint interpreted predict print_if progress quiz speed trace
+        validate
     """,
-    "triton_util.client": "CheckResult check hint progress quiz speed validate",
+    "triton_util.client": """
+        CheckResult answer catch check hint predict progress quiz speed validate
+    """,
     "triton_util.explain": "Comparison ExplainError Explanation compare explain",
     "triton_util.tracing": "Record trace",
     "triton_util.bench": """

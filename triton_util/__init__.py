@@ -14,14 +14,27 @@ from typing import TYPE_CHECKING, Any
 from triton_util.environment import prepare_notebook
 
 if TYPE_CHECKING:
-    from triton_util.client import check, hint, progress, quiz, speed, validate
+    from triton_util.client import (
+        answer,
+        catch,
+        check,
+        hint,
+        predict,
+        progress,
+        quiz,
+        speed,
+        validate,
+    )
     from triton_util.debugging import breakpoint_if, print_if
     from triton_util.indexing import get_1d_mask, get_1d_offset, get_2d_mask, get_2d_offset
     from triton_util.launching import cdiv, check_tensors_gpu_ready
+    from triton_util.notebook.beside import interpreted
     from triton_util.tracing import trace
 
 __all__ = [
+    "answer",
     "breakpoint_if",
+    "catch",
     "cdiv",
     "check",
     "check_tensors_gpu_ready",
@@ -30,6 +43,8 @@ __all__ = [
     "get_2d_mask",
     "get_2d_offset",
     "hint",
+    "interpreted",
+    "predict",
     "print_if",
     "progress",
     "quiz",
@@ -39,7 +54,9 @@ __all__ = [
 ]
 
 _HOME = {
+    "answer": "client",
     "breakpoint_if": "debugging",
+    "catch": "client",
     "cdiv": "launching",
     "check": "client",
     "check_tensors_gpu_ready": "launching",
@@ -48,6 +65,8 @@ _HOME = {
     "get_2d_mask": "indexing",
     "get_2d_offset": "indexing",
     "hint": "client",
+    "interpreted": "notebook.beside",
+    "predict": "client",
     "print_if": "debugging",
     "progress": "client",
     "quiz": "client",

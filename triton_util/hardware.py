@@ -37,6 +37,24 @@ class Architecture:
         return f"sm_{self.arch}"
 
     @property
+    def dot_on_tensor_cores(self) -> bool:
+        """Whether Triton (3.6 to 3.9) compiles `tl.dot` for the tensor cores.
+
+        Below sm_80 it makes ordinary multiply-adds of it, whatever the hardware has.
+        """
+        return self.arch >= 80
+
+    def buffers(self, num_stages: int) -> int:
+        """How many tiles of each operand a pipelined `tl.dot` keeps in shared memory.
+
+        As compiled by Triton 3.9: from sm_90 on one for each stage; before that the last stage
+        goes to registers; below sm_80 nothing is pipelined.
+        """
+        if not self.dot_on_tensor_cores:
+            return 1
+        return num_stages if self.arch >= 90 else max(1, num_stages - 1)
+
+    @property
     def warps(self) -> int:
         """The most warps that one processor holds at a time."""
         return self.threads // WARP

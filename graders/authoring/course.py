@@ -85,6 +85,22 @@ def lesson_cells_file(rooms: Rooms) -> Built:
     return Built(rooms.lesson_cells, json.dumps(known, indent=1) + "\n")
 
 
+def model_answers_file(rooms: Rooms) -> Built:
+    """The model answers of all case studies: a learner opens one when an answer is written.
+
+    A lesson that cannot be read is left out; its error is told where it is built.
+    """
+    known: dict[str, str] = {}
+    for path in rooms.lesson_files():
+        try:
+            lesson = read_lesson(path)
+        except LessonError:
+            continue
+        known.update((name, lesson.model_answer(name)) for name in lesson.names("case_study"))
+    text = json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True)
+    return Built(rooms.model_answers, text + "\n")
+
+
 def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     """Every file of the build; `only` one lesson where a slug is given.
 
@@ -93,6 +109,7 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
     yield order_file(rooms)
     yield lesson_cells_file(rooms)
+    yield model_answers_file(rooms)
     errors = []
     for path in paths:
         try:

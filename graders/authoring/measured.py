@@ -1,14 +1,14 @@
-"""Measured figures in a lesson's text: the build takes them from the one file that keeps them.
+"""Measured figures in a lesson's text: the build takes them from the files that keep them.
 
 A lesson writes a mark, and the notebook shows a number:
 
     {h200: attention B4 H32 S4096 D128 full | plain | TFLOP/s}        373
     {h200: attention B4 H32 S4096 D128 full | plain | % of torch cuDNN}  57
 
-The parts are the name of a result in benchmarks/results/h200.json, the name of a timing, and the
-unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (by the operations and bytes that the result states), or
-`% of` the speed of another timing of that result. When the figures are measured anew,
-`tilewise build --check` says that the notebook is stale.
+The parts are the name of a result in benchmarks/results/h200.json or lessons_h200.json, the name
+of a timing, and the unit: `ms`, `µs`, `TFLOP/s` or `GB/s` (by the operations and bytes that the
+result states), or `% of` the speed of another timing of that result. When the figures are measured
+anew, `tilewise build --check` says that the notebook is stale.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 MARK = re.compile(r"\{h200:([^{}]*)\}")
 FIGURES = Path("benchmarks") / "results" / "h200.json"
+FIGURES_OF_LESSONS = FIGURES.with_name("lessons_h200.json")  # what only lessons show
 SHARE = "% of "
 
 
@@ -31,16 +32,20 @@ class MarkError(ValueError):
 
 def with_figures(text: str, root: Path) -> str:
     """The text with each mark replaced by its number; `root` is the folder of the clone."""
-    return MARK.sub(lambda mark: _figure(mark[1], _results(root / FIGURES)), text)
+    return MARK.sub(lambda mark: _figure(mark[1], _results(root)), text)
 
 
 @cache
-def _results(path: Path) -> Mapping[str, Mapping[str, Any]]:
+def _results(root: Path) -> Mapping[str, Mapping[str, Any]]:
     """The results by their names."""
-    if not path.is_file():
+    if not (root / FIGURES).is_file():
         raise MarkError(f"{FIGURES} is missing: the figures of the lessons are kept there")
-    kept = json.loads(path.read_text(encoding="utf-8"))["results"]
-    return {result["name"]: result for result in kept}
+    found: dict[str, Mapping[str, Any]] = {}
+    for path in (root / FIGURES, root / FIGURES_OF_LESSONS):
+        if path.is_file():
+            kept = json.loads(path.read_text(encoding="utf-8"))["results"]
+            found.update((result["name"], result) for result in kept)
+    return found
 
 
 def _figure(mark: str, results: Mapping[str, Mapping[str, Any]]) -> str:

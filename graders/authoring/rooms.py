@@ -58,6 +58,11 @@ class Rooms:
         return self.exercises / "lesson_cells.json"
 
     @property
+    def model_answers(self) -> Path:
+        """The model answers of case studies (see `graders.judge.predictions.model_answer`)."""
+        return self.exercises / "model_answers.json"
+
+    @property
     def hidden(self) -> Path:
         return self.root / "graders" / "hidden"
 

@@ -36,7 +36,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_util import check, hint, progress, quiz, speed"""
+from triton_util import answer, check, hint, predict, progress, quiz, speed"""
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
 

@@ -102,7 +102,7 @@ EXERCISES = (
         reference=lambda x: x + x,
         cases=(
             *cases(one, "n", [1000, 5000], why="TODO: what a failure here usually means."),
-            *cases(one, "n", VECTOR_SIZES, part="edges", why="A size next to a power of two."),
+            *cases(one, "n", VECTOR_SIZES, part="edges", why="None, few, or near a power of two."),
             *cases(one, "n", [1000, 0], part="types", dtypes=FLOATS[1:], why="Keep the dtype."),
         ),
         hints=("TODO: a nudge.", "TODO: more than a nudge.", "TODO: nearly the line."),

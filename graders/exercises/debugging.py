@@ -17,10 +17,11 @@ COPY = Exercise(
     reference=lambda x: x,
     exact=True,
     cases=(
-        *cases(one, "n", [1000, 4096, 5000], why="One block or several, the last one not full."),
+        *cases(one, "n", [1000, 5000], why="One block or several, the last one not full."),
+        *cases(one, "n", [4096], why="Full blocks."),
         *cases(one, "n", [100_003], why="Many blocks, whatever their size."),
         *cases(one, "n", [700], engine_orders=True),
-        *cases(one, "n", VECTOR_SIZES, part="edges", why="A size next to a power of two."),
+        *cases(one, "n", VECTOR_SIZES, part="edges", why="None, few, or near a power of two."),
         *cases(one, "n", [900], part="types", dtypes=ANY_DTYPE, why="A copy keeps every bit."),
         *cases(one, "n", [900], part="types", fills=["specials"], why="NaN and infinities."),
         *cases(one, "n", [0, 1], part="types", dtypes=[torch.int64, torch.bool]),
@@ -65,12 +66,13 @@ QUIZ = (
         (
             Choice(
                 "As soon as the variable is set, also in a running notebook.",
-                "A kernel decides when `@triton.jit` runs, and parts of Triton when it is "
-                "imported. Setting it later changes nothing, without a word.",
+                "A kernel is interpreted or not from the moment when `@triton.jit` meets it. Those "
+                "that were defined before still ask for a GPU.",
             ),
             Choice(
                 "When it is set before triton is imported.",
-                "Yes. In a notebook: restart the kernel, set it in the first cell, import then.",
+                "Yes: then all of Triton knows. In a notebook: restart the kernel, set it in the "
+                "first cell, import then.",
                 right=True,
             ),
             Choice(

@@ -36,9 +36,12 @@ RELU2D = Exercise(
         "A ReLU looks at each element alone, and a contiguous matrix is one long row of memory. "
         "Does the kernel need to know about rows and columns at all?",
         "Treat it as a vector of `x.numel()` elements, as in vector addition: offsets, mask, "
-        "load, one operation, store. A tile of rows and columns is just as good.",
+        "load, one operation, store. A tile of rows and columns is just as good. The launcher is "
+        "that of vector addition, with one input.",
         "`x = tl.load(x_ptr + offsets, mask=mask)` and "
-        "`tl.store(output_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)`.",
+        "`tl.store(output_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)`; the launch is "
+        "`relu_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)`, with "
+        "`grid = (triton.cdiv(n_elements, 1024),)`.",
     ),
     misconceptions=(
         shared.last_element_missed(),

@@ -77,7 +77,8 @@ RGB2GREY = Exercise(
         "cols[None, :] * stride_col`. Green and blue lie one and two channel strides further; "
         "the mask is the same for all three.",
         "`mask = (rows[:, None] < height) & (cols[None, :] < width)`, three loads converted to "
-        "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store.",
+        "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store. In the launcher: "
+        "`grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))`.",
     ),
     misconceptions=(
         *GREY_MISTAKES,
@@ -177,7 +178,8 @@ BIAS_RELU = Exercise(
         "Load the tile of x with row and column offsets, and *once* a row of biases with the "
         "column offsets. `bias[None, :]` repeats it for every row of the tile.",
         "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0)`, then "
-        "`tl.maximum(x + bias[None, :], 0.0)` and one store.",
+        "`tl.maximum(x + bias[None, :], 0.0)` and one store. In the launcher: "
+        "`grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))`.",
     ),
     misconceptions=(
         Misconception(

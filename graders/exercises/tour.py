@@ -56,8 +56,8 @@ QUIZ = (
             ),
             Choice(
                 "TRITON_INTERPRET=1, any time before the kernel is launched.",
-                "Too late: `@triton.jit` decides when it meets the function, and parts of Triton "
-                "decide when it is imported.",
+                "Too late: `@triton.jit` decides when it meets the function. A kernel that was "
+                "defined before asks for a GPU.",
             ),
         ),
     ),

@@ -50,10 +50,11 @@ MISCONCEPTIONS = (
 )
 
 CASES = (
-    *cases(two, "n", [1000, 4096, 5000], why="One block or several, the last one not full."),
+    *cases(two, "n", [1000, 5000], why="One block or several, the last one not full."),
+    *cases(two, "n", [4096], why="Full blocks."),
     *cases(two, "n", [100_003], why="Many blocks, whatever their size."),
     *cases(two, "n", [1000], draws=3, engine_orders=True)[1:],
-    *cases(two, "n", VECTOR_SIZES, part="edges", why="A size next to a power of two."),
+    *cases(two, "n", VECTOR_SIZES, part="edges", why="None, few, or near a power of two."),
     *cases(two, "n", [1000], part="types", dtypes=FLOATS[1:], why="Keep the dtype of x."),
     *cases(two, "n", [1, 0], part="types", dtypes=FLOATS[1:]),
     *cases(two, "n", [700], part="types", fills=["specials"], dtypes=FLOATS, why="NaN and inf."),

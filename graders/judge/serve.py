@@ -3,8 +3,8 @@
 `triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
 a process boundary. Requests: `check` (exercise, source, name), `speed` (the same, and folder,
 seconds, compiled), `hints` (exercise), `quiz` (lesson), `exercises`, `warm` (start every process
-now). An answer is
-`{"ok": true, …}` or `{"ok": false, "error": …}`; before it may come lines of the form
+now), `prediction` (name), `model_answer` (case_study). An answer is `{"ok": true, …}` or
+`{"ok": false, "error": …}`; before it may come lines of the form
 `{"progress": [cases done, cases]}`.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery
+from graders.judge import discovery, predictions
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
@@ -43,6 +43,8 @@ class Server:
             "quiz": self._quiz,
             "exercises": self._exercises,
             "warm": self._warm,
+            "prediction": self._prediction,
+            "model_answer": self._model_answer,
         }
 
     def answer(self, request: Answer) -> Answer:
@@ -108,6 +110,12 @@ class Server:
             for question in discovery.quiz(request["lesson"])
         ]
         return {"questions": questions}
+
+    def _prediction(self, request: Answer) -> Answer:
+        return asdict(predictions.prediction(request["name"]))
+
+    def _model_answer(self, request: Answer) -> Answer:
+        return {"text": predictions.model_answer(request["case_study"])}
 
     def _exercises(self, request: Answer) -> Answer:
         listed = [

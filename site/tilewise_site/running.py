@@ -22,6 +22,7 @@ from IPython.utils.capture import RichOutput, capture_output
 from traitlets.config import Config
 
 from tilewise_site import interactive
+from triton_util.client.judge import JudgeProcess
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _html_of(data: dict[str, Any]) -> str:
 def _standing_in(page: Page) -> Iterator[None]:
     """Explorers, predictions and quizzes show what works without a kernel."""
     import triton_util.explore as explore
-    from triton_util.client import quizzes
+    from triton_util.client import predicting, quizzes
 
     def follow(text_of: Any, controls: dict[str, Any]) -> None:
         name = getattr(text_of, "__name__", "") or text_of.func.__name__  # a partial has no name
@@ -154,6 +155,12 @@ def _standing_in(page: Page) -> Iterator[None]:
         name = names[done] if done < len(names) else ""
         page.shown.append(interactive.prediction_html(actual, unit, name, page.identity()))
 
+    def predict(name: str, guess: Any, judge: JudgeProcess, display: Any) -> None:
+        known = judge.ask({"op": "prediction", "name": name})
+        page.shown.append(
+            interactive.prediction_html(known["answer"], known["unit"], name, page.identity())
+        )
+
     followers = [
         module
         for name, module in list(sys.modules.items())
@@ -163,6 +170,7 @@ def _standing_in(page: Page) -> Iterator[None]:
         for module in followers:
             stack.enter_context(_replaced(module, "follow", follow))
         stack.enter_context(_replaced(explore, "reveal", reveal))
+        stack.enter_context(_replaced(predicting, "predict", predict))
         stack.enter_context(_replaced(quizzes, "quiz_html", interactive.quiz_html))
         yield
 

@@ -1,9 +1,10 @@
 """What the fast forms for Hopper GPUs (H100, H200) have in common.
 
 Hopper can copy whole tiles between memory and a program's shared memory without occupying a
-thread (TMA), and multiply tiles straight from shared memory (wgmma). Triton uses both by
-itself, but leaves one group of warps to do everything in turn. The fast forms are written in
-Gluon, the layer of Triton in which the author says which warps do what.
+thread (TMA), and multiply tiles straight from shared memory (wgmma). Triton turns `tl.dot` into
+wgmma by itself, and uses TMA only where a kernel loads through tensor descriptors; either way
+one group of warps does everything in turn. The fast forms are written in Gluon, the layer of
+Triton in which the author says which warps do what.
 """
 
 import torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import triton_util
 from graders.authoring.lesson import Lesson, read_lesson
 from graders.authoring.rooms import slug_of
+from graders.judge.predictions import predictions
 from triton_util import explore, figures
 
 ROOT = Path(__file__).parents[2]
@@ -78,15 +80,62 @@ def test_the_title_and_the_time_stand_in_the_first_cell(path: Path) -> None:
     assert re.search(r"\b(\d+|ten) minutes", first), f"{path.name}: say how long it takes"
 
 
-def test_a_prediction_comes_before_each_answer(path: Path) -> None:
+def test_a_prediction_is_asked_for_before_it_is_made(path: Path) -> None:
     cells = lesson(path).cells
-    revealed = [index for index, cell in enumerate(cells) if "explore.reveal(" in cell.source]
-    assert revealed, f"{path.name}: no prediction; add a `... = None` cell and explore.reveal"
-    for index in revealed:
+    made = [i for i, cell in enumerate(cells) if re.search(r"reveal\(|predict\(", cell.source)]
+    assert made, f'{path.name}: no prediction; add one and ask for it by predict("id", None)'
+    for index in made:
         before = "\n".join(cell.source for cell in cells[max(0, index - 8) : index])
         asked = "**Predict" in before or "Try:" in before
         assert asked, f"{path.name}, cell {index}: ask for the prediction in the text before it"
-        assert re.search(r"= None", before), f"{path.name}, cell {index}: no `name = None` before"
+        if "explore.reveal(" in cells[index].source:
+            assert re.search(r"= None", before), f"{path.name}, cell {index}: no `name = None`"
+
+
+def test_predictions_are_known_and_left_open(path: Path) -> None:
+    """Their answers stand with the judge, and the notebook holds none."""
+    for call in calls(path, "predict"):
+        name, guess = call.args
+        assert isinstance(name, ast.Constant)
+        assert name.value in predictions(), (
+            f"{path.name}: {name.value!r} has no record in graders/exercises/predictions/"
+        )
+        assert isinstance(guess, ast.Constant), f"{path.name}: {name.value}: leave None"
+        assert guess.value is None, f"{path.name}: {name.value}: leave None for the learner"
+
+
+SECOND_EDITION = ("tour", "vector_add", "debugging", "memory_vs_compute", "strides", "tiles_2d")
+
+
+@pytest.mark.parametrize("slug", SECOND_EDITION)
+def test_no_answer_of_a_prediction_stands_in_the_notebook(slug: str) -> None:
+    (path,) = (path for path in LESSONS if slug_of(path) == slug)
+    assert not calls(path, "reveal"), f"{path.name}: predict(id, None), and the answer in a record"
+    asked = {call.args[0].value for call in calls(path, "predict")}
+    recorded = importlib.import_module(f"graders.exercises.predictions.{slug}").PREDICTIONS
+    assert set(recorded) == asked
+    for record in recorded.values():
+        for sentence in (part for part in record.because.split(". ") if len(part.split()) > 3):
+            assert sentence not in text(path), f"{path.name}: {sentence!r} gives an answer away"
+
+
+@pytest.mark.parametrize("slug", SECOND_EDITION)
+def test_the_first_code_comes_within_five_minutes(slug: str) -> None:
+    """Of reading: a slow reader takes 150 words in a minute."""
+    (path,) = (path for path in LESSONS if slug_of(path) == slug)
+    words = 0
+    for cell in lesson(path).cells:
+        if cell.kind == "code":
+            break
+        words += len(cell.source.split()) if cell.kind == "markdown" else 0
+    assert words <= 5 * 150, f"{path.name}: {words} words before the first code"
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SECOND_EDITION if slug != "tour"])
+def test_each_case_study_can_be_opened(slug: str) -> None:
+    (path,) = (path for path in LESSONS if slug_of(path) == slug)
+    opened = [ast.literal_eval(call.args[0]) for call in calls(path, "answer")]
+    assert opened == lesson(path).names("case_study")
 
 
 def test_what_is_revealed_was_asked_for_under_that_name(path: Path) -> None:
@@ -95,7 +144,8 @@ def test_what_is_revealed_was_asked_for_under_that_name(path: Path) -> None:
         for node in module.body:
             if isinstance(node, ast.Assign) and _is_none(node.value):
                 asked |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-    used = {call.args[0].id for call in calls(path, "reveal") if isinstance(call.args[0], ast.Name)}
+    given = [*calls(path, "reveal"), *calls(path, "catch")]
+    used = {arg.id for call in given for arg in call.args if isinstance(arg, ast.Name)} & asked
     assert used == asked, f"{path.name}: asked for {asked - used}, revealed {used - asked}"
 
 

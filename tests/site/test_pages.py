@@ -144,3 +144,19 @@ def test_links_out_of_the_documents_lead_to_the_repository(tmp_path: Path) -> No
     assert "[code](host/x/blob/main/README.md) [why](decisions/0001-a.md)" in found["docs/learn"]
     why = found["docs/decisions/0001-a"]
     assert "[up](../learn.md) [code](host/x/blob/main/graders/judge)" in why
+
+
+def test_a_registered_prediction_is_a_field_on_the_page_too() -> None:
+    from types import SimpleNamespace
+
+    from tilewise_site import running
+
+    from triton_util.client import predicting
+
+    page = SimpleNamespace(shown=[], source="", identity=lambda: "p1")
+    judge = SimpleNamespace(ask=lambda request: {"answer": 24_000, "unit": "bytes", **request})
+    with running._standing_in(page):
+        predicting.predict("relu_bytes", None, judge, None)
+    (shown,) = page.shown
+    assert 'data-told="24,000"' in shown
+    assert "relu bytes (bytes)" in shown

@@ -58,7 +58,7 @@ def test_compiling_without_a_gpu_answers_as_an_a100() -> None:
 def test_estimate_and_compiler_agree_on_what_fits(name: str) -> None:
     """The estimate before compiling, and the explanation after it, ask the same processor."""
     need = budget(64, 64, 32, num_warps=4, num_stages=3)
-    found = occupancy(GPUS[name].architecture, need.registers, need.shared_bytes, 4)
+    found = occupancy(GPUS[name].architecture, need.registers, need.shared_bytes(name), 4)
     assert need.blocks_per_sm(name) == found.programs
 
 

@@ -59,7 +59,7 @@ def modelled_rows(found: Modelled) -> list[tuple[str, ...]]:
     told: list[tuple[str, ...]] = []
     for gpu in GPUS.values():
         limit = found.limit_on(gpu)
-        ridge = gpu.ridge(found.tensor_cores)
+        ridge = gpu.ridge(found.uses_tensor_cores_of(gpu))
         bound = "memory" if limit.bound == "memory" else "arithmetic"
         told.append((gpu.name, f"{limit.ms:.3f} ms", bound, f"{ridge:.0f}"))
     return told

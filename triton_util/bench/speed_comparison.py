@@ -118,8 +118,13 @@ class Modelled:
         return self.operations / self.n_bytes
 
     def limit_on(self, gpu: Gpu) -> Limit:
-        """The least time on a GPU, and what sets it."""
-        return limit_of(self.n_bytes, self.operations, gpu, tensor_cores=self.tensor_cores)
+        """The least time of a Triton kernel on a GPU, and what sets it."""
+        cores = self.uses_tensor_cores_of(gpu)
+        return limit_of(self.n_bytes, self.operations, gpu, tensor_cores=cores)
+
+    def uses_tensor_cores_of(self, gpu: Gpu) -> bool:
+        """Whether Triton does these operations on the tensor cores of that GPU."""
+        return self.tensor_cores and gpu.architecture.dot_on_tensor_cores
 
 
 def runner_of(timing: Timing) -> Runner:

@@ -1,26 +1,50 @@
-"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `progress`; and `validate`.
+"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `predict`, `catch`, `answer`, `progress`.
 
-All of them ask the judge, a process of its own behind a pipe (`triton_util.client.judge`).
+And `validate`, which nbgrader's button runs.
+
+All but `catch` ask the judge, a process of its own behind a pipe (`triton_util.client.judge`).
 """
 
 from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from triton_util.client import attempts, checking, hints, quizzes, timing, validating
-from triton_util.client.card import frame, inline, report_html
+from triton_util.client import (
+    answering,
+    attempts,
+    catching,
+    checking,
+    guesses,
+    hints,
+    predicting,
+    quizzes,
+    timing,
+    validating,
+)
+from triton_util.client.card import frame, inline, prose, report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
 from triton_util.client.phrases import NotThere
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
-from triton_util.notebook import session, shown
+from triton_util.notebook import beside, session, shown
 
-__all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed", "validate"]
+__all__ = [
+    "CheckResult",
+    "answer",
+    "catch",
+    "check",
+    "hint",
+    "predict",
+    "progress",
+    "quiz",
+    "speed",
+    "validate",
+]
 
 
 def check(function: Callable[..., Any] | str) -> CheckResult:
@@ -103,16 +127,61 @@ def quiz(lesson: str, question: int | None = None, choice: str | None = None) ->
     _with_judge(f"quiz {lesson}", show)
 
 
+def predict(name: str, guess: float | None = None) -> None:
+    """Guess first, then see: `predict("relu_bytes", 24_000)`. The first guess is kept.
+
+    What is so is not in the notebook; the judge has it. `progress()` tells how good the guesses
+    were.
+    """
+    _with_judge(f"prediction {name}", lambda show: predicting.predict(name, guess, shared(), show))
+
+
+def answer(case_study: str, text: str | None = None) -> None:
+    """Show the model answer of a case study and how it is marked, once an own answer is written.
+
+    text: the own answer, where the notebook's file cannot be read from here, as in Colab.
+    """
+    namespace = sys._getframe(1).f_globals
+    _with_judge(
+        f"model answer of {case_study}",
+        lambda show: answering.answer(case_study, text, namespace, shared(), show),
+    )
+
+
+def catch(
+    name: str,
+    launcher: Callable[..., Any],
+    *arguments: Any,
+    right: Callable[..., Any],
+    others: Sequence[tuple[Any, ...]] = (),
+) -> None:
+    """Catch a bug: `catch("ignored_pid", copy_1, x, right=torch.clone)`; then mend it.
+
+    Runs the launcher in the checked interpreter on the arguments, and says whether they show the
+    bug. Once they did, and the kernel was mended, it is tried on `others` as well.
+    """
+    place = session.of_caller(sys._getframe(1))
+
+    def run(*values: Any) -> Any:
+        if interpreting():
+            return launcher(*values)
+        return beside.call_beside(launcher, values, place)
+
+    catching.catch(name, run, arguments, right, others, session.Display())
+
+
 def progress() -> None:
-    """Show which exercises of the course are passed, under way or not tried yet."""
+    """Show which exercises are passed, under way or not tried yet, and how one's guesses were."""
 
     def show(display: session.Display) -> None:
         listed = [item for item in checking.exercises(shared()) if item.number]
         recorded = attempts.load()
         answered = quizzes.answered(checking.quiz_lessons(shared()))
+        guessed = guesses.told(guesses.load())
+        html = attempts.progress_html(listed, recorded, answered)
+        text = attempts.progress_text(listed, recorded, answered)
         display.show(
-            attempts.progress_html(listed, recorded, answered),
-            attempts.progress_text(listed, recorded, answered),
+            html + (prose(guessed) if guessed else ""), "\n".join(filter(None, (text, guessed)))
         )
 
     _with_judge("progress", show)

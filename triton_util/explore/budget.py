@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
-from triton_util.explore.gpus import GPUS
-from triton_util.hardware import MOST_REGISTERS
+from triton_util.hardware import GPUS, MOST_REGISTERS
 
 OTHER_REGISTERS = 40  # addresses, masks, operands on their way: a rule of thumb
 
@@ -16,13 +15,22 @@ OTHER_REGISTERS = 40  # addresses, masks, operands on their way: a rule of thumb
 class Budget:
     """What one program of a tiled matmul needs, estimated from its meta-parameters.
 
-    shared_bytes: `num_stages` tiles of a and of b. accumulator: fp32 registers of one thread.
-    The compiler says the exact figures; these say what to expect.
+    stage_bytes: a tile of a and one of b. accumulator: fp32 registers of one thread. The
+    compiler says the exact figures; these say what to expect.
     """
 
-    shared_bytes: int
+    stage_bytes: int
+    num_stages: int
     accumulator: int
     threads: int
+
+    def buffers(self, gpu: str) -> int:
+        """How many stages wait in shared memory at a time."""
+        return GPUS[gpu].architecture.buffers(self.num_stages)
+
+    def shared_bytes(self, gpu: str) -> int:
+        """Shared memory of one program on that GPU."""
+        return self.buffers(gpu) * self.stage_bytes
 
     @property
     def registers(self) -> int:
@@ -35,7 +43,7 @@ class Budget:
 
     def fits(self, gpu: str) -> bool:
         """Whether the stages fit into the shared memory of one block."""
-        return self.shared_bytes <= GPUS[gpu].shared_memory
+        return self.shared_bytes(gpu) <= GPUS[gpu].shared_memory
 
     def blocks_per_sm(self, gpu: str) -> int:
         """How many programs one SM can hold at a time; 0 where not even one fits."""
@@ -44,7 +52,7 @@ class Budget:
         processor = GPUS[gpu].architecture
         taken = min(self.registers, MOST_REGISTERS) * self.threads
         return min(
-            processor.shared_per_processor // (self.shared_bytes + processor.reserved),
+            processor.shared_per_processor // (self.shared_bytes(gpu) + processor.reserved),
             processor.registers // taken,
             processor.threads // self.threads,
         )
@@ -55,7 +63,8 @@ def budget(
 ) -> Budget:
     """The estimate for one configuration; item_bytes: 2 for fp16 and bf16, 4 for fp32."""
     return Budget(
-        shared_bytes=num_stages * (BLOCK_M + BLOCK_N) * BLOCK_K * item_bytes,
+        stage_bytes=(BLOCK_M + BLOCK_N) * BLOCK_K * item_bytes,
+        num_stages=num_stages,
         accumulator=BLOCK_M * BLOCK_N // (32 * num_warps),
         threads=32 * num_warps,
     )
@@ -72,15 +81,27 @@ def tile_budget_text(
     return "\n".join(
         (
             f"{card.name}, tile {BLOCK_M} x {BLOCK_N}, steps of {BLOCK_K}, fp16",
-            f"shared memory: {num_stages} * ({BLOCK_M} + {BLOCK_N}) * {BLOCK_K} * 2 = "
-            f"{need.shared_bytes:,} of {card.shared_memory:,} bytes: {shared}",
+            f"shared memory: {need.buffers(gpu)} * ({BLOCK_M} + {BLOCK_N}) * {BLOCK_K} * 2 = "
+            f"{need.shared_bytes(gpu):,} of {card.shared_memory:,} bytes: {shared}",
             f"accumulator:   {BLOCK_M} * {BLOCK_N} / {need.threads} threads = "
             f"{need.accumulator} registers each",
             f"with the rest: about {need.registers} of {MOST_REGISTERS} registers: {spill}",
             f"one SM holds   about {need.blocks_per_sm(gpu)} such programs at a time",
             f"operations per byte loaded: {reuse:.0f}",
+            _pipelining(need, gpu),
         )
     )
+
+
+def _pipelining(need: Budget, gpu: str) -> str:
+    """What the compiler makes of the stages on that GPU."""
+    processor = GPUS[gpu].architecture
+    if not processor.dot_on_tensor_cores:
+        return (
+            f"Triton uses no tensor cores on {processor.name} and runs no stage ahead: expect "
+            "spills and a slow kernel"
+        )
+    return f"{need.num_stages} stages keep {need.buffers(gpu)} buffers on {processor.name}"
 
 
 def tile_budget(

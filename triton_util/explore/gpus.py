@@ -29,6 +29,7 @@ def roofline_text(gpu: str, operations: int, bytes_moved: int) -> str:
             f"ridge point:          {card.ridge(tensor_cores=False):8.1f} operations per byte",
             f"this kernel:          {operations / bytes_moved:8.3f} operations per byte",
             "",
+            f"for {ELEMENTS:,} elements:",
             f"time to move bytes:   {memory_ms:8.3f} ms",
             f"time to compute:      {compute_ms:8.3f} ms",
             f"limited by {limit}; the {other} is busy {busy:.1%} of the time",

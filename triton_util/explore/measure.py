@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_util.environment import interpreting
+from triton_util.notebook.beside import call_beside
+from triton_util.notebook.session import of_caller
 
 if TYPE_CHECKING:
     from triton_util.interpreter.watchers.traffic import Traffic
@@ -62,11 +65,12 @@ class Moved:
 def measure(launcher: Callable[..., Any], *arguments: Any) -> Moved:
     """Call `launcher(*arguments)` in the interpreter and count what its kernels load and store.
 
-    Where kernels do not run in the interpreter, it says so and every count is 0.
+    Where kernels are compiled for a GPU, the interpreter runs in a process of its own.
     """
     if not interpreting():
-        print("Not measured: bytes are counted by the interpreter (TRITON_INTERPRET=1).")
-        return Moved()
+        place = of_caller(sys._getframe(1))
+        moved: Moved = call_beside(launcher, arguments, place, f"{__name__}:measure")
+        return moved
     from triton_util.interpreter import EngineOptions, interpret
 
     with interpret(EngineOptions(track=False, traffic=True)) as run:

@@ -41,10 +41,18 @@ def touches(n_elements: int, programs: Sequence[Sequence[int]], title: str = "")
         quiet=True,
     )
     sentences = [
-        f"Program {pid} touches {spoken(offsets) or 'nothing'}."
+        f"Program {pid} touches {spoken(offsets) or 'nothing'}{_behind(offsets, n_elements)}."
         for pid, offsets in enumerate(programs)
     ]
     untouched = set(range(n_elements)) - {o for offsets in programs for o in offsets}
-    rest = f"Nobody touches {spoken(sorted(untouched))}." if untouched else "None is left out."
+    rest = (
+        f"Nobody touches {spoken(sorted(untouched))}." if untouched else "No element is left out."
+    )
     head = f"{title or 'Who touches what'}, {n_elements} elements."
     return Drawing(figure, " ".join([head, *sentences, rest]))
+
+
+def _behind(offsets: Sequence[int], n_elements: int) -> str:
+    """What of a program's offsets lies behind the vector, in words; "" where nothing does."""
+    outside = [offset for offset in offsets if offset >= n_elements]
+    return f", of which {spoken(outside)} lies behind the end of the vector" if outside else ""

@@ -121,6 +121,15 @@ class Display:
         else:
             self._handle.update(bundle, raw=True)
 
+    def show_markdown(self, text: str) -> None:
+        """Show Markdown; outside a notebook it is printed as it is."""
+        if not in_notebook():
+            print(text)
+            return
+        from IPython.display import display
+
+        display({"text/markdown": text, "text/plain": text}, raw=True)
+
     def widget(self, widget: Any, html: str, text: str) -> None:
         """Show an ipywidget; `html` or `text` where the front end knows no widgets."""
         from IPython.display import display

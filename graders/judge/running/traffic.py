@@ -37,10 +37,13 @@ class Moved:
     launches: tuple[LaunchFacts, ...] = ()
     figures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
-    def worst(self) -> str:
-        """The argument that is read over and over, in words; '' where none is."""
+    def worst(self, where: str = "") -> str:
+        """The argument that is read over and over, in words; '' where none is.
+
+        where: the start of the sentence, which says of which case it is true.
+        """
         name, factor = max(self.rereads.items(), key=lambda item: item[1], default=("", 0.0))
-        return f"`{name}` is read {factor:.0f} times over. " if factor >= 2 else ""
+        return f"{where}`{name}` is read {factor:.0f} times over. " if factor >= 2 else ""
 
 
 def traffic_case(prepared: Sequence[Prepared]) -> Prepared | None:

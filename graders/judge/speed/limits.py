@@ -60,8 +60,8 @@ def describe_traffic(moved: tuple[Moved, int] | None) -> str:
     if not mine.total:
         return "In the interpreter your kernel moves nothing yet."
     return (
-        f"In the interpreter your kernel moves {mine.total / model:.2f} times the bytes of the "
-        f"model solution. {mine.worst()}"
+        f"On a smaller case, in the interpreter, your kernel moves {mine.total / model:.2f} times "
+        f"the bytes of the model solution. {mine.worst('There ')}"
     ).strip()
 
 

@@ -80,11 +80,25 @@ def answer(request: dict) -> dict:
             return {"ok": True, "hints": ["Think of the `last` block.", "A mask.", "offsets < n"]}
         case "quiz":
             return {"ok": True, "questions": QUESTIONS}
+        case "prediction":
+            return answer_prediction(request["name"])
+        case "model_answer":
+            return {"ok": True, "text": "The model answer.\n\n**Rubric (1 points)**"}
         case "check":
             return answer_check(request)
         case "speed":
             return {"ok": True}
     return {"ok": False, "error": f"unknown request {request['op']!r}"}
+
+
+def answer_prediction(name: str) -> dict:
+    known = {
+        "lanes": {"answer": 24, "unit": "lanes", "because": "Because of the mask."},
+        "row": {"answer": 2, "unit": "", "because": "", "quantity": False},
+    }
+    if name not in known:
+        return {"ok": False, "error": f"There is no prediction {name!r}. Did you mean 'row'?"}
+    return {"ok": True, "quantity": True, **known[name]}
 
 
 def answer_check(request: dict) -> dict:

@@ -228,7 +228,7 @@ def test_the_budget_of_a_tile_says_what_does_not_fit() -> None:
     assert not large.fits("H200")
     assert large.blocks_per_sm("H200") == 0
     small = explore.budget(64, 64, 32, num_warps=4, num_stages=3)
-    assert (small.shared_bytes, small.accumulator) == (24_576, 32)
+    assert (small.shared_bytes("H200"), small.accumulator) == (24_576, 32)
     assert small.fits("T4")
     assert small.blocks_per_sm("T4") >= 2
 

@@ -1,0 +1,67 @@
+"""Predictions: what a learner is asked to guess, and what is so.
+
+They stand in graders/exercises/predictions/, a module for each lesson: the text of a lesson asks,
+and the answer is not on the same page. Model answers of case studies stand in the lessons; the
+build collects them in one file for learners, who have no lessons room.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import json
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from graders.judge.records import GraderError
+
+MODEL_ANSWERS = Path(__file__).resolve().parents[1] / "exercises" / "model_answers.json"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is so, in `unit`; `because` says why, in a sentence or two.
+
+    quantity: whether it means something to be off by a factor. A row's number is no quantity.
+    """
+
+    answer: float
+    unit: str = ""
+    because: str = ""
+    quantity: bool = True
+
+
+@cache
+def predictions() -> dict[str, Prediction]:
+    """All predictions by their ids."""
+    package = importlib.import_module("graders.exercises.predictions")
+    found: dict[str, Prediction] = {}
+    for module in pkgutil.iter_modules(package.__path__):
+        of_lesson = importlib.import_module(f"{package.__name__}.{module.name}").PREDICTIONS
+        for twice in found.keys() & of_lesson.keys():
+            raise GraderError(f"two predictions are called {twice!r}: rename one of them")
+        found.update(of_lesson)
+    return found
+
+
+def prediction(name: str) -> Prediction:
+    """The prediction of that id; a KeyError whose text names the nearest one."""
+    if name not in predictions():
+        raise KeyError(_unknown("prediction", name, list(predictions())))
+    return predictions()[name]
+
+
+def model_answer(case_study: str) -> str:
+    """Model answer and rubric of a case study, in Markdown."""
+    known: dict[str, str] = json.loads(MODEL_ANSWERS.read_text(encoding="utf-8"))
+    if case_study not in known:
+        raise KeyError(_unknown("case study", case_study, list(known)))
+    return known[case_study]
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    return f"There is no {kind} {name!r}.{guess}"

@@ -1,0 +1,91 @@
+"""What a learner guessed, caught and answered: kept beside the progress, and told with it.
+
+The first guess of each prediction counts; a bug is caught once an input shows it, and mended when
+the kernel is right on that input and on others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from triton_util.client import attempts
+
+_FILE = "guesses.json"
+_KINDS = ("predictions", "bugs", "answers")
+Kept = dict[str, dict[str, Any]]
+
+RIGHT, CLOSE = 1.02, 2.0  # a guess within this factor is right, or close
+
+
+def load() -> Kept:
+    """What was kept, by kind; empty where there is nothing, or where it cannot be read."""
+    try:
+        stored = json.loads((attempts.folder() / _FILE).read_text(encoding="utf-8"))
+        return {kind: dict(stored.get(kind, {})) for kind in _KINDS}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {kind: {} for kind in _KINDS}
+
+
+def keep(kind: str, name: str, value: Any) -> bool:
+    """Write one thing down. False where that could not be done (a full disk, say)."""
+    kept = load()
+    kept[kind][name] = value
+    try:
+        _write(attempts.folder() / _FILE, json.dumps({"version": 1, **kept}, indent=1) + "\n")
+    except OSError:
+        return False
+    return True
+
+
+def grade(guess: float, answer: float) -> str:
+    """How good a guess is: "right", "close" or "far"."""
+    if guess == answer or (guess != guess and answer != answer):  # NaN is an answer
+        return "right"
+    factor = guess / answer if answer else 0.0
+    if factor <= 0 or factor != factor:
+        return "far"
+    factor = max(factor, 1 / factor)
+    return "right" if factor <= RIGHT else "close" if factor <= CLOSE else "far"
+
+
+def told(kept: Kept) -> str:
+    """One line on how the guesses were, and what was caught; "" where there is nothing."""
+    parts = []
+    predictions = kept["predictions"]
+    if predictions:
+        grades = [str(item.get("grade")) for item in predictions.values()]
+        parts.append(
+            f"{_count(len(predictions), 'prediction')}: {grades.count('right')} right, "
+            f"{grades.count('close')} within a factor of two, {grades.count('far')} further off"
+        )
+    bugs: Mapping[str, Any] = kept["bugs"]
+    if bugs:
+        mended = sum(item == "mended" for item in bugs.values())
+        parts.append(f"{_count(len(bugs), 'bug')} caught, {mended} mended")
+    if kept["answers"]:
+        parts.append(f"{_count(len(kept['answers']), 'case study', 'case studies')} answered")
+    return "; ".join(parts) + "." if parts else ""
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write at once or not at all: a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{_FILE}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

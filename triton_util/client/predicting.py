@@ -1,0 +1,74 @@
+"""`predict`: a guess first, then what is so. The answer is not on the page: the judge has it."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+from triton_util.client import guesses
+from triton_util.client.card import frame, prose
+from triton_util.client.judge import JudgeProcess
+from triton_util.notebook.session import Display
+
+ASK = "Put your guess in place of `None`, a plain number, and run the cell again."
+_VERDICTS = {
+    "right": ("passed", "✓", "You had it."),
+    "close": ("plain", "≈", "Not far off."),
+    "far": ("plain", "◆", "A surprise: worth remembering."),
+}
+
+
+def predict(name: str, guess: Any, judge: JudgeProcess, display: Display) -> None:
+    """Show what is so beside the guess, and keep the first guess. Asks for one where it is None."""
+    answer = judge.ask({"op": "prediction", "name": name})  # a name that is unknown is said first
+    number = _number(guess)
+    if number is None:
+        told = ASK if guess is None else f"`{guess!r}` is no number. {ASK}"
+        display.show(frame("plain", "?", "First a guess", "", prose(told), "Prediction"), told)
+        return
+    actual, unit = float(answer["answer"]), str(answer["unit"])
+    kept = guesses.load()["predictions"]
+    first = kept.get(name)
+    verdict = guesses.grade(number, actual)
+    if first is None:
+        guesses.keep("predictions", name, {"guess": number_text(number), "grade": verdict})
+    lines = [
+        f"You predicted {number_text(number)}. It is {number_text(actual)} {unit}".rstrip() + "."
+    ]
+    if verdict != "right" and answer["quantity"]:
+        lines[0] += _distance(number, actual)
+    if answer["because"]:
+        lines.append(str(answer["because"]))
+    if first is not None and first.get("guess") != number_text(number):
+        lines.append(f"(Your first guess, {first.get('guess')}, is the one that is kept.)")
+    state, mark, head = _VERDICTS[verdict]
+    body = prose("\n\n".join(lines))
+    display.show(
+        frame(state, mark, html.escape(head), "", body, "Prediction"), "\n".join([head, *lines])
+    )
+
+
+def number_text(value: float) -> str:
+    """A number as people write it: 1,048,576 or 0.125."""
+    if math.isfinite(value) and float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.4g}"
+
+
+def _number(guess: Any) -> float | None:
+    if isinstance(guess, bool | str) or guess is None:
+        return None
+    try:
+        return float(guess)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _distance(guess: float, actual: float) -> str:
+    """By what factor a guess is too high or too low; "" where that means nothing."""
+    if not (math.isfinite(guess) and math.isfinite(actual) and actual and guess / actual > 0):
+        return ""
+    factor = guess / actual
+    way = "high" if factor > 1 else "low"
+    return f" Your guess was {max(factor, 1 / factor):.3g} times too {way}."
