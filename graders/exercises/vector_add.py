@@ -43,8 +43,10 @@ MISCONCEPTIONS = (
     elementwise.load_ignores_pid(lambda x, y: x + y),
     elementwise.through_integers(),
     rounding.lossy_dtype(),
+    shared.starts_before_tensor(),
     shared.missing_mask("a vector"),
-    shared.offset_ignores_pid(),
+    shared.mask_too_narrow(),
+    *shared.misplaced_programs(),
     shared.programs_race("The offsets of the store are not those of the program's own block."),
     shared.grid_too_small(),
 )

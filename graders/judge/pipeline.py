@@ -16,6 +16,7 @@ from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
 from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.repeats import without_repeats
 from graders.judge.plain_text import presentable
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.report import (
@@ -211,6 +212,7 @@ class Judge:
         self._finish_compile(progress, compiling)
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
+        progress.findings = without_repeats(progress.findings)
         if progress.gates["interpret"] is GateStatus.PASSED:
             self._traffic(progress, planned)
             progress.remarks += captured.remarks

@@ -12,11 +12,12 @@ special before the general.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 import torch
 
-from graders.judge.records import Evidence, LaunchFacts
+from graders.judge.records import Aim, Evidence, LaunchFacts
 
 Detector = Callable[[Evidence], bool]
 
@@ -80,6 +81,40 @@ def either(*detectors: Detector) -> Detector:
     return lambda evidence: any(detector(evidence) for detector in detectors)
 
 
+def aim(evidence: Evidence) -> Aim | None:
+    """Return where the stores to the output pointed, masks aside; None where nobody knows."""
+    found = evidence.launches[-1].aim if evidence.launches else None
+    return found if found is not None and found.elements == evidence.expected.numel() > 0 else None
+
+
+def came_to_all(evidence: Evidence) -> bool:
+    """Tell whether programs came to every element of the output, so that a mask left some out."""
+    found = aim(evidence)
+    return found is not None and found.reached == found.elements
+
+
+def apart(evidence: Evidence) -> tuple[int, int] | None:
+    """Return how far from each other two neighbouring programs start, and the lanes of a block.
+
+    None where nobody knows, where the grid has several axes, or too few lanes for the output:
+    then the distance is not what is wrong.
+    """
+    found, grid = aim(evidence), evidence.launches[-1].grid if evidence.launches else ()
+    axes = [axis for axis, size in enumerate(grid) if size > 1]
+    if found is None or len(axes) != 1 or math.prod(grid) * found.lanes < found.elements:
+        return None
+    start, following = found.firsts[0], found.firsts[axes[0] + 1]
+    if start is None or following is None:
+        return None
+    return following - start, found.lanes
+
+
+def starts_before_tensor(evidence: Evidence) -> bool:
+    """Tell whether lanes lay before the first element of a tensor."""
+    faults = (fault for fault in evidence.faults if fault.code in OUT_OF_BOUNDS)
+    return any(re.search(r"offsets? -\d", fault.message) for fault in faults)
+
+
 def stored_prefix(evidence: Evidence) -> int | None:
     """Return how many elements were stored if they are the first ones of the output.
 
@@ -118,7 +153,7 @@ def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
 def ran_out_of_programs(evidence: Evidence) -> bool:
     """Tell whether the end of the output is missing because no program was there for it."""
     stored, count = stored_prefix(evidence), programs(evidence)
-    if stored is None or (stuck_on_first_block(evidence) and count > 2):
+    if stored is None or (stuck_on_first_block(evidence) and count > 2) or came_to_all(evidence):
         return False
     one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
     return (stored > 0 and not one_short) or count == 0
@@ -188,6 +223,8 @@ def _block_sizes(launch: LaunchFacts) -> list[int]:
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
     corner = stored_corner(evidence)
+    if came_to_all(evidence):
+        return False
     if corner is not None:
         # With few tiles, or along one edge, this looks the same as being stuck on the first.
         few = tiles_beyond(evidence, corner) <= 4 and not enough_programs(evidence)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,7 +14,10 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     RACES,
     Detector,
+    apart,
+    came_to_all,
     has_fault,
+    has_holes,
     programs,
     ran_out_of_programs,
     ran_out_of_tiles,
@@ -21,7 +26,9 @@ from graders.misconceptions.detectors import (
     stored_prefix,
     strays_in_view,
     stuck_on_first_tile,
+    tensors,
 )
+from graders.misconceptions.detectors import starts_before_tensor as starts_before
 from graders.misconceptions.expected import (
     Result,
     computes_from_memory,
@@ -44,6 +51,7 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
         )
     return Misconception(
         code="missing-mask",
+        places=True,
         title="Some lanes of the last block lie outside the tensor",
         message=(
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
@@ -65,6 +73,7 @@ def offset_ignores_pid() -> Misconception:
     """Return the misconception that leaves all programs on the first block."""
     return Misconception(
         code="offset-ignores-pid",
+        places=True,
         title="Only the first block was computed",
         message=(
             "The launch had programs enough for all elements, but hardly more than one block "
@@ -81,10 +90,142 @@ def offset_ignores_pid() -> Misconception:
     )
 
 
+def misplaced_programs() -> tuple[Misconception, ...]:
+    """Return the misconceptions of programs that start at the wrong distance, told apart.
+
+    Where nobody knows the distance the first one speaks of all of them.
+    """
+
+    def at(wanted: Callable[[int, int], bool]) -> Detector:
+        def detector(evidence: Evidence) -> bool:
+            known = apart(evidence)
+            return has_holes(evidence) and known is not None and wanted(*known)
+
+        return detector
+
+    def same_place(evidence: Evidence) -> bool:
+        known = apart(evidence)
+        return stuck_on_first_tile(evidence) if known is None else at(lambda d, _: d == 0)(evidence)
+
+    start = (
+        "Program number `pid` starts where `pid` blocks have gone before it: at "
+        "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
+    )
+    return (
+        Misconception(
+            code="programs-too-far-apart",
+            places=True,
+            title="The programs start too far apart",
+            message=(
+                "Program 0 is right, but program 1 starts further on than the first block "
+                "reaches, and what lies between is nobody's. `pid * n_elements` does that: each "
+                "program skips a whole vector where it should skip a block, and the mask rightly "
+                "silences all that lies behind the end."
+            ),
+            next_step=start,
+            detector=at(lambda distance, lanes: distance > lanes),
+        ),
+        Misconception(
+            code="programs-too-close",
+            places=True,
+            title="The programs start too close to each other",
+            message=(
+                "Each program starts before the block of the one before it is over, so they all "
+                "work on nearly the same elements and never come to the rest. "
+                "`pid + tl.arange(0, BLOCK_SIZE)` does that: it moves on by one *element*, where "
+                "it should move on by a block."
+            ),
+            next_step=start,
+            detector=at(lambda distance, lanes: 0 < distance < lanes),
+        ),
+        replace(
+            offset_ignores_pid(),
+            message=(
+                "The launch had programs enough for all elements, but every one of them worked on "
+                "the first block: the offsets of the store do not depend on `tl.program_id`."
+            ),
+            next_step=start,
+            detector=same_place,
+        ),
+    )
+
+
+def starts_before_tensor() -> Misconception:
+    """Return the misconception of offsets below zero, which no `offsets < n` stops."""
+    return Misconception(
+        code="starts-before-tensor",
+        places=True,
+        title="The first lanes lie before the tensor",
+        message=(
+            "Some offsets are negative. They point to memory in front of the first element, and "
+            "a mask `offsets < n` lets them pass: a negative number is smaller than n, too."
+        ),
+        next_step=(
+            "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
+            "not `pid - 1`, and look for whatever else is subtracted from an offset."
+        ),
+        detector=starts_before,
+    )
+
+
+def mask_too_narrow(bound: str = "n_elements") -> Misconception:
+    """Return the misconception of a mask that silences lanes whose elements exist.
+
+    `bound` is as in `missing_mask`.
+    """
+    rows, _, columns = bound.partition(" and ")
+    right = f"`offsets < {bound}`"
+    if columns:
+        right = (
+            f"`(rows[:, None] < {rows}) & (cols[None, :] < {columns})`, or `offsets < {rows} * "
+            f"{columns}` for a flat offset"
+        )
+    return Misconception(
+        code="mask-too-narrow",
+        places=True,
+        title="The mask leaves out elements that exist",
+        message=(
+            "The grid is large enough: its programs come to every element. But the mask switches "
+            "some of those lanes off, and their elements are never stored. So it compares with "
+            "too small a number (rows where all elements are counted, the size of the other axis, "
+            "BLOCK_SIZE, `n - 1`), or with the wrong index."
+        ),
+        next_step=(
+            f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
+            "the first element that is missing."
+        ),
+        detector=lambda evidence: has_holes(evidence) and came_to_all(evidence),
+    )
+
+
+def rows_for_elements() -> Misconception:
+    """Return the misconception of a number of rows that is taken for that of all elements."""
+
+    def detector(evidence: Evidence) -> bool:
+        x = next(tensors(evidence))
+        return x.dim() > 1 and x.shape[0] > 1 and stored_prefix(evidence) == x.shape[0]
+
+    return Misconception(
+        code="rows-for-elements",
+        places=True,
+        title="The rows were counted, not the elements",
+        message=(
+            "Exactly as many elements were stored as x has rows. `len(x)` and `x.shape[0]` are the "
+            "number of *rows*; a flat offset runs through all elements, rows times columns."
+        ),
+        next_step=(
+            "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
+            "offset."
+        ),
+        detector=detector,
+    )
+
+
 def grid_too_small(size: str = "n_elements") -> Misconception:
     """Return the misconception of a grid that leaves the tail of a flat output out."""
     return Misconception(
         code="grid-too-small",
+        places=True,
         title="There was no program for the last elements",
         message=(
             "The end of the output was never stored: the programs of the grid do not reach it. "
@@ -105,6 +246,7 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
     """Return the misconception of a 2D grid that leaves the last rows or columns out."""
     return Misconception(
         code="grid-too-small",
+        places=True,
         title="There was no program for the last rows or columns",
         message=(
             "Whole rows or columns at the end of the output were never stored: no program gets "
@@ -126,6 +268,7 @@ def axis_ignores_pid() -> Misconception:
     """Return the misconception of a 2D grid of which one axis enters no offset."""
     return Misconception(
         code="axis-ignores-pid",
+        places=True,
         title="One axis stays on its first block",
         message=(
             "The grid has programs enough along both axes, but along one of them all programs "
@@ -150,6 +293,7 @@ def last_element_missed() -> Misconception:
 
     return Misconception(
         code="last-element-missed",
+        places=True,
         title="The last element is missing",
         message=(
             "All but the very last element is there. The mask stops one too early: with "
@@ -165,6 +309,7 @@ def offset_in_32_bits() -> Misconception:
     """Return the misconception of offsets that overflow 32 bits."""
     return Misconception(
         code="offset-in-32-bits",
+        places=True,
         title="An offset does not fit into 32 bits",
         message=(
             "`tl.program_id` and `tl.arange` are 32-bit integers, and so is their product with "
@@ -188,6 +333,7 @@ def contiguous_assumed(reference: Result, width: str = "the width") -> Misconcep
 
     return Misconception(
         code="contiguous-assumed",
+        places=True,
         title="The kernel takes a view to be contiguous",
         message=(
             f"It finds the next row by stepping over {width} (or the next column by stepping "
@@ -209,6 +355,7 @@ def programs_race(what: str, detector: Detector | None = None) -> Misconception:
     """Return the misconception of several programs that store to the same elements."""
     return Misconception(
         code="programs-race",
+        places=True,
         title="Several programs write to the same elements",
         message=(
             f"{what} Programs run at the same time and in any order, so whichever stores last "

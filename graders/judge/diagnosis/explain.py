@@ -12,10 +12,12 @@ import torch
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic
+from graders.judge.diagnosis.aimed import aimed
 from graders.judge.diagnosis.generic import Words
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
+from graders.judge.diagnosis.raised import raised_words
 from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
@@ -25,6 +27,7 @@ MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
+SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
@@ -87,6 +90,7 @@ def explain(
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
     findings: dict[str, Finding] = {}
+    placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
         if code in findings:
             continue
@@ -94,8 +98,20 @@ def explain(
             findings[code] = _generic_finding(exercise, failure, gate)
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
-    told = list(findings.values())
-    return [f for f in told if f.code != VAGUE or f is told[0]][:MAX_FINDINGS]
+    return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
+    """Without what follows from the first finding: the shape of a wrong result, which is a symptom
+    of whatever has a name, and other elements touched or missed than those that were due.
+    """
+    kept: list[Finding] = []
+    for found in told:
+        symptom = found.code in SHAPES
+        again = found.code in placing and any(f.code in placing for f in kept)
+        if not kept or not (symptom or again):
+            kept.append(found)
+    return kept
 
 
 def _telling(
@@ -210,7 +226,7 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         gate=gate,
         code=code,
         title=words.title,
-        message=f"{words.message}\n\n{_detail(exercise, failure, fault)}".strip(),
+        message=f"{words.message}\n\n{_detail(exercise, failure, fault, words.message)}".strip(),
         line=_line(failure, fault),
         case=_case_name(failure),
         next_step=words.next_step,
@@ -233,7 +249,8 @@ def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
-        return "raised", _raised_words(failure)
+        told = failure.error.message if failure.error and not failure.hidden else ""
+        return "raised", raised_words(told)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
@@ -250,22 +267,9 @@ def _error_words(error: Fault, hidden: bool) -> Words:
     because a submission could speak through it.
     """
     words = generic.FAULTS[error.code]
-    told = error.code == "kernel-error" and error.cause and not hidden
-    return replace(words, next_step=error.cause) if told else words
-
-
-def _raised_words(failure: Failure) -> Words:
-    """An error in the launcher. One is common: a copied line that asks for a GPU."""
-    error = failure.error
-    needs_gpu = error is not None and "CUDA" in error.message and not failure.hidden
-    return Words(
-        "The launcher stops with an error",
-        "",
-        "Allocate where the inputs are, wherever that is: torch.empty_like(x), or "
-        "torch.empty(..., device=x.device)."
-        if needs_gpu
-        else "Mend it and check again.",
-    )
+    if error.code != "kernel-error" or hidden:
+        return words
+    return replace(words, message=error.message, next_step=error.cause or words.next_step)
 
 
 def _wrong_return_words(failure: Failure) -> Words:
@@ -306,8 +310,10 @@ def _case_name(failure: Failure) -> str:
     return f"a hidden case ({failure.case.part})" if failure.hidden else failure.case.name
 
 
-def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
-    """What was seen, in numbers. Hidden cases give none: feedback must not leak them."""
+def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str = "") -> str:
+    """What was seen, in numbers, but for what is `told` already. Hidden cases give none: feedback
+    must not leak them.
+    """
     if failure.hidden:
         return f"Seen in a hidden case ({failure.case.part})."
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
@@ -316,10 +322,10 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
-        said.append(fault.message)
+        said.append(fault.message if fault.message not in told else "")
     if failure.wrong is not None and bool(failure.wrong.any()):
-        said.append(_first_difference(failure))
-    return " ".join(said)
+        said += [_first_difference(failure), aimed(failure.evidence)]
+    return " ".join(filter(None, said))
 
 
 def _first_difference(failure: Failure) -> str:
@@ -333,7 +339,10 @@ def _first_difference(failure: Failure) -> str:
     if actual is None or (never is not None and bool(never[index])):
         return f"{count}, which no program stored."
     got, want = actual[index].item(), failure.evidence.expected[index].item()
-    return f"{count}: got {_number(got)}, expected {_number(want)}."
+    shown = _number(got), _number(want)
+    if shown[0] == shown[1]:  # a copy must agree in every digit
+        shown = repr(got), repr(want)
+    return f"{count}: got {shown[0]}, expected {shown[1]}."
 
 
 def _number(value: float | bool) -> str:

@@ -90,8 +90,11 @@ def _only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether every ordinary number is right, of which there are enough."""
     if not evidence.expected.is_floating_point() or evidence.actual is None:
         return False
-    want = evidence.expected.double()
+    want, got = evidence.expected.double(), evidence.actual.double()
     ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
+    usual = got.isfinite() & (got.abs() > SUBNORMAL)  # where 0 is due, a mistake and no special
+    if bool((wrong & (want == 0) & usual).any()):
+        return False
     return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
 
 
@@ -266,8 +269,9 @@ PATTERNS = (
             "Only special values are wrong",
             "Every ordinary number is right. What is not: NaN, the infinities, the negative zero, "
             "or numbers too small to be normal floats.",
-            "Store what arithmetic gives, and nothing instead of it. (In a copy there is no "
-            "arithmetic at all: `x + 0` and a comparison with 0 lose the sign of -0.0.)",
+            "Infinity times 0 and infinity minus infinity are NaN: choose with tl.where, do not "
+            "multiply by a condition. (In a copy there is no arithmetic at all: `x + 0` and a "
+            "comparison with 0 lose the sign of -0.0.)",
         ),
         _only_specials,
     ),

@@ -10,16 +10,17 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from graders.judge.records import Fault, LaunchFacts
+from graders.judge.records import Aim, Fault, LaunchFacts
 
 MAX_ITEMS = 64
 MAX_NAME = 200
 MAX_MESSAGE = 2_000
 MAX_STDOUT = 16_000
 MAX_LINE = 1_000_000
+LARGEST = 1 << 62
 _CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
 
@@ -43,9 +44,12 @@ def parse(raw: bytes) -> Claims:
         return Claims()
     if not isinstance(report, dict):
         return Claims()
+    launches = tuple(filter(None, map(_launch, _items(report.get("launches")))))
+    if launches:
+        launches = (*launches[:-1], replace(launches[-1], aim=_aim(report.get("aim"))))
     return Claims(
         faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),
-        launches=tuple(filter(None, map(_launch, _items(report.get("launches"))))),
+        launches=launches,
         traffic=_traffic(report.get("traffic")),
         error=_fault(report.get("error")),
         returned=text(report.get("returned"), MAX_MESSAGE),
@@ -98,6 +102,24 @@ def _launch(value: object) -> LaunchFacts | None:
         meta=_scalars(meta) if isinstance(meta, dict) else {},
         configs=configs if type(configs) is int else 1,
         tf32=value.get("tf32") is True,
+    )
+
+
+def _aim(value: object) -> Aim | None:
+    """Where the stores to the result were aimed at: whole numbers of a sensible size."""
+    if not isinstance(value, dict):
+        return None
+    firsts = value.get("firsts")
+    counts = [value.get(name) for name in ("elements", "lanes")]
+    offsets = firsts if isinstance(firsts, list) and len(firsts) == 4 else [None] * 4
+    if not all(type(n) is int and 0 <= n < LARGEST for n in counts):
+        return None
+    reached = value.get("reached")
+    return Aim(
+        elements=counts[0],
+        lanes=counts[1],
+        reached=reached if type(reached) is int and 0 <= reached < LARGEST else None,
+        firsts=tuple(n if type(n) is int and abs(n) < LARGEST else None for n in offsets),
     )
 
 
