@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, rounding, shared
+from graders.misconceptions import elementwise, placement, rounding, shared
 from graders.misconceptions.expected import computes
 
 COPY = Exercise(
@@ -48,10 +48,11 @@ COPY = Exercise(
             expected_wrong=computes(lambda x: None if x.dtype == torch.bool else x + 1),
         ),
         elementwise.load_ignores_pid(lambda x: x),
-        shared.starts_before_tensor(),
+        placement.starts_before_tensor(),
+        placement.address_stretched(),
         shared.missing_mask("a vector"),
-        shared.mask_too_narrow(),
-        *shared.misplaced_programs(),
+        placement.mask_too_narrow(),
+        *placement.misplaced_programs(),
         shared.programs_race("The offsets of the store are not those of the program's own block."),
         shared.grid_too_small(),
     ),

@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import FLOATS, HALVES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, rounding, shared, strides
+from graders.misconceptions import elementwise, placement, rounding, shared, strides
 from graders.misconceptions.expected import computes
 
 AXES = "rows columns"
@@ -83,13 +83,14 @@ RELU2D = Exercise(
         elementwise.through_integers(),
         rounding.lossy_dtype(),
         strides.row_stride_is_height(),
-        shared.rows_for_elements(),
-        shared.starts_before_tensor(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        placement.address_stretched(),
         shared.missing_mask("a matrix"),
-        shared.mask_too_narrow(),
+        placement.mask_too_narrow(),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
-        *shared.misplaced_programs(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     magnitude=lambda x: x.abs(),

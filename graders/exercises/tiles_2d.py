@@ -17,7 +17,7 @@ from graders.judge.records import (
     Tolerance,
     View,
 )
-from graders.misconceptions import detectors, elementwise, rounding, shared, strides
+from graders.misconceptions import detectors, elementwise, placement, rounding, shared, strides
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
@@ -96,13 +96,14 @@ RGB2GREY = Exercise(
         rounding.lossy_dtype(grey),
         rounding.computes_in_half(lambda img: grey(img.abs())),
         strides.flat_mask("height", "width"),
-        shared.starts_before_tensor(),
+        placement.starts_before_tensor(),
+        placement.address_stretched(),
         shared.missing_mask("a picture", "height and width"),
-        shared.mask_too_narrow("height and width"),
+        placement.mask_too_narrow("height and width"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
         shared.tiles_missing("height", "width"),
-        *shared.misplaced_programs(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
@@ -317,14 +318,15 @@ BIAS_RELU = Exercise(
         shared.contiguous_assumed(bias_relu),
         strides.flat_mask(),
         rounding.lossy_dtype(bias_relu),
-        shared.rows_for_elements(),
-        shared.starts_before_tensor(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        placement.address_stretched(),
         shared.missing_mask("a matrix", "n_rows and n_cols"),
-        shared.mask_too_narrow("n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
-        *shared.misplaced_programs(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )

@@ -15,8 +15,8 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
+from graders.judge.diagnosis.by_text import told_once
 from graders.judge.diagnosis.explain import explain
-from graders.judge.diagnosis.repeats import without_repeats
 from graders.judge.plain_text import presentable
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.report import (
@@ -212,7 +212,7 @@ class Judge:
         self._finish_compile(progress, compiling)
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
-        progress.findings = without_repeats(progress.findings)
+        progress.findings = told_once(progress.findings, submission.source)
         if progress.gates["interpret"] is GateStatus.PASSED:
             self._traffic(progress, planned)
             progress.remarks += captured.remarks

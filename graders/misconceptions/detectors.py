@@ -104,9 +104,32 @@ def apart(evidence: Evidence) -> tuple[int, int] | None:
     if found is None or len(axes) != 1 or math.prod(grid) * found.lanes < found.elements:
         return None
     start, following = found.firsts[0], found.firsts[axes[0] + 1]
-    if start is None or following is None:
+    if start != 0 or following is None:
         return None
     return following - start, found.lanes
+
+
+def starts_late(evidence: Evidence) -> bool:
+    """Tell whether the first program starts behind the first element, which nobody stores."""
+    found = aim(evidence)
+    if found is None or not found.firsts[0] or found.firsts[0] < 0 or not has_holes(evidence):
+        return False
+    assert evidence.never_stored is not None
+    before = evidence.never_stored.flatten()[: found.firsts[0]]
+    return bool(before.all())
+
+
+def strays_though_masked(evidence: Evidence) -> bool:
+    """Tell whether program 0 has no more active lanes than there are elements, and some of them
+    still point outside, so that the addresses are wrong and not the mask.
+    """
+    for fault in evidence.faults:
+        seen = re.search(r"touches (\d+) of (\d+) active lanes outside", fault.message)
+        if seen and "in program (0, 0, 0)" in fault.message:
+            outside, active = int(seen[1]), int(seen[2])
+            if outside < active <= evidence.expected.numel():
+                return True
+    return False
 
 
 def starts_before_tensor(evidence: Evidence) -> bool:
@@ -154,6 +177,8 @@ def ran_out_of_programs(evidence: Evidence) -> bool:
     """Tell whether the end of the output is missing because no program was there for it."""
     stored, count = stored_prefix(evidence), programs(evidence)
     if stored is None or (stuck_on_first_block(evidence) and count > 2) or came_to_all(evidence):
+        return False
+    if apart(evidence) is not None:  # lanes enough, along one axis: they are at wrong places
         return False
     one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
     return (stored > 0 and not one_short) or count == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,10 +12,7 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     RACES,
     Detector,
-    apart,
-    came_to_all,
     has_fault,
-    has_holes,
     programs,
     ran_out_of_programs,
     ran_out_of_tiles,
@@ -26,9 +21,7 @@ from graders.misconceptions.detectors import (
     stored_prefix,
     strays_in_view,
     stuck_on_first_tile,
-    tensors,
 )
-from graders.misconceptions.detectors import starts_before_tensor as starts_before
 from graders.misconceptions.expected import (
     Result,
     computes_from_memory,
@@ -57,7 +50,7 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
             "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is too wide does the same: `<=` for `<`, the bound of the other axis, a mask "
+            "that is too wide does the same: `<=` or `>` for `<`, the bound of the other axis, one "
             "of the columns alone, or the number of the lane in place of its offset."
         ),
         next_step=(
@@ -87,137 +80,6 @@ def offset_ignores_pid() -> Misconception:
             "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
         ),
         detector=stuck_on_first_tile,
-    )
-
-
-def misplaced_programs() -> tuple[Misconception, ...]:
-    """Return the misconceptions of programs that start at the wrong distance, told apart.
-
-    Where nobody knows the distance the first one speaks of all of them.
-    """
-
-    def at(wanted: Callable[[int, int], bool]) -> Detector:
-        def detector(evidence: Evidence) -> bool:
-            known = apart(evidence)
-            return has_holes(evidence) and known is not None and wanted(*known)
-
-        return detector
-
-    def same_place(evidence: Evidence) -> bool:
-        known = apart(evidence)
-        return stuck_on_first_tile(evidence) if known is None else at(lambda d, _: d == 0)(evidence)
-
-    start = (
-        "Program number `pid` starts where `pid` blocks have gone before it: at "
-        "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
-    )
-    return (
-        Misconception(
-            code="programs-too-far-apart",
-            places=True,
-            title="The programs start too far apart",
-            message=(
-                "Program 0 is right, but program 1 starts further on than the first block "
-                "reaches, and what lies between is nobody's. `pid * n_elements` does that: each "
-                "program skips a whole vector where it should skip a block, and the mask rightly "
-                "silences all that lies behind the end."
-            ),
-            next_step=start,
-            detector=at(lambda distance, lanes: distance > lanes),
-        ),
-        Misconception(
-            code="programs-too-close",
-            places=True,
-            title="The programs start too close to each other",
-            message=(
-                "Each program starts before the block of the one before it is over, so they all "
-                "work on nearly the same elements and never come to the rest. "
-                "`pid + tl.arange(0, BLOCK_SIZE)` does that: it moves on by one *element*, where "
-                "it should move on by a block."
-            ),
-            next_step=start,
-            detector=at(lambda distance, lanes: 0 < distance < lanes),
-        ),
-        replace(
-            offset_ignores_pid(),
-            message=(
-                "The launch had programs enough for all elements, but every one of them worked on "
-                "the first block: the offsets of the store do not depend on `tl.program_id`."
-            ),
-            next_step=start,
-            detector=same_place,
-        ),
-    )
-
-
-def starts_before_tensor() -> Misconception:
-    """Return the misconception of offsets below zero, which no `offsets < n` stops."""
-    return Misconception(
-        code="starts-before-tensor",
-        places=True,
-        title="The first lanes lie before the tensor",
-        message=(
-            "Some offsets are negative. They point to memory in front of the first element, and "
-            "a mask `offsets < n` lets them pass: a negative number is smaller than n, too."
-        ),
-        next_step=(
-            "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
-            "not `pid - 1`, and look for whatever else is subtracted from an offset."
-        ),
-        detector=starts_before,
-    )
-
-
-def mask_too_narrow(bound: str = "n_elements") -> Misconception:
-    """Return the misconception of a mask that silences lanes whose elements exist.
-
-    `bound` is as in `missing_mask`.
-    """
-    rows, _, columns = bound.partition(" and ")
-    right = f"`offsets < {bound}`"
-    if columns:
-        right = (
-            f"`(rows[:, None] < {rows}) & (cols[None, :] < {columns})`, or `offsets < {rows} * "
-            f"{columns}` for a flat offset"
-        )
-    return Misconception(
-        code="mask-too-narrow",
-        places=True,
-        title="The mask leaves out elements that exist",
-        message=(
-            "The grid is large enough: its programs come to every element. But the mask switches "
-            "some of those lanes off, and their elements are never stored. So it compares with "
-            "too small a number (rows where all elements are counted, the size of the other axis, "
-            "BLOCK_SIZE, `n - 1`), or with the wrong index."
-        ),
-        next_step=(
-            f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
-            "the first element that is missing."
-        ),
-        detector=lambda evidence: has_holes(evidence) and came_to_all(evidence),
-    )
-
-
-def rows_for_elements() -> Misconception:
-    """Return the misconception of a number of rows that is taken for that of all elements."""
-
-    def detector(evidence: Evidence) -> bool:
-        x = next(tensors(evidence))
-        return x.dim() > 1 and x.shape[0] > 1 and stored_prefix(evidence) == x.shape[0]
-
-    return Misconception(
-        code="rows-for-elements",
-        places=True,
-        title="The rows were counted, not the elements",
-        message=(
-            "Exactly as many elements were stored as x has rows. `len(x)` and `x.shape[0]` are the "
-            "number of *rows*; a flat offset runs through all elements, rows times columns."
-        ),
-        next_step=(
-            "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
-            "offset."
-        ),
-        detector=detector,
     )
 
 

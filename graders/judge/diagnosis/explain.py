@@ -269,7 +269,10 @@ def _error_words(error: Fault, hidden: bool) -> Words:
     words = generic.FAULTS[error.code]
     if error.code != "kernel-error" or hidden:
         return words
-    return replace(words, message=error.message, next_step=error.cause or words.next_step)
+    if error.cause:
+        return replace(words, message=error.message, next_step=error.cause)
+    known = raised_words(error.message)  # a function of Triton's that the launcher calls
+    return replace(known, title=words.title, message=known.message or error.message)
 
 
 def _wrong_return_words(failure: Failure) -> Words:

@@ -15,6 +15,7 @@ from functools import cached_property
 from graders.judge.plain_text import one_line
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
+    TRITON_NAMES,
     Refusal,
     SubmissionError,
     did_you_mean,
@@ -189,6 +190,8 @@ class Program:
                 continue
             known = [*self._local_names(line), *sorted(b for s in self.statements for b in s.binds)]
             guess = did_you_mean(name, list(dict.fromkeys(known)))
+            if name in TRITON_NAMES:
+                guess = f"Triton's functions live in tl: write tl.{name}."
             raise refusal(
                 "undefined-name",
                 f"{name} is not defined",

@@ -102,6 +102,12 @@ PYTHON: tuple[Row, ...] = (
         "Write tl.arange(0, BLOCK_SIZE), which gives a block of offsets; range is for loops.",
     ),
     (
+        "length-asked",
+        r"has no len\(\)",
+        "A pointer is an address, and does not know how many elements lie there.",
+        "Pass the number of elements from the launcher: n_elements = x.numel().",
+    ),
+    (
         "dtype-called",
         r"'dtype' object is not callable|'(constexpr|str|int)' object is not callable",
         "Something is called here that is no function.",
