@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, placement, rounding, shared
+from graders.misconceptions import elementwise, placement, remarks, rounding, shared
 from graders.misconceptions.expected import computes
 
 COPY = Exercise(
@@ -58,6 +58,7 @@ COPY = Exercise(
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     forbids=frozenset({"copies"}),
+    remarks=remarks.WASTE,
 )
 
 EXERCISES = (COPY,)

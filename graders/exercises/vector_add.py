@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, placement, rounding, shared
+from graders.misconceptions import elementwise, placement, remarks, rounding, shared
 from graders.misconceptions.expected import computes
 
 MISCONCEPTIONS = (
@@ -88,6 +88,7 @@ EXERCISES = (
         misconceptions=MISCONCEPTIONS,
         parts={"core": 4, "edges": 3, "types": 3},
         magnitude=lambda x, y: x.abs() + y.abs(),
+        remarks=remarks.WASTE,
     ),
 )
 

@@ -181,6 +181,7 @@ class Misconception:
     faults: frozenset[str] = frozenset()
     detector: Callable[[Evidence], bool] | None = None
     places: bool = False  # it is about which elements are touched: of several such one is the cause
+    rules_out: frozenset[str] = frozenset()  # codes that are not the cause where this one shows
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
 
 

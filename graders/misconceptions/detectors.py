@@ -109,6 +109,15 @@ def apart(evidence: Evidence) -> tuple[int, int] | None:
     return following - start, found.lanes
 
 
+def stores_single_elements(evidence: Evidence) -> bool:
+    """Tell whether each program stored one element, although there is a block size."""
+    found = aim(evidence)
+    if found is None or found.lanes != 1 or found.reached is None or not has_holes(evidence):
+        return False
+    launch = evidence.launches[-1]
+    return found.reached <= math.prod(launch.grid) and any(n > 1 for n in _block_sizes(launch))
+
+
 def starts_late(evidence: Evidence) -> bool:
     """Tell whether the first program starts behind the first element, which nobody stores."""
     found = aim(evidence)
@@ -177,6 +186,8 @@ def ran_out_of_programs(evidence: Evidence) -> bool:
     """Tell whether the end of the output is missing because no program was there for it."""
     stored, count = stored_prefix(evidence), programs(evidence)
     if stored is None or (stuck_on_first_block(evidence) and count > 2) or came_to_all(evidence):
+        return False
+    if stores_single_elements(evidence):
         return False
     if apart(evidence) is not None:  # lanes enough, along one axis: they are at wrong places
         return False

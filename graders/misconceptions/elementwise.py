@@ -167,10 +167,11 @@ def infinity_times_zero() -> Misconception:
 
     return Misconception(
         code="infinity-times-zero",
-        title="Minus infinity times zero is NaN",
+        title="Minus infinity becomes NaN",
         message=(
-            "Every finite number is right. But `x * (x > 0)` multiplies where it should choose, "
-            "and -inf * 0 is NaN, not 0."
+            "Every finite number is right. But the kernel calculates where it should choose, and "
+            "with -inf that gives NaN: `x * (x > 0)` is -inf * 0, and `(x + tl.abs(x)) / 2` is "
+            "-inf + inf."
         ),
         next_step="Choose: `tl.where(x > 0, x, 0.0)`, or `tl.maximum(x, 0.0)`.",
         detector=detector,

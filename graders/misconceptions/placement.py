@@ -37,6 +37,20 @@ def misplaced_programs() -> tuple[Misconception, ...]:
     )
     return (
         Misconception(
+            code="arange-missing",
+            places=True,
+            title="Each program stores one element, not a block",
+            message=(
+                "`pid * BLOCK_SIZE` is one number: the place at which the block of a program "
+                "begins. What is missing are the other elements of the block."
+            ),
+            next_step=(
+                "Add the numbers of the lanes: "
+                "`offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`."
+            ),
+            detector=detectors.stores_single_elements,
+        ),
+        Misconception(
             code="first-elements-missed",
             places=True,
             title="The first program starts too late",
@@ -49,14 +63,14 @@ def misplaced_programs() -> tuple[Misconception, ...]:
             detector=detectors.starts_late,
         ),
         Misconception(
-            code="programs-too-far-detectors.apart",
+            code="programs-too-far-apart",
             places=True,
-            title="The programs start too far detectors.apart",
+            title="The programs start too far apart",
             message=(
                 "Program 0 is right, but program 1 starts further on than the first block "
                 "reaches, and what lies between is nobody's. `pid * n_elements` does that: each "
                 "program skips a whole vector where it should skip a block, and the mask rightly "
-                "silences all that lies behind the end."
+                "silences all that lies behind the end. A factor too many does the same."
             ),
             next_step=start,
             detector=at(lambda distance, lanes: distance > lanes),
@@ -69,7 +83,7 @@ def misplaced_programs() -> tuple[Misconception, ...]:
                 "Each program starts before the block of the one before it is over, so they all "
                 "work on nearly the same elements and never come to the rest. "
                 "`pid + tl.arange(0, BLOCK_SIZE)` does that: it moves on by one *element*, where "
-                "it should move on by a block."
+                "it should move on by as many as a block has."
             ),
             next_step=start,
             detector=at(lambda distance, lanes: 0 < distance < lanes),
@@ -103,6 +117,7 @@ def address_stretched() -> Misconception:
             "the mask compares."
         ),
         detector=detectors.strays_though_masked,
+        rules_out=frozenset({"missing-mask"}),
     )
 
 
@@ -144,7 +159,8 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
             "The grid is large enough: its programs come to every element. But the mask switches "
             "some of those lanes off, and their elements are never stored. So it compares with "
             "too small a number (rows where all elements are counted, the size of the other axis, "
-            "BLOCK_SIZE, `n - 1`), or with the wrong index."
+            "BLOCK_SIZE, `n - 1`), with the wrong index, or it asks about values: lanes that are "
+            "switched off are not stored as 0, they are not stored at all."
         ),
         next_step=(
             f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
@@ -155,19 +171,26 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
 
 
 def rows_for_elements() -> Misconception:
-    """Return the misconception of a number of rows that is taken for that of all elements."""
+    """Return the misconception of one size of a matrix that is taken for that of all elements."""
 
     def detector(evidence: Evidence) -> bool:
         x = next(detectors.tensors(evidence))
-        return x.dim() > 1 and x.shape[0] > 1 and detectors.stored_prefix(evidence) == x.shape[0]
+        if x.dim() != 2 or min(x.shape) < 2 or detectors.apart(evidence) is not None:
+            return stored_as_rows(evidence, x.shape[0]) if x.dim() == 2 else False
+        rows, columns = x.shape
+        return detectors.stored_prefix(evidence) in (rows, columns, rows + columns)
+
+    def stored_as_rows(evidence: Evidence, rows: int) -> bool:
+        return rows > 1 and detectors.stored_prefix(evidence) == rows
 
     return Misconception(
         code="rows-for-elements",
         places=True,
-        title="The rows were counted, not the elements",
+        title="Rows or columns were counted, not the elements",
         message=(
-            "Exactly as many elements were stored as x has rows. `len(x)` and `x.shape[0]` are the "
-            "number of *rows*; a flat offset runs through all elements, rows times columns."
+            "Exactly as many elements were stored as x has rows, or columns. `len(x)` and "
+            "`x.shape[0]` are the number of *rows*, `x.shape[1]` is that of columns; a flat offset "
+            "runs through all elements, rows times columns."
         ),
         next_step=(
             "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "

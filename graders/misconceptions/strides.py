@@ -62,8 +62,9 @@ def strides_swapped(reference: Result) -> Misconception:
             "wrong places, or left."
         ),
         next_step=(
-            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
-            "Check the order of the arguments at the launch too."
+            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. Check the "
+            "order of the arguments at the launch too, and that `//` gives the row and `%` the "
+            "column."
         ),
         expected_wrong=computes_from_memory(misread),
         detector=detector,

@@ -21,7 +21,7 @@ LEAST_SIZE = 8  # a number below it is hardly the size of an input
 
 @dataclass(frozen=True)
 class Suspect:
-    """A cause that the text shows. `find` gives its node in a kernel; `explains` are the codes in
+    """A cause that the text shows. `find` gives its node in a kernel, or in any function; `explains` are the codes in
     whose place it is told, None for all but errors.
     """
 
@@ -29,6 +29,7 @@ class Suspect:
     words: Words
     find: Callable[[ast.FunctionDef], Iterator[ast.AST]]
     explains: frozenset[str] | None = None
+    in_launcher: bool = False
 
 
 def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
@@ -48,14 +49,14 @@ def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
 
 
 def _cause(symptom: Finding, source: str) -> Finding | None:
-    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef))
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
     kernels = [function for function in functions if _is_kernel(function)]
     for suspect in SUSPECTS:
         known = suspect.explains
         if symptom.code in NEVER_REPLACED or (known is not None and symptom.code not in known):
             continue
-        for kernel in kernels:
-            for node in suspect.find(kernel):
+        for function in functions if suspect.in_launcher else kernels:
+            for node in suspect.find(function):
                 return _told(suspect, symptom, getattr(node, "lineno", None))
     if symptom.code == "timeout" and kernels and not any(map(_loops, kernels)):
         return replace(symptom, message=f"{NO_LOOP.message}\n\n{_seen(symptom)}",
@@ -117,6 +118,13 @@ def _cast_pointers(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
             yield node
 
 
+def _bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The size of an element, which no offset of Triton needs."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and node.attr in ("element_size", "itemsize"):
+            yield node
+
+
 def _fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
     """A comparison of something that is computed with a number that is written out."""
     for node in ast.walk(kernel):
@@ -149,6 +157,18 @@ SUSPECTS = (
             "what is stored, `.to(output_ptr.dtype.element_ty)`.",
         ),
         _cast_pointers,
+    ),
+    Suspect(
+        "counted-in-bytes",
+        Words(
+            "Offsets are counted in bytes",
+            "The launcher multiplies by the size of an element in bytes. Triton knows the dtype of "
+            "each pointer and counts in elements, as `x.stride()` does, too.",
+            "Pass the strides as they are: x.stride(0), x.stride(1).",
+        ),
+        _bytes,
+        ABOUT_SIZES | {"contiguous-assumed", "address-stretched", "out-of-bounds-load"},
+        in_launcher=True,
     ),
     Suspect(
         "size-written-out",

@@ -73,7 +73,7 @@ def explain(
     it does not account for are explained by what remains. Among equals the one stands back
     that would have failed in a case that has passed (`passed`: arguments and expectation).
     """
-    named = _candidates(exercise, failures)
+    named = _ruled(_candidates(exercise, failures))
     votes = Counter(m.code for _, found in named for m in found)
     order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
     refuted = _refuted(exercise, votes, passed)
@@ -137,6 +137,17 @@ def _candidates(
         return named
     return [
         (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
+        for failure, found in named
+    ]
+
+
+def _ruled(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """With each misconception that another one rules out replaced by that one."""
+    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
+    return [
+        (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
         for failure, found in named
     ]
 

@@ -24,6 +24,7 @@ from graders.judge.static.names import (
     TRITON_IN_KERNEL,
     TRITON_UTIL,
 )
+from triton_util.interpreter.messages import calls
 
 # Node type → what it is called and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
@@ -131,7 +132,11 @@ class _KernelReader:
         if path is None:
             if node.attr not in BLOCK_ATTRIBUTES:
                 yield self._foreign(
-                    node, f".{node.attr}", "Only attributes and methods of blocks work here."
+                    node,
+                    f".{node.attr}",
+                    calls.meant_function(node.attr)
+                    if node.attr in calls.OTHER_NAMES
+                    else "Only attributes and methods of blocks work here.",
                 )
             yield from self._visit(node.value)
         elif path == ASSEMBLY:
@@ -141,7 +146,8 @@ class _KernelReader:
                 node,
                 f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
                 "a kernel runs on the GPU, where there is none.",
-                "Use the functions of triton.language (tl.…).",
+                (calls.meant_function(node.attr) if root != "tl" else "")
+                or "Use the functions of triton.language (tl.…).",
             )
 
     def _path(self, node: ast.Attribute) -> str | None:

@@ -57,6 +57,7 @@ PARAMETERS = tuple(_PARAMETERS.split())
 OTHER_NAMES = {
     "add_": "tl.store",
     "array": "tl.zeros((BLOCK_SIZE,), tl.float32)",
+    "clip": "tl.maximum(x, 0.0), or tl.clamp(x, low, high)",
     "concat": "tl.cat(a, b)",
     "concatenate": "tl.cat(a, b)",
     "copy": "tl.load and tl.store",
