@@ -85,7 +85,6 @@ RELU2D = Exercise(
         strides.row_stride_is_height(),
         placement.rows_for_elements(),
         placement.starts_before_tensor(),
-        placement.address_stretched(),
         shared.missing_mask("a matrix"),
         placement.mask_too_narrow(),
         shared.axis_ignores_pid(),

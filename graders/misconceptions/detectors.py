@@ -131,7 +131,11 @@ def starts_late(evidence: Evidence) -> bool:
 def strays_though_masked(evidence: Evidence) -> bool:
     """Tell whether program 0 has no more active lanes than there are elements, and some of them
     still point outside, so that the addresses are wrong and not the mask.
+
+    Of a vector: with two axes as few lanes can be active at the wrong places.
     """
+    if evidence.expected.dim() != 1:
+        return False
     for fault in evidence.faults:
         seen = re.search(r"touches (\d+) of (\d+) active lanes outside", fault.message)
         if seen and "in program (0, 0, 0)" in fault.message:

@@ -175,26 +175,23 @@ def rows_for_elements() -> Misconception:
 
     def detector(evidence: Evidence) -> bool:
         x = next(detectors.tensors(evidence))
-        if x.dim() != 2 or min(x.shape) < 2 or detectors.apart(evidence) is not None:
-            return stored_as_rows(evidence, x.shape[0]) if x.dim() == 2 else False
-        rows, columns = x.shape
-        return detectors.stored_prefix(evidence) in (rows, columns, rows + columns)
-
-    def stored_as_rows(evidence: Evidence, rows: int) -> bool:
-        return rows > 1 and detectors.stored_prefix(evidence) == rows
+        if x.dim() != 2 or min(x.shape) < 2 or x.shape[0] == x.shape[1]:
+            return False
+        return detectors.stored_prefix(evidence) in (x.shape[0], sum(x.shape))
 
     return Misconception(
         code="rows-for-elements",
         places=True,
-        title="Rows or columns were counted, not the elements",
+        title="The rows were counted, not the elements",
         message=(
-            "Exactly as many elements were stored as x has rows, or columns. `len(x)` and "
-            "`x.shape[0]` are the number of *rows*, `x.shape[1]` is that of columns; a flat offset "
-            "runs through all elements, rows times columns."
+            "Exactly as many elements were stored as x has rows (or rows and columns together). "
+            "`len(x)` and `x.shape[0]` are the number of *rows*; a flat offset runs through all "
+            "elements, rows times columns."
         ),
         next_step=(
             "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
             "offset."
         ),
         detector=detector,
+        rules_out=frozenset({"mask-too-narrow", "grid-too-small"}),
     )

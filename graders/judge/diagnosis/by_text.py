@@ -21,8 +21,9 @@ LEAST_SIZE = 8  # a number below it is hardly the size of an input
 
 @dataclass(frozen=True)
 class Suspect:
-    """A cause that the text shows. `find` gives its node in a kernel, or in any function; `explains` are the codes in
-    whose place it is told, None for all but errors.
+    """A cause that the text shows. `find` gives its node in a kernel, or in any function.
+
+    `explains` are the codes in whose place it is told, None for all but errors.
     """
 
     code: str

@@ -110,17 +110,20 @@ def _aim(value: object) -> Aim | None:
     if not isinstance(value, dict):
         return None
     firsts = value.get("firsts")
-    counts = [value.get(name) for name in ("elements", "lanes")]
+    elements, lanes = _count(value.get("elements")), _count(value.get("lanes"))
     offsets = firsts if isinstance(firsts, list) and len(firsts) == 4 else [None] * 4
-    if not all(type(n) is int and 0 <= n < LARGEST for n in counts):
+    if elements is None or lanes is None:
         return None
-    reached = value.get("reached")
     return Aim(
-        elements=counts[0],
-        lanes=counts[1],
-        reached=reached if type(reached) is int and 0 <= reached < LARGEST else None,
+        elements=elements,
+        lanes=lanes,
+        reached=_count(value.get("reached")),
         firsts=tuple(n if type(n) is int and abs(n) < LARGEST else None for n in offsets),
     )
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < LARGEST else None
 
 
 def _scalars(value: dict[str, Any]) -> dict[str, Any]:

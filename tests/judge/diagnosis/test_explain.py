@@ -171,7 +171,8 @@ def test_numbers_that_look_alike_are_shown_in_every_digit() -> None:
     found = explain(ADD, [close], "interpret")
     shown = re.search(r"got (\S+), expected (\S+)\.", found[0].message)
     assert shown is not None, found[0].message
-    assert shown[1] != shown[2] and len(shown[2]) > 8
+    assert shown[1] != shown[2]
+    assert len(shown[2]) > 8
 
 
 def test_a_case_of_an_element_or_two_tells_no_mistake_that_the_others_do_not() -> None:
