@@ -10,94 +10,93 @@ from graders.misconceptions import detectors
 from graders.misconceptions.shared import offset_ignores_pid
 
 
-def misplaced_programs() -> tuple[Misconception, ...]:
-    """Return the misconceptions of programs that start at the wrong distance, told detectors.apart.
+START = (
+    "Program number `pid` starts where `pid` blocks have gone before it: at `pid * BLOCK_SIZE`. "
+    "Write down offsets and mask of program 1 for a block of 4."
+)
 
-    Where nobody knows the distance the first one speaks of all of them.
-    """
 
-    def at(wanted: Callable[[int, int], bool]) -> detectors.Detector:
-        def detector(evidence: Evidence) -> bool:
-            known = detectors.apart(evidence)
-            return detectors.has_holes(evidence) and known is not None and wanted(*known)
+def _apart(wanted: Callable[[int, int], bool]) -> detectors.Detector:
+    """Return the detector of neighbours that start so far apart, given the lanes of a block."""
 
-        return detector
-
-    def same_place(evidence: Evidence) -> bool:
+    def detector(evidence: Evidence) -> bool:
         known = detectors.apart(evidence)
-        return (
-            detectors.stuck_on_first_tile(evidence)
-            if known is None
-            else at(lambda d, _: d == 0)(evidence)
-        )
+        return detectors.has_holes(evidence) and known is not None and wanted(*known)
 
-    start = (
-        "Program number `pid` starts where `pid` blocks have gone before it: at "
-        "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
+    return detector
+
+
+def _same_place(evidence: Evidence) -> bool:
+    if detectors.apart(evidence) is None:
+        return detectors.stuck_on_first_tile(evidence)
+    return _apart(lambda distance, _: distance == 0)(evidence)
+
+
+def misplaced_programs() -> tuple[Misconception, ...]:
+    """Return the misconceptions of programs that start at wrong places, told apart.
+
+    Where nobody knows the distance the last one speaks of all of them.
+    """
+    ignored = replace(
+        offset_ignores_pid(),
+        message=(
+            "The launch had programs enough for all elements, but every one of them worked on the "
+            "first block: the offsets of the store do not depend on `tl.program_id`."
+        ),
+        next_step=START,
+        detector=_same_place,
     )
-    return (
-        Misconception(
-            code="arange-missing",
-            places=True,
-            title="Each program stores one element, not a block",
-            message=(
-                "`pid * BLOCK_SIZE` is one number: the place at which the block of a program "
-                "begins. What is missing are the other elements of the block."
-            ),
-            next_step=(
-                "Add the numbers of the lanes: "
-                "`offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`."
-            ),
-            detector=detectors.stores_single_elements,
-        ),
-        Misconception(
-            code="first-elements-missed",
-            places=True,
-            title="The first program starts too late",
-            message=(
-                "Program 0 starts behind the first element, so nobody stores what lies before. "
-                "`tl.program_id` and `tl.arange(0, ...)` count from 0: `pid + 1`, `tl.arange(1, "
-                "...)` or a `+` for a `*` move everything on."
-            ),
-            next_step=start,
-            detector=detectors.starts_late,
-        ),
-        Misconception(
-            code="programs-too-far-apart",
-            places=True,
-            title="The programs start too far apart",
-            message=(
-                "Program 0 is right, but program 1 starts further on than the first block "
-                "reaches, and what lies between is nobody's. `pid * n_elements` does that: each "
-                "program skips a whole vector where it should skip a block, and the mask rightly "
-                "silences all that lies behind the end. A factor too many does the same."
-            ),
-            next_step=start,
-            detector=at(lambda distance, lanes: distance > lanes),
-        ),
-        Misconception(
-            code="programs-too-close",
-            places=True,
-            title="The programs start too close to each other",
-            message=(
-                "Each program starts before the block of the one before it is over, so they all "
-                "work on nearly the same elements and never come to the rest. "
-                "`pid + tl.arange(0, BLOCK_SIZE)` does that: it moves on by one *element*, where "
-                "it should move on by as many as a block has."
-            ),
-            next_step=start,
-            detector=at(lambda distance, lanes: 0 < distance < lanes),
-        ),
-        replace(
-            offset_ignores_pid(),
-            message=(
-                "The launch had programs enough for all elements, but every one of them worked on "
-                "the first block: the offsets of the store do not depend on `tl.program_id`."
-            ),
-            next_step=start,
-            detector=same_place,
-        ),
-    )
+    return ARANGE_MISSING, STARTS_LATE, TOO_FAR_APART, TOO_CLOSE, ignored
+
+
+ARANGE_MISSING = Misconception(
+    code="arange-missing",
+    places=True,
+    title="Each program stores one element, not a block",
+    message=(
+        "`pid * BLOCK_SIZE` is one number: the place at which the block of a program begins. What "
+        "is missing are the other elements of the block."
+    ),
+    next_step="Add the lanes: `offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`.",
+    detector=detectors.stores_single_elements,
+)
+STARTS_LATE = Misconception(
+    code="first-elements-missed",
+    places=True,
+    title="The first program starts too late",
+    message=(
+        "Program 0 starts behind the first element, so nobody stores what lies before. "
+        "`tl.program_id` and `tl.arange(0, ...)` count from 0: `pid + 1`, `tl.arange(1, ...)` or a "
+        "`+` for a `*` move everything on."
+    ),
+    next_step=START,
+    detector=detectors.starts_late,
+)
+TOO_FAR_APART = Misconception(
+    code="programs-too-far-apart",
+    places=True,
+    title="The programs start too far apart",
+    message=(
+        "Program 0 is right, but program 1 starts further on than the first block reaches, and "
+        "what lies between is nobody's. `pid * n_elements` does that: each program skips a whole "
+        "vector where it should skip a block, and the mask rightly silences all that lies behind "
+        "the end. A factor too many does the same."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: distance > lanes),
+)
+TOO_CLOSE = Misconception(
+    code="programs-too-close",
+    places=True,
+    title="The programs start too close to each other",
+    message=(
+        "Each program starts before the block of the one before it is over, so they work on the "
+        "same elements again and never come to the last ones. `pid + tl.arange(0, BLOCK_SIZE)` "
+        "does that: it moves on by one *element*, where it should move on by as many as a block has."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: 0 < distance < lanes),
+)
 
 
 def address_stretched() -> Misconception:

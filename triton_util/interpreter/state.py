@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from triton_util.interpreter.options import EngineOptions
     from triton_util.interpreter.regions import Region
-    from triton_util.interpreter.watchers.aims import Aims
 
 # The judge performs launches for a learner, and stands between the engine and the line of each.
 _NOT_THE_LEARNERS = ("triton", "triton_util", "torch", "contextlib", "graders")
@@ -57,7 +56,7 @@ class Batch:
         self.poisoned = False
         self.lanes_seen = 1
         self.lane_limit = 1 << 62
-        self.aims: Aims | None = None
+        self.aims: Any = None  # who wants to know where stores were aimed at
 
     def start(self, linear: Array, undoable: bool) -> None:
         """Begin a batch of the programs with these launch numbers."""
