@@ -9,7 +9,6 @@ from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import detectors
 from graders.misconceptions.shared import offset_ignores_pid
 
-
 START = (
     "Program number `pid` starts where `pid` blocks have gone before it: at `pid * BLOCK_SIZE`. "
     "Write down offsets and mask of program 1 for a block of 4."
@@ -92,7 +91,7 @@ TOO_CLOSE = Misconception(
     message=(
         "Each program starts before the block of the one before it is over, so they work on the "
         "same elements again and never come to the last ones. `pid + tl.arange(0, BLOCK_SIZE)` "
-        "does that: it moves on by one *element*, where it should move on by as many as a block has."
+        "does that: it moves on by one *element*, where a whole block is due."
     ),
     next_step=START,
     detector=_apart(lambda distance, lanes: 0 < distance < lanes),
