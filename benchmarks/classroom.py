@@ -23,7 +23,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
-from graders.authoring.course import built_lesson, config_file
+from graders.authoring import class_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins.commands import Nbgrader
 
@@ -42,13 +42,8 @@ def kernels(rooms: Rooms, count: int) -> list[Path]:
 
 def make_course(rooms: Rooms, folder: Path, submissions: dict[str, str]) -> str:
     """A course with its assignment generated and the submissions, code by student, handed in."""
-    _, source = built_lesson(rooms, rooms.lesson_file(LESSON))
-    assert source is not None
-    assignment = source.path.stem
-    place = folder / "source" / assignment / source.path.name
-    place.parent.mkdir(parents=True)
-    place.write_text(source.text, encoding="utf-8")
-    config_file(folder).path.write_text(config_file(folder).text, encoding="utf-8")
+    assignment = rooms.lesson_file(LESSON).stem
+    class_folder.lay_out(rooms, folder, "benchmark", only=LESSON)
     Nbgrader().run(folder, "generate_assignment", assignment)
     released = folder / "release" / assignment / f"{assignment}.ipynb"
     for student, code in submissions.items():

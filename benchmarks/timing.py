@@ -102,7 +102,7 @@ def question_the_grade(repetitions: int) -> dict[str, list[str]]:
     bars = ((0.5, 1), (0.8, 1), (0.9, 1))
     told: dict[str, list[str]] = {"equal": [], "slowed": []}
     with Judge(mode="all") as judge, WatchedWorkers(device="cuda") as workers:
-        stopwatch = Stopwatch(workers, judge._captured)
+        stopwatch = Stopwatch(workers, judge.runtime.capture_others)
         for _ in range(repetitions):
             for label, submission in (("equal", equal), ("slowed", slow)):
                 found = stopwatch.speed(submission, exercise, bars)

@@ -28,6 +28,8 @@ All exceptions of the house, here and in `triton_util`:
     │   └── PlanError            what captured a launcher sent no launch plan
     ├── NeedsValue               a launcher asked for a value of a tensor, and ends there
     ├── TooManySteps             a launcher did more than any launcher needs to
+    ├── AssertionError
+    │   └── NotPassedError       a learner's: fails the cell that `nbgrader validate` looks at
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
     ├── MalformedReport          the judge's answer lacks something: ours

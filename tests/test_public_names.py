@@ -21,9 +21,9 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = {
     "triton_util": """
         breakpoint_if cdiv check check_tensors_gpu_ready get_1d_mask get_1d_offset get_2d_mask
-        get_2d_offset hint print_if progress quiz speed trace
+        get_2d_offset hint print_if progress quiz speed trace validate
     """,
-    "triton_util.client": "CheckResult check hint progress quiz speed",
+    "triton_util.client": "CheckResult check hint progress quiz speed validate",
     "triton_util.explain": "Comparison ExplainError Explanation compare explain",
     "triton_util.tracing": "Record trace",
     "triton_util.bench": """
@@ -32,7 +32,7 @@ PUBLIC = {
         percentage_of_limit ratio_interval
     """,
 }
-COMMANDS_KNOWN = "autograde bench build check demo doctor grade new report"
+COMMANDS_KNOWN = "autograde bench build check course demo doctor grade new report"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from triton_util.environment import prepare_notebook
 
 if TYPE_CHECKING:
-    from triton_util.client import check, hint, progress, quiz, speed
+    from triton_util.client import check, hint, progress, quiz, speed, validate
     from triton_util.debugging import breakpoint_if, print_if
     from triton_util.indexing import get_1d_mask, get_1d_offset, get_2d_mask, get_2d_offset
     from triton_util.launching import cdiv, check_tensors_gpu_ready
@@ -35,6 +35,7 @@ __all__ = [
     "quiz",
     "speed",
     "trace",
+    "validate",
 ]
 
 _HOME = {
@@ -52,6 +53,7 @@ _HOME = {
     "quiz": "client",
     "speed": "client",
     "trace": "tracing",
+    "validate": "client",
 }
 
 

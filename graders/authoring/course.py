@@ -1,39 +1,18 @@
-"""Build the course: the learners' notebooks, and the folder that nbgrader works in."""
+"""Build the course: the learners' notebooks, and the sources of nbgrader's assignments."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from graders.authoring.lesson import Lesson, LessonError, read_lesson, read_solutions
 from graders.authoring.notebook import NotebookBuilder, to_text
-from graders.authoring.rooms import COURSE_ID, Rooms
+from graders.authoring.rooms import Rooms
 from graders.judge.records import GraderError
 from triton_util.notebook.given import fingerprint
-
-_CONFIG = '''\
-"""nbgrader's configuration of the course. Written by `tilewise build`: change it there.
-
-Run nbgrader in this folder. TILEWISE_EXCHANGE and TILEWISE_DB override where the exchange
-and the gradebook are; nbgrader's own options on the command line override everything.
-"""
-
-import os
-from pathlib import Path
-
-from graders.grading.plugins.configure import configure
-
-configure(
-    get_config(),  # noqa: F821 - nbgrader defines it
-    root=Path(__file__).resolve().parent,
-    course_id="{course_id}",
-    exchange=os.environ.get("TILEWISE_EXCHANGE"),
-    database=os.environ.get("TILEWISE_DB"),
-)
-'''
 
 
 @dataclass(frozen=True)
@@ -42,18 +21,39 @@ class Built:
 
     path: Path
     text: str
-    committed: bool = False
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def built_lesson(rooms: Rooms, path: Path) -> tuple[Built, Built | None]:
-    """The learner's notebook of a lesson, and nbgrader's source where there is something graded."""
-    lesson = read_lesson(path)
-    builder = NotebookBuilder(rooms, lesson, _solutions(rooms, lesson))
-    learner = Built(path.with_suffix(".ipynb"), to_text(builder.learner()), committed=True)
+def learners_notebook(rooms: Rooms, path: Path) -> Built:
+    """What learners get of a lesson; it stands beside its source and is committed."""
+    return Built(path.with_suffix(".ipynb"), to_text(_builder(rooms, path)[1].learner()))
+
+
+def assignment(rooms: Rooms, path: Path, folder: Path) -> Built | None:
+    """nbgrader's source of a lesson, as it stands in the folder `source` of a class.
+
+    None where nothing in the lesson is graded.
+    """
+    lesson, builder = _builder(rooms, path)
     if not lesson.names("exercise") and not lesson.names("case_study"):
-        return learner, None
-    place = rooms.course / "source" / lesson.stem / f"{lesson.stem}.ipynb"
-    return learner, Built(place, to_text(builder.source()))
+        return None
+    return Built(folder / lesson.stem / f"{lesson.stem}.ipynb", to_text(builder.source()))
+
+
+def assignments(rooms: Rooms, folder: Path, only: str | None = None) -> Iterator[Built]:
+    """The sources of all lessons in which something is graded; `only` one where it is named."""
+    for path in [rooms.lesson_file(only)] if only else rooms.lesson_files():
+        built = assignment(rooms, path, folder)
+        if built is not None:
+            yield built
+
+
+def _builder(rooms: Rooms, path: Path) -> tuple[Lesson, NotebookBuilder]:
+    lesson = read_lesson(path)
+    return lesson, NotebookBuilder(rooms, lesson, _solutions(rooms, lesson))
 
 
 def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
@@ -65,7 +65,7 @@ def _solutions(rooms: Rooms, lesson: Lesson) -> dict[str, str]:
 def order_file(rooms: Rooms) -> Built:
     """The order of the lessons, for the judge of a learner, who has no lessons room."""
     stems = [path.stem for path in rooms.lesson_files()]
-    return Built(rooms.order, json.dumps(stems, indent=1) + "\n", committed=True)
+    return Built(rooms.order, json.dumps(stems, indent=1) + "\n")
 
 
 def lesson_cells_file(rooms: Rooms) -> Built:
@@ -82,12 +82,7 @@ def lesson_cells_file(rooms: Rooms) -> Built:
             continue
         code = [cell.source for cell in learner.cells if cell.cell_type == "code"]
         known[lesson.slug] = sorted(map(fingerprint, code))
-    return Built(rooms.lesson_cells, json.dumps(known, indent=1) + "\n", committed=True)
-
-
-def config_file(course: Path) -> Built:
-    """nbgrader's configuration of a course in that folder."""
-    return Built(course / "nbgrader_config.py", _CONFIG.format(course_id=COURSE_ID))
+    return Built(rooms.lesson_cells, json.dumps(known, indent=1) + "\n")
 
 
 def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
@@ -96,13 +91,12 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
     A lesson that cannot be built does not keep the others from it: its error comes last.
     """
     paths = [rooms.lesson_file(only)] if only else rooms.lesson_files()
-    yield config_file(rooms.course)
     yield order_file(rooms)
     yield lesson_cells_file(rooms)
     errors = []
     for path in paths:
         try:
-            yield from (built for built in built_lesson(rooms, path) if built is not None)
+            yield learners_notebook(rooms, path)
         except LessonError as error:
             errors.append(error)
     if errors:
@@ -110,21 +104,17 @@ def built_course(rooms: Rooms, only: str | None = None) -> Iterator[Built]:
 
 
 def build(rooms: Rooms, only: str | None = None) -> Iterator[Path]:
-    """Write what changed, and yield each path written; nothing is removed after an error."""
-    files = []
+    """Write what changed, and yield each path written."""
     for file in built_course(rooms, only):
-        files.append(file)
         if not _fresh(file):
             file.path.parent.mkdir(parents=True, exist_ok=True)
             file.path.write_text(file.text, encoding="utf-8")
             yield file.path
-    if only is None:
-        _remove_orphans(rooms, {file.path for file in files})
 
 
 def stale(rooms: Rooms, only: str | None = None) -> list[Path]:
-    """The committed files that are not what a build would make now."""
-    files = [file for file in built_course(rooms, only) if file.committed]
+    """The built files that are not what a build would make now."""
+    files = list(built_course(rooms, only))
     orphans = []
     if only is None:
         known = {file.path for file in files}
@@ -134,9 +124,3 @@ def stale(rooms: Rooms, only: str | None = None) -> list[Path]:
 
 def _fresh(file: Built) -> bool:
     return file.path.is_file() and file.path.read_text(encoding="utf-8") == file.text
-
-
-def _remove_orphans(rooms: Rooms, known: set[Path]) -> None:
-    for folder in sorted((rooms.course / "source").glob("*/")):
-        if not any(path.parent == folder for path in known):
-            shutil.rmtree(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -16,6 +16,16 @@ from graders.authoring.setup_cell import FOLDED, badge, imports_source, setup_so
 from graders.judge import discovery
 from graders.judge.records import Exercise
 
+Part = Literal["public", "hidden"]
+# The public cases run where learners validate their notebook, the hidden ones only in grading.
+_VISIBLE: Mapping[Part, str] = {
+    "public": """`nbgrader validate` runs them here.
+import triton_util
+
+triton_util.validate("{exercise}")
+""",
+    "hidden": "They run when your instructor grades.",
+}
 ANSWER_STUB = "YOUR ANSWER HERE"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -108,9 +118,10 @@ def to_text(notebook: NotebookNode) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _grade_source(exercise: str, part: str, points: int) -> str:
+def _grade_source(exercise: str, part: Part, points: int) -> str:
+    """A grade cell. What stands before the hidden tests is what learners get."""
     return (
-        f"# {exercise}, {part} cases: {points} points. The judge fills this cell in.\n"
+        f"# {exercise}, {part} cases: {points} points. {_VISIBLE[part].format(exercise=exercise)}\n"
         "### BEGIN HIDDEN TESTS\n"
         "from graders.grading.plugins.cell import grade_cell\n\n"
         f'grade_cell("{exercise}", part="{part}")\n'

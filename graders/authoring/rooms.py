@@ -9,7 +9,6 @@ from pathlib import Path
 from graders.judge.records import GraderError
 
 LESSON_PATTERN = "[0-9][0-9]_*.py"
-COURSE_ID = "tilewise"
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,6 @@ class Rooms:
     @property
     def wrong_kernels(self) -> Path:
         return self.root / "tests" / "wrong_kernels"
-
-    @property
-    def course(self) -> Path:
-        return self.root / "build" / "course"
 
     def lesson_files(self) -> list[Path]:
         """The lessons in their order; [] when there are none."""

@@ -89,9 +89,9 @@ def {exercise}(x: torch.Tensor) -> torch.Tensor:
 _EXERCISE = '''\
 """What counts as solved in the lesson {slug}: TODO in one line."""
 
-from graders.misconceptions import shared
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Question
+from graders.misconceptions import shared
 
 EXERCISES = (
     Exercise(
@@ -103,7 +103,7 @@ EXERCISES = (
         cases=(
             *cases(one, "n", [1000, 5000], why="TODO: what a failure here usually means."),
             *cases(one, "n", VECTOR_SIZES, part="edges", why="A size next to a power of two."),
-            *cases(one, "n", [1000, 0], part="types", dtypes=FLOATS, why="Keep the dtype."),
+            *cases(one, "n", [1000, 0], part="types", dtypes=FLOATS[1:], why="Keep the dtype."),
         ),
         hints=("TODO: a nudge.", "TODO: more than a nudge.", "TODO: nearly the line."),
         misconceptions=(shared.missing_mask("a vector"), shared.offset_ignores_pid()),

@@ -38,7 +38,7 @@ def _address(_context: click.Context, _option: click.Parameter, value: str | Non
 
 @click.command()
 @click.argument("assignment")
-@click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
 @click.option("--from", "source", type=click.Path(path_type=Path), help="A folder, or an LMS zip.")
 @click.option("--times", is_flag=True, help="With --from: the files' dates are when they came.")
 @click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
@@ -73,7 +73,7 @@ def autograde(
     with _told_in_one_line():
         if scheduler is None:
             fork_server.start()  # it imports torch while this process imports nbgrader
-        from graders.authoring.rooms import Rooms, find_root
+        from graders.authoring import class_folder
         from graders.grading.judging import MODE
         from graders.grading.marks import UNSANDBOXED
 
@@ -81,7 +81,7 @@ def autograde(
             os.environ[UNSANDBOXED] = "1"
         if mode is not None:
             os.environ[MODE] = mode
-        place = course or Rooms(find_root()).course
+        place = class_folder.find(course)
         _need_gpu(scheduler)
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)

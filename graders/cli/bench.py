@@ -18,7 +18,7 @@ from graders.judge.records import Exercise, GraderError, Workload
 from graders.judge.report import Verdict
 from graders.judge.speed import limits
 from graders.judge.submission.loading import Submission, load
-from triton_util.bench import words
+from triton_util.bench import phrases
 from triton_util.bench.page import comparison_html, modelled_html, page
 from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.client.attempts import folder
@@ -70,7 +70,7 @@ def bench(
 
 def _measure(console: Console) -> None:
     if not limits.has_gpu():
-        raise click.ClickException(f"{words.NO_GPU} --measure needs one.")
+        raise click.ClickException(f"{phrases.NO_GPU} --measure needs one.")
     try:
         device, gpu = limits.measure_gpu(folder())
     except GraderError as error:
@@ -130,7 +130,7 @@ def _one(
             return None
     submission = load(path, exercise)
     if not limits.has_gpu():
-        said = "" if model else limits.moved_words(moved)
+        said = "" if model else limits.describe_traffic(moved)
         modelled = replace(limits.modelled(exercise, work), moved=said)
         console.print(_modelled_table(modelled))
         return modelled
@@ -148,7 +148,7 @@ def _time(
 ) -> SpeedComparison | None:
     try:
         with console.status(f"timing {exercise.name} …"):
-            found = limits.stand(
+            found = limits.compare_speed(
                 exercise,
                 folder(),
                 source=None if model else submission.source,
@@ -168,19 +168,22 @@ def _time(
 
 
 def _table(found: SpeedComparison) -> Table:
-    notes = [f"Note: {line}" for line in words.doubts(found)]
+    notes = [f"Note: {line}" for line in phrases.doubts(found)]
     notes += [f"What may help: {remark}" for remark in found.remarks]
-    caption = "\n".join([*notes, words.limit(found), words.method(found)])
+    caption = "\n".join([*notes, phrases.limit(found), phrases.method(found)])
     return _rich(
-        f"{found.exercise}: {words.headline(found)}", words.COLUMNS, words.rows(found), caption
+        f"{found.exercise}: {phrases.headline(found)}",
+        phrases.COLUMNS,
+        phrases.rows(found),
+        caption,
     )
 
 
 def _modelled_table(found: Modelled) -> Table:
-    title = f"{found.exercise}: {words.NO_GPU}"
-    lines = [f"{found.workload}: {words.work(found)}.", found.moved, words.MODELLED]
+    title = f"{found.exercise}: {phrases.NO_GPU}"
+    lines = [f"{found.workload}: {phrases.work(found)}.", found.moved, phrases.MODELLED]
     caption = "\n".join(line for line in lines if line)
-    return _rich(title, words.MODELLED_COLUMNS, words.modelled_rows(found), caption)
+    return _rich(title, phrases.MODELLED_COLUMNS, phrases.modelled_rows(found), caption)
 
 
 def _rich(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], caption: str) -> Table:

@@ -1,4 +1,4 @@
-"""`tilewise build`: the notebooks and the nbgrader course from lessons and solutions."""
+"""`tilewise build`: the learners' notebooks from lessons and solutions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from graders.judge.running.traffic import FIGURES
 @click.option("--lesson", metavar="SLUG", help="This lesson only.")
 @click.option("--traffic", is_flag=True, help="Measure what the solutions move, for the judge.")
 def build(check: bool, lesson: str | None, traffic: bool) -> None:
-    """Derive the learners' notebooks and nbgrader's source notebooks.
+    """Derive the learners' notebooks, lessons/NN_slug.ipynb, which are committed.
 
-    Writes lessons/NN_slug.ipynb (to be committed) and build/course, the folder in which
-    nbgrader's commands are run.
+    What nbgrader needs is in the folder of a class: `tilewise course`.
     """
     try:
         rooms = Rooms(find_root())
@@ -35,7 +34,7 @@ def build(check: bool, lesson: str | None, traffic: bool) -> None:
             click.echo(f"wrote {rooms.name(path)}")
     except GraderError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{rooms.name(rooms.course)} is up to date: run nbgrader there")
+    click.echo("the notebooks are up to date")
 
 
 def _check(rooms: Rooms, lesson: str | None) -> None:

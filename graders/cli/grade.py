@@ -13,11 +13,11 @@ from rich.console import Console
 
 from graders.cli import reports
 from graders.judge import discovery
-from graders.judge.pipeline import Judge, Mode
+from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import GATES as GATE_NAMES
 from graders.judge.report import Finding, GateStatus, Report, Verdict, ungraded_finding
+from graders.judge.runtime import Mode
 from graders.judge.submission.loading import defined_functions
 
 EXIT_CODES = {Verdict.PASSED: 0, Verdict.FAILED: 1, Verdict.UNGRADED: 2}

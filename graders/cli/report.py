@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from graders.authoring.rooms import Rooms, find_root
-from graders.grading.autograde import load_config
+from graders.authoring import class_folder
 from graders.grading.class_report import class_report, to_html, write_csv
+from graders.grading.course_config import load_config
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 
 @click.command()
 @click.argument("assignment")
-@click.option("--course", type=click.Path(path_type=Path), help="Default: build/course.")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 @click.option("--to", type=click.Path(path_type=Path), help="A folder (default: reports/).")
 def report(assignment: str, course: Path | None, db: str | None, to: Path | None) -> None:
@@ -24,7 +24,7 @@ def report(assignment: str, course: Path | None, db: str | None, to: Path | None
     The page runs and loads nothing. It names students: it is for instructors.
     """
     try:
-        place = (course or Rooms(find_root()).course).resolve()
+        place = class_folder.find(course)
         database = str(load_config(place, db).CourseDirectory.db_url)
         found = class_report(place, assignment, database)
         folder = to or place / "reports"

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from graders.judge.plain_text import one_line
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import Finding, GateStatus, Report, Verdict
 
 MARKS = {
     GateStatus.PASSED: ("✓", "green"),
@@ -60,10 +60,10 @@ def panel(report: Report) -> Panel:
 
 def _gates(report: Report) -> Text:
     line = Text()
-    for gate in GATES:
-        mark, style = MARKS[report.gates[gate]]
-        words = f"{mark} {gate}" + (" (not run)" if mark == "–" else "")
-        line.append(words + "   ", style=style)
+    for gate, status in report.gates.items():
+        mark, style = MARKS[status]
+        label = f"{mark} {gate}" + (" (not run)" if mark == "–" else "")
+        line.append(label + "   ", style=style)
     return line
 
 

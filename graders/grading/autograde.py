@@ -23,6 +23,7 @@ import nbformat
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.grading import engines, judging
+from graders.grading.course_config import load_config
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
@@ -285,9 +286,9 @@ class Autograder:
             return master_cells({"nbgrader": nbgrader}, _Place(self.course))
         except MissingEntry as error:
             raise GraderError(
-                f"the gradebook does not know {self.assignment}: run `tilewise build` and "
-                f"`nbgrader generate_assignment {self.assignment} --force` in {self.course} (with "
-                f"the same --db, where you gave one)"
+                f"the gradebook does not know {self.assignment}: run `nbgrader "
+                f"generate_assignment {self.assignment} --force` in {self.course} (with the same "
+                "--db, where you gave one)"
             ) from error
         except SQLAlchemyError as error:
             raise GraderError(
@@ -323,26 +324,13 @@ class _Place:
     source_directory: str = "source"
 
 
-def load_config(course: Path, database: str | None) -> Any:
-    """The configuration of the course in that folder; `database` overrides its gradebook."""
-    from traitlets.config import PyFileConfigLoader
-
-    path = course / "nbgrader_config.py"
-    if not path.is_file():
-        raise GraderError(f"{path} is missing: run `tilewise build`, or name the course folder")
-    config = PyFileConfigLoader(str(path)).load_config()
-    if database is not None:
-        config.CourseDirectory.db_url = database
-    return config
-
-
 def _content(path: Path) -> str:
-    """What identifies a notebook in order, whatever judged it."""
+    """A digest of a notebook in order."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _handed_in(folder: Path, assignment: str) -> Path:
-    """The notebook in a student's folder; the only one counts under whatever name."""
+    """The notebook in a student's folder. Where there is only one, its name does not matter."""
     named = folder / f"{assignment}.ipynb"
     others = sorted(folder.glob("*.ipynb"))
     return others[0] if not named.exists() and len(others) == 1 else named

@@ -17,7 +17,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from graders.grading.store import Finished
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
-from graders.judge.report import GATES
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
@@ -82,6 +81,12 @@ class ClassReport:
     students: tuple[Student, ...]
     exercises: tuple[ExerciseLine, ...]
     misconceptions: tuple[SeenMisconception, ...]
+
+    @property
+    def gates(self) -> list[str]:
+        """The gates that the reports name, in their order."""
+        reports = (report for student in self.students for report in student.reports.values())
+        return list(dict.fromkeys(gate for report in reports for gate in report["gates"]))
 
     @property
     def ungraded(self) -> list[Student]:
@@ -179,7 +184,7 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
     reports = [student.reports[name] for student in students if name in student.reports]
     graded = [report for report in reports if report["points"] is not None]
     failed = Counter(
-        gate for report in graded for gate in GATES if report["gates"].get(gate) == "failed"
+        gate for report in graded for gate, status in report["gates"].items() if status == "failed"
     )
     solved = sum(report["points"] == report["max_points"] for report in graded)
     shares = [s["fraction"] for report in graded if (s := report.get("speed")) and not s["problem"]]
@@ -187,7 +192,7 @@ def _exercise_line(name: str, students: Iterable[Student]) -> ExerciseLine:
         name,
         len(graded),
         solved,
-        {gate: failed[gate] for gate in GATES},
+        failed,
         len(shares),
         median(shares) if shares else 0.0,
     )
@@ -220,7 +225,7 @@ def to_html(report: ClassReport) -> str:
     """The page: static, without scripts, loading nothing."""
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(report=report, gates=GATES)
+    return template.render(report=report)
 
 
 def write_csv(report: ClassReport, path: Path) -> None:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from graders.grading.whole_files import write_whole
+from graders.grading.atomic_files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("graders", "solutions", "triton_util")
@@ -213,7 +213,7 @@ class DigestMemory:
             return
         sources = {content: asdict(source) for content, source in self._used.items()}
         try:
-            write_whole(self._path, {"format": FORMAT, "sources": sources})
+            write_atomically(self._path, {"format": FORMAT, "sources": sources})
         except OSError:
             return
         self._known = dict(self._used)
@@ -234,5 +234,5 @@ def _memory() -> DigestMemory:
 
 
 def remember() -> None:
-    """Spare the next process the reading."""
+    """Keep for the next process what was read of the sources."""
     _memory().keep()

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import nbformat
 
-from graders.authoring.course import built_lesson, config_file
+from graders.authoring import class_folder
 from graders.authoring.grade_cells import hidden_id, public_id
 from graders.authoring.lesson import read_lesson
-from graders.authoring.rooms import COURSE_ID, Rooms
+from graders.authoring.rooms import Rooms
 from graders.grading.marks import UNSANDBOXED
 from graders.grading.plugins.commands import Nbgrader
 from graders.grading.pupils import Pupil, class_of
 from graders.judge.records import GraderError
 
 Say = Callable[[str], None]
+COURSE_ID = "demo"
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,10 @@ class Demo:
         return self.gradebook()
 
     def _prepare(self) -> None:
-        _, source = built_lesson(self._rooms, self._lesson.path)
-        if source is None:
-            raise GraderError(f"{self.assignment} has nothing that is graded")
         if self._folder.exists():
             shutil.rmtree(self._folder)
         self._homes.mkdir(parents=True)
-        place = self.course / "source" / self.assignment / source.path.name
-        place.parent.mkdir(parents=True)
-        place.write_text(source.text, encoding="utf-8")
-        config = config_file(self.course)
-        config.path.write_text(config.text, encoding="utf-8")
+        class_folder.lay_out(self._rooms, self.course, COURSE_ID, only=self.assignment)
 
     def _instructor(self, command: str, *arguments: str) -> None:
         started = time.monotonic()

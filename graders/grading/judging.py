@@ -21,7 +21,7 @@ from graders.judge.report import GateStatus
 from graders.judge.sandbox import folders
 
 if TYPE_CHECKING:
-    from graders.judge.pipeline import Mode
+    from graders.judge.runtime import Mode
 
 STORE = Path(".tilewise") / "marks"  # in the course folder
 MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run
@@ -109,7 +109,7 @@ def _terms(name: str) -> str:
 
 
 def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
-    """Where marks wait for a GPU, whose machine may have another torch and triton."""
+    """The key of marks that await a GPU: its machine may have another torch and triton."""
     return store.key(code, exercise, _terms("without gpu"), store.sources_version())
 
 

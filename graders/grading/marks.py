@@ -13,10 +13,10 @@ from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, p
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 
 if TYPE_CHECKING:
-    from graders.judge.pipeline import Mode
+    from graders.judge.runtime import Mode
 
 HIDDEN_CASE = "a hidden case"
 UNSANDBOXED = "TILEWISE_ALLOW_UNSANDBOXED"  # set to 1: grade although the sandbox is not whole
@@ -189,7 +189,7 @@ def _no_report(exercise: Exercise, reason: str) -> Report:
         verdict=Verdict.UNGRADED,
         points=None,
         max_points=exercise.max_points,
-        gates=dict.fromkeys(GATES, GateStatus.NOT_RUN),
+        gates={},
         findings=(Finding("judge", "could-not-grade", "This could not be graded", reason),),
         sandbox="none",
         seconds=0.0,
@@ -200,18 +200,22 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
     """The mark of one cell: its worth times the share of all points that was reached."""
     points = round(worth * reached / exercise.max_points, 2)
     head = f"{exercise.name}, {part} cases: {points:g} of {worth} points"
-    if report.gates["interpret"] is not GateStatus.NOT_RUN and report.sandbox != "A":
+    if _was_run(report) and report.sandbox != "A":
         head += f" (sandbox tier {report.sandbox})"
     shown = [finding for finding in report.findings if _belongs(finding, part)]
-    lines = [head, *(_words(finding, exercise) for finding in shown)]
+    lines = [head, *(_paragraph(finding, exercise) for finding in shown)]
     if not shown:
         lines.append(_nothing_to_show(report, part, complete=reached == exercise.max_points))
     if part == "public" and report.remarks:
-        told = [_words(remark, exercise) for remark in report.remarks]
+        told = [_paragraph(remark, exercise) for remark in report.remarks]
         lines += ["A remark, which costs nothing:", *told]
     if part == "hidden" and report.speed is not None:
         lines.append(f"Speed: {report.speed.told}")
     return CellMark(points, worth, "\n".join(lines))
+
+
+def _was_run(report: Report) -> bool:
+    return report.gates["interpret"] is not GateStatus.NOT_RUN
 
 
 def _belongs(finding: Finding, part: str) -> bool:
@@ -222,12 +226,12 @@ def _belongs(finding: Finding, part: str) -> bool:
 def _nothing_to_show(report: Report, part: str, complete: bool) -> str:
     if complete:
         return "All of them are right."
-    if report.gates["interpret"] is GateStatus.NOT_RUN:
+    if not _was_run(report):
         return "They were not run: see the findings of the public cases."
     return f"See the findings of the {'public' if part == 'hidden' else 'hidden'} cases."
 
 
-def _words(finding: Finding, exercise: Exercise) -> str:
+def _paragraph(finding: Finding, exercise: Exercise) -> str:
     """A finding as text. Of a hidden case neither the name nor a value is told."""
     places = [finding.where, f"line {finding.line}" if finding.line is not None else ""]
     place = f" ({', '.join(part for part in places if part)})" if any(places) else ""

@@ -60,12 +60,12 @@ class Notes:
     _mended: dict[str, list[str]] = field(default_factory=dict)
 
     def mend(self, what: str, name: str) -> None:
-        """Note an accident of everyday: what was done, to the cell of that name."""
+        """Note an everyday accident: what was done, and to which cell."""
         self._mended.setdefault(what, []).append(name)
 
     @property
     def mended(self) -> list[str]:
-        """One line for each kind of accident, with the cells that it befell."""
+        """One line for each kind of accident, with the cells concerned."""
         return [f"{what}: {', '.join(names)}" for what, names in self._mended.items()]
 
     def to_json(self) -> dict[str, list[str]]:
@@ -154,7 +154,7 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def _label(cell: NotebookNode) -> Mapping[str, Any]:
-    """What the cell says to nbgrader; empty where that is nothing, or nonsense."""
+    """The cell's metadata for nbgrader; empty where there is none, or it is malformed."""
     label = cell.metadata.get("nbgrader")
     return label if isinstance(label, Mapping) else {}
 
@@ -232,7 +232,7 @@ def _put_back_missing(
 
 
 def _short(value: Any) -> str:
-    """What a submission claimed, as a word of our own sentence."""
+    """A value from a submission as short ASCII text."""
     text = ascii(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 

@@ -115,7 +115,7 @@ def _prepare_worker(threads: int) -> None:
 
 
 def _end_with_the_command() -> None:
-    """A command that was killed can end nobody: its workers see it themselves."""
+    """Let a worker end itself with the command: one that was killed cannot end its workers."""
     command = multiprocessing.parent_process()
     if command is not None:
         connection.wait([command.sentinel])
@@ -281,10 +281,10 @@ def _need_workers(client: Any, address: str, resources: dict[str, int] | None) -
 
 
 def _dask_marks(future: Any, task: Task) -> Marks:
-    """A lost worker's tasks go to another one by themselves; too many losses end here.
+    """The marks of a finished task. Dask gives a lost worker's tasks to another one, up to a limit.
 
-    A result can be lost even after it was there. So its status says nothing: ask for the error,
-    and Dask waits until the task has been computed again.
+    A result can be lost after the task has finished. So its status is not asked for but its error:
+    Dask waits for that until the task has been computed again.
     """
     error = future.exception()
     if error is None:

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graders.grading.atomic_files import write_atomically
 from graders.grading.closure import ROOT, closure, digest_of, remember
 from graders.grading.marks import Marks
-from graders.grading.whole_files import write_whole
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
@@ -114,7 +114,7 @@ class MarksStore:
         """Keep a mark. What could not be graded is never kept: the next run tries again."""
         if marks.reason:
             return
-        write_whole(self._path(name), marks.to_json())
+        write_atomically(self._path(name), marks.to_json())
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / f"{name}.json"
@@ -141,7 +141,7 @@ class Finished:
 
     def put(self, student: str, state: Mapping[str, Any]) -> None:
         """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""
-        write_whole(self._path(student), state)
+        write_atomically(self._path(student), state)
 
     def _path(self, student: str) -> Path:
         return self.folder / f"{student}.json"

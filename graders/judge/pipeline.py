@@ -3,50 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Self
 
 import torch
 
-from graders.judge import discovery
-from graders.judge.capture.gate import Captured, capture
-from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.by_text import told_once
-from graders.judge.diagnosis.explain import explain
+from graders.judge.gates import compile as compiling
+from graders.judge.gates import gpu, interpret, read, traffic
+from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
 from graders.judge.plain_text import presentable
-from graders.judge.records import Case, Exercise, GraderError
+from graders.judge.records import Exercise, GraderError
 from graders.judge.report import (
-    GATES,
     Finding,
     GateStatus,
-    KernelResources,
     Report,
-    Speed,
     Verdict,
     awaits_gpu,
     ungraded_finding,
 )
-from graders.judge.running.gpu import gpu_gate, gpu_properties
-from graders.judge.running.gpu_lock import turn
-from graders.judge.running.interpret import RunResult, prepare, run_cases
-from graders.judge.running.jobs import PlannedJobs, Prepared
-from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
-from graders.judge.sandbox.pool import Workers
-from graders.judge.sandbox.watched import WatchedWorkers
-from graders.judge.scoring import points
-from graders.judge.static.gate import read_gate
+from graders.judge.running.traffic import Moved, compared, measure, traffic_case
+from graders.judge.runtime import Mode, Runtime
+from graders.judge.scoring import WASTEFUL_SHARE, points
 from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
 from graders.judge.submission.refusals import UNREADABLE
 
-if TYPE_CHECKING:
-    from graders.judge.speed.gate import Stopwatch
+GATES = (
+    Gate("read", read.run),
+    Gate("compile", compiling.run, after=("read",), concurrent=True),
+    Gate("interpret", interpret.run, after=("read",), keeps=1.0),
+    Gate("traffic", traffic.run, after=("interpret",), keeps=WASTEFUL_SHARE),
+    Gate("gpu", gpu.run, after=("interpret",), keeps=1.0),
+)
+GATE_NAMES = tuple(gate.name for gate in GATES)
 
-Mode = Literal["interpret", "gpu", "all"]
+
+def kept_share(statuses: Mapping[str, GateStatus]) -> float:
+    """The share of the points that is left by the gates that a submission failed at."""
+    failed = (gate for gate in GATES if statuses.get(gate.name) is GateStatus.FAILED)
+    return min((gate.keeps for gate in failed), default=1.0)
 
 
 @dataclass
@@ -55,22 +57,30 @@ class _Progress:
 
     name: str
     exercise: Exercise
-    started: float
+    started: float = field(default_factory=time.perf_counter)
     gates: dict[str, GateStatus] = field(
-        default_factory=lambda: dict.fromkeys(GATES, GateStatus.NOT_RUN)
+        default_factory=lambda: dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN)
     )
     findings: list[Finding] = field(default_factory=list)
-    resources: tuple[KernelResources, ...] = ()
-    failed_parts: set[str] = field(default_factory=set)
-    public_failed_parts: set[str] = field(default_factory=set)
-    cases_passed: int = 0
-    cases_total: int = 0
-    speed: Speed | None = None
     remarks: list[Finding] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
 
-    def close(self, gate: str, findings: Sequence[Finding]) -> None:
-        self.gates[gate] = GateStatus.FAILED if findings else GateStatus.PASSED
-        self.findings += findings
+    def add(self, gate: str, result: GateResult) -> None:
+        self.gates[gate] = result.status
+        self.findings += result.findings
+        self.remarks += result.remarks
+        self.facts.resources = result.resources or self.facts.resources
+
+    def collect(self, running: dict[str, Future[GateResult]]) -> None:
+        """Wait for the gates that run in threads, and add what they found."""
+        for name, result in running.items():
+            self.add(name, result.result())
+        running.clear()
+
+    @property
+    def verdict(self) -> Verdict:
+        failed = GateStatus.FAILED in self.gates.values()
+        return Verdict.FAILED if failed else Verdict.PASSED
 
 
 class Judge:
@@ -89,16 +99,11 @@ class Judge:
         allow_unsandboxed: bool = False,
         timed: bool = True,
     ) -> None:
-        self.mode = mode
-        self.timed = timed
-        self.official = official
-        self.allow_unsandboxed = allow_unsandboxed
-        self._workers: dict[str, Workers] = {}
-        self._compiler: CompileWorker | None = None
-        self._prepared: dict[str, list[Prepared]] = {}
-        self._prepared_large: tuple[str, list[Prepared]] = "", []
-        self._stopwatch: Stopwatch | None = None
-        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compile-gate")
+        self.runtime = Runtime(mode, official, allow_unsandboxed, timed)
+        self._open = ExitStack()
+        self._open.callback(self.runtime.close)
+        threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gate")
+        self._threads = self._open.enter_context(threads)  # ends before what it uses is closed
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
     def __enter__(self) -> Self:
@@ -115,29 +120,23 @@ class Judge:
 
     def close(self) -> None:
         """End the warm processes."""
-        self._threads.shutdown(wait=True)
-        for workers in self._workers.values():
-            workers.__exit__(None, None, None)
-        self._workers.clear()
-        if self._compiler is not None:
-            self._compiler.__exit__(None, None, None)
-            self._compiler = None
+        self._open.close()
 
     def warm(self) -> None:
         """Start the processes that the first submission would wait for otherwise."""
-        compiling = self._threads.submit(self._warm_compiler)
+        starting = self._threads.submit(self.runtime.compiler)
         reader.shared().start()
-        self._running("cpu")
-        compiling.result()
+        self.runtime.workers("cpu")
+        starting.result()
 
     @property
     def tier(self) -> str:
         """The sandbox tier that submissions run at: A enforced, B partial, C none."""
-        return self._running("cpu").tier
+        return self.runtime.workers("cpu").tier
 
     def judge(self, path: Path, exercise: Exercise) -> Report:
         """The report for one file and exercise. Faults of ours give an ungraded report."""
-        progress = _Progress(str(path), exercise, time.perf_counter())
+        progress = _Progress(str(path), exercise)
         try:
             submission = load(path, exercise)
         except SubmissionError as error:
@@ -146,7 +145,7 @@ class Judge:
 
     def judge_text(self, text: str, exercise: Exercise, name: str = "<notebook>") -> Report:
         """The same for source text that stands in no file."""
-        progress = _Progress(name, exercise, time.perf_counter())
+        progress = _Progress(name, exercise)
         try:
             submission = from_text(text, exercise, name)
         except SubmissionError as error:
@@ -162,30 +161,27 @@ class Judge:
         """
         if not awaits_gpu(report.gates):
             return report
-        if self.mode != "gpu" and not torch.cuda.is_available():
+        if self.runtime.mode != "gpu" and not torch.cuda.is_available():
             return report
-        progress = _Progress(str(path), exercise, time.perf_counter())
-        progress.gates, progress.findings = dict(report.gates), list(report.findings)
-        progress.cases_passed, progress.cases_total = report.cases_passed, report.cases_total
-        progress.resources, progress.remarks = report.resources, list(report.remarks)
+        facts = Facts(report.resources, report.cases_passed, report.cases_total)
+        progress = _Progress(str(path), exercise, gates=dict(report.gates), facts=facts)
+        progress.remarks += report.remarks
         try:
             submission = load(path, exercise)
-            captured = self._capture(submission, exercise)
-            self._gpu(progress, submission, PlannedJobs(submission.source, captured))
+            progress.add("gpu", gpu.run(Context(submission, exercise, self.runtime, facts)))
         except (GraderError, SubmissionError) as error:
             fault = error if isinstance(error, GraderError) else GraderError(error.finding.message)
             progress.findings = [ungraded_finding(fault)]
             return self._report(progress, Verdict.UNGRADED)
-        fresh = progress.findings[len(report.findings) :]
-        placed = [_placed(finding, submission) for finding in fresh]
+        placed = [_placed(finding, submission) for finding in progress.findings]
         progress.findings = [*report.findings, *placed]
-        return self._report(progress, _verdict(progress))
+        return self._report(progress, progress.verdict)
 
     def _refused(self, progress: _Progress, error: SubmissionError) -> Report:
         progress.findings.append(error.finding)
         if error.finding.code in UNREADABLE:
             return self._report(progress, Verdict.UNGRADED)
-        progress.gates["read"] = GateStatus.FAILED
+        progress.gates[error.finding.gate] = GateStatus.FAILED
         return self._report(progress, Verdict.FAILED)
 
     def _judge(self, progress: _Progress, submission: Submission) -> Report:
@@ -195,201 +191,61 @@ class Judge:
         except GraderError as error:
             progress.findings = [ungraded_finding(error)]
             return self._report(progress, Verdict.UNGRADED)
-        return self._report(progress, _verdict(progress))
+        return self._report(progress, progress.verdict)
 
     def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
-        exercise = progress.exercise
-        found = read_gate(submission, exercise)
-        captured = None if found else self._capture(submission, exercise)
-        progress.close("read", found if captured is None else captured.findings)
-        if captured is None or progress.gates["read"] is GateStatus.FAILED:
-            return
-        planned = PlannedJobs(submission.source, captured)
-        compiling = self._threads.submit(
-            lambda: compile_gate(submission, captured, self._warm_compiler())
-        )
-        run = self._interpret(progress, planned)
-        self._finish_compile(progress, compiling)
-        held = [(item.args, item.expectation) for item in run.passed]
-        progress.close("interpret", explain(exercise, run.failures, "interpret", held))
+        context = Context(submission, progress.exercise, self.runtime, progress.facts)
+        running: dict[str, Future[GateResult]] = {}
+        for gate in GATES:
+            if not running.keys().isdisjoint(gate.after):
+                progress.collect(running)
+            if any(progress.gates[name] is not GateStatus.PASSED for name in gate.after):
+                continue
+            if gate.concurrent:
+                running[gate.name] = self._threads.submit(gate.run, context)
+                continue
+            result = gate.run(context)
+            progress.collect(running)
+            progress.add(gate.name, result)
+        progress.collect(running)
         progress.findings = told_once(progress.findings, submission.source)
-        if progress.gates["interpret"] is GateStatus.PASSED:
-            self._traffic(progress, planned)
-            progress.remarks += captured.remarks
-        if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
-            self._gpu(progress, submission, planned)
-
-    def _capture(self, submission: Submission, exercise: Exercise) -> Captured:
-        """What the launcher asks for, in every case that may be run."""
-        self._running("cpu")  # refuses where the sandbox is none: Python of a stranger runs next
-        prepared = self._cases(exercise)
-        cases = [item.case for item in prepared]
-        gpu = None
-        if self.mode != "interpret" and torch.cuda.is_available():
-            cases += exercise.large
-            gpu = gpu_properties()
-        public = sum(not item.hidden for item in prepared)
-        return capture(submission, exercise, cases, public, self._warm_compiler(), gpu)
-
-    def _captured(
-        self, submission: Submission, exercise: Exercise, cases: Sequence[Case]
-    ) -> Captured:
-        """What a launcher asks for in other cases, of which none is public, on this GPU."""
-        gpu = gpu_properties() if torch.cuda.is_available() else None
-        return capture(submission, exercise, cases, 0, self._warm_compiler(), gpu)
-
-    def _warm_compiler(self) -> CompileWorker:
-        if self._compiler is None:
-            self._compiler = CompileWorker().__enter__()
-            self._compiler.ptxas(90)  # asking for anything starts the process
-        return self._compiler
-
-    def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
-        result = compiling.result()
-        progress.close("compile", result.findings)
-        progress.resources = result.resources
-
-    def _interpret(self, progress: _Progress, planned: PlannedJobs) -> RunResult:
-        cases = self._cases(progress.exercise)
-        run = run_cases(planned, cases, self._running("cpu"), orders=True)
-        self._count(progress, cases, run)
-        return run
-
-    def _traffic(self, progress: _Progress, planned: PlannedJobs) -> None:
-        cases, workers = self._cases(progress.exercise), self._running("cpu")
-        told = traffic_gate(planned, progress.exercise, cases, workers)
-        if told is not None:
-            findings, progress.remarks = told
-            progress.close("traffic", findings)
-
-    def _gpu(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
-        if not torch.cuda.is_available():
-            if self.mode == "gpu":
-                raise GraderError(
-                    "there is no GPU here: grade with --mode interpret, or on a machine with one"
-                )
-            return
-        exercise = progress.exercise
-        cases, large = self._cases(exercise), self._large(exercise)
-        with turn(alone=False):
-            run, findings = gpu_gate(planned, exercise, cases, large, self._running("cuda"))
-        progress.close("gpu", findings)
-        progress.failed_parts |= run.failed_parts()
-        progress.public_failed_parts |= run.failed_parts(public_only=True)
-        if self.official and self.timed and not findings:
-            self._time(progress, submission, planned)
-
-    def _time(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
-        """How fast a right submission is, where the exercise has bars for that."""
-        from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
-
-        exercise = progress.exercise
-        secret = discovery.hidden(exercise.name)
-        workers = self._running("cuda")
-        assert isinstance(workers, WatchedWorkers)
-        if self._stopwatch is None:
-            self._stopwatch = Stopwatch(workers, self._captured)
-        progress.speed = self._stopwatch.speed(
-            submission,
-            exercise,
-            secret.speed_bars if secret is not None else (),
-            progress.resources,
-            lambda: compared(planned, exercise, self._cases(exercise), self._running("cpu")),
-        )
 
     def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
         """Bytes that a right submission moves, and the model solution, on the same case."""
-        planned = PlannedJobs(submission.source, self._capture(submission, exercise))
-        return compared(planned, exercise, self._cases(exercise), self._running("cpu"))
+        planned = Context(submission, exercise, self.runtime).planned
+        cases, workers = self.runtime.cases(exercise), self.runtime.workers("cpu")
+        return compared(planned, exercise, cases, workers)
 
     def traffic_of(
         self, submission: Submission, exercise: Exercise
     ) -> tuple[Prepared, Moved | None] | None:
         """The case on which bytes are counted, and what a submission moves there."""
-        item = traffic_case(self._cases(exercise))
+        item = traffic_case(self.runtime.cases(exercise))
         if item is None:
             return None
-        planned = PlannedJobs(submission.source, self._capture(submission, exercise))
-        return item, measure(planned, item, self._running("cpu"))
-
-    def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
-        progress.failed_parts |= run.failed_parts()
-        progress.cases_total = len(cases)
-        progress.cases_passed = len(run.passed)
-        ran = {id(item) for item, _ in run.outcomes}
-        missed = [item for item in cases if id(item) not in ran]
-        progress.failed_parts |= {item.case.part for item in missed}
-        progress.public_failed_parts |= run.failed_parts(public_only=True)
-        progress.public_failed_parts |= {item.case.part for item in missed if not item.hidden}
-
-    def _cases(self, exercise: Exercise) -> list[Prepared]:
-        if exercise.name not in self._prepared:
-            prepared = prepare(exercise, exercise.cases, hidden=False)
-            if self.official:
-                secret = discovery.hidden(exercise.name)
-                if secret is None:
-                    raise GraderError(
-                        f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
-                        "or use `tilewise check`"
-                    )
-                prepared += prepare(exercise, secret.cases, hidden=True, first=len(prepared))
-            self._prepared[exercise.name] = prepared
-        return self._prepared[exercise.name]
-
-    def _large(self, exercise: Exercise) -> list[Prepared]:
-        """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
-        if self._prepared_large[0] != exercise.name:
-            first = len(self._cases(exercise))
-            large = prepare(exercise, exercise.large, hidden=False, first=first)
-            self._prepared_large = exercise.name, large
-        return self._prepared_large[1]
-
-    def _running(self, device: Literal["cpu", "cuda"]) -> Workers:
-        if device not in self._workers:
-            kind = Workers if device == "cpu" else WatchedWorkers
-            self._workers[device] = kind(device=device).__enter__()
-        workers = self._workers[device]
-        if self.official and workers.tier != "A" and not self.allow_unsandboxed:
-            missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
-            raise GraderError(
-                f"the sandbox here is of tier {workers.tier} and not A ({missing}): mend it, or "
-                "grade with --allow-unsandboxed, which is stamped on the reports"
-            )
-        return workers
-
-    def _tier_or_none(self) -> str:
-        try:
-            tier = self.tier
-            stamped = self.official and tier != "A"
-            return f"{tier} (--allow-unsandboxed)" if stamped else tier
-        except GraderError:  # nothing ran, so nothing needed a sandbox
-            return "none"
+        planned = Context(submission, exercise, self.runtime).planned
+        return item, measure(planned, item, self.runtime.workers("cpu"))
 
     def _report(self, progress: _Progress, verdict: Verdict) -> Report:
+        exercise, facts = progress.exercise, progress.facts
+        share = kept_share(progress.gates)
         return Report(
             submission=progress.name,
-            exercise=progress.exercise.name,
+            exercise=exercise.name,
             verdict=verdict,
-            points=points(progress.exercise, verdict, progress.gates, progress.failed_parts),
-            public_points=points(
-                progress.exercise, verdict, progress.gates, progress.public_failed_parts
-            ),
-            max_points=progress.exercise.max_points,
+            points=points(exercise, verdict, share, facts.failed_parts),
+            public_points=points(exercise, verdict, share, facts.public_failed_parts),
+            max_points=exercise.max_points,
             gates=dict(progress.gates),
             findings=tuple(map(presentable, progress.findings)),
-            sandbox=self._tier_or_none(),
+            sandbox=self.runtime.tier_for_report(),
             seconds=time.perf_counter() - progress.started,
-            cases_passed=progress.cases_passed,
-            cases_total=progress.cases_total,
-            resources=progress.resources,
-            speed=progress.speed,
+            cases_passed=facts.cases_passed,
+            cases_total=facts.cases_total,
+            resources=facts.resources,
+            speed=facts.speed,
             remarks=tuple(map(presentable, progress.remarks)),
         )
-
-
-def _verdict(progress: _Progress) -> Verdict:
-    failed = any(status is GateStatus.FAILED for status in progress.gates.values())
-    return Verdict.FAILED if failed else Verdict.PASSED
 
 
 def _placed(finding: Finding, submission: Submission) -> Finding:

@@ -38,7 +38,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def presentable(finding: Finding) -> Finding:
-    """The finding with nothing in it that is more than text, and no line that cannot be."""
+    """The finding with plain and bounded texts, and without a line number that cannot be."""
     line = finding.line
     if not isinstance(line, int) or not 0 < line <= LAST_LINE:
         line = None

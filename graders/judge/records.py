@@ -14,7 +14,6 @@ import torch
 
 # "copies": torch moves or converts data; "constants": numbers that Python may have worked out
 Forbidden = Literal["copies", "constants"]
-GATES = ("read", "compile", "interpret", "traffic", "gpu")
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool
@@ -183,6 +182,7 @@ class Misconception:
     places: bool = False  # it is about which elements are touched: of several such one is the cause
     rules_out: frozenset[str] = frozenset()  # codes that are not the cause where this one shows
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
+    result: int | None = None  # of several results, the one that shows it; None: any of them
 
 
 @dataclass(frozen=True)
@@ -201,14 +201,33 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class ReturnedTensor:
+    """One of the several tensors that a launcher returns.
+
+    `name` stands in sentences: "the log-sum-exp". `dtype` is that of the first argument where it
+    is None. `magnitude`, `tolerance`, `exact` and `dense` mean what they mean in an Exercise.
+    """
+
+    name: str
+    dtype: torch.dtype | None = None
+    magnitude: Callable[..., torch.Tensor] | None = None
+    tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)
+    exact: bool = False
+    dense: bool = False
+
+
+@dataclass(frozen=True)
 class Exercise:
-    """What counts as solved. `reference(*args)` takes the floating arguments in float64."""
+    """What counts as solved. `reference(*args)` takes the floating arguments in float64.
+
+    A launcher that returns several tensors has `results`, and a reference that returns as many.
+    """
 
     name: str  # the launcher's name
     lesson: str  # the slug of its lesson
     title: str
     parameters: tuple[str, ...]
-    reference: Callable[..., torch.Tensor]
+    reference: Callable[..., Any]
     cases: tuple[Case, ...]
     hints: tuple[str, str, str]
     misconceptions: tuple[Misconception, ...]
@@ -223,6 +242,7 @@ class Exercise:
     large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
     remarks: tuple[Remark, ...] = ()
+    results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
 
     @property
     def max_points(self) -> int:

@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-GATES = ("read", "compile", "interpret", "traffic", "gpu")
-
 
 class Verdict(StrEnum):
     PASSED = "passed"
@@ -158,7 +156,7 @@ class Report:
             "verdict": str(self.verdict),
             "points": self.points,
             "max_points": self.max_points,
-            "gates": {gate: str(self.gates[gate]) for gate in GATES},
+            "gates": {gate: str(status) for gate, status in self.gates.items()},
             "findings": [finding.to_line() for finding in self.findings],
             "sandbox": self.sandbox,
             "seconds": round(self.seconds, 3),
@@ -190,7 +188,7 @@ class Report:
 
 
 def _plain(value: Any) -> Any:
-    """The same with lists for tuples and strings for the words of an enumeration."""
+    """The same with lists for tuples and strings for members of an enumeration."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -1,30 +1,26 @@
-"""Points: what a verdict and the parts that hold are worth."""
+"""Points: what a verdict and the parts that passed are worth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 
 from graders.judge.records import Exercise
-from graders.judge.report import GateStatus, Verdict
+from graders.judge.report import Verdict
 
 WASTEFUL_SHARE = 0.5  # of the points, for right values with too much traffic
 
 
 def points(
-    exercise: Exercise,
-    verdict: Verdict,
-    gates: Mapping[str, GateStatus],
-    failed_parts: Set[str],
+    exercise: Exercise, verdict: Verdict, share: float, failed_parts: Set[str]
 ) -> float | None:
-    """None when ungraded; the points of the parts that hold, if the core holds.
+    """The points of the parts that passed, times a share; None when ungraded.
 
-    A submission that does not read or does not compile has no parts that hold. Right values
-    that were computed wastefully are worth a share only.
+    share: what the gates that failed leave (`Gate.keeps`). A submission that fails in its core
+    has no points.
     """
     if verdict is Verdict.UNGRADED:
         return None
-    unusable = GateStatus.FAILED in (gates["read"], gates["compile"])
-    if verdict is Verdict.FAILED and (unusable or "core" in failed_parts):
+    if verdict is Verdict.FAILED and ("core" in failed_parts or not share):
         return 0
     held = sum(worth for part, worth in exercise.parts.items() if part not in failed_parts)
-    return held * WASTEFUL_SHARE if gates["traffic"] is GateStatus.FAILED else held
+    return held if share == 1 else held * share

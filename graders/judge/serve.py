@@ -70,9 +70,9 @@ class Server:
             return {}
         submission = from_text(request["source"], exercise, request.get("name", "<notebook>"))
         if not limits.has_gpu():
-            moved = limits.moved_words(self.judge.moved(submission, exercise))
+            moved = limits.describe_traffic(self.judge.moved(submission, exercise))
             return {"modelled": asdict(replace(limits.modelled(exercise, work), moved=moved))}
-        found = limits.stand(
+        found = limits.compare_speed(
             exercise,
             Path(request["folder"]),
             source=submission.source,

@@ -10,10 +10,10 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.layouts import layouts
+from graders.judge.cases.prepared import Prepared, prepare
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.records import Case, Exercise, TensorSpec
-from graders.judge.running.interpret import prepare
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.submission.loading import SubmissionError, from_text
 

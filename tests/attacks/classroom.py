@@ -29,10 +29,10 @@ main()
 # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
 _SHORTER_LIMITS = """
 from functools import partial
-from graders.judge import pipeline
+from graders.judge import runtime
 from graders.judge.running import jobs
 jobs.CASE_SECONDS = 1.0
-pipeline.CompileWorker = partial(pipeline.CompileWorker, cpu_seconds=3.0)
+runtime.CompileWorker = partial(runtime.CompileWorker, cpu_seconds=3.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36
 CONTROLS = ("a-first", "z-last")  # honest; graded before and after everybody else

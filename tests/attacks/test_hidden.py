@@ -8,12 +8,13 @@ from dataclasses import asdict
 import pytest
 
 from graders.judge.capture.gate import capture
+from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.diagnosis.explain import explain
 from graders.judge.records import Case, TensorSpec
 from graders.judge.report import Finding
-from graders.judge.running.interpret import prepare, run_cases
+from graders.judge.running.interpret import run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import from_text

@@ -1,4 +1,4 @@
-"""`tilewise build`: a small lesson of its own in, two notebooks and a course out."""
+"""From a small lesson to its two notebooks: the learner's, and nbgrader's source."""
 
 import json
 import shutil
@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
+from graders.authoring.course import assignment, built_course, stale
 from graders.authoring.course import build as build_each
-from graders.authoring.course import built_course, stale
 from graders.authoring.grade_cells import hidden_points, public_points
 from graders.authoring.lesson import read_lesson, read_solutions, solution_lines, stub
 from graders.authoring.rooms import Rooms, find_root
@@ -68,7 +68,9 @@ def learner(rooms: Rooms) -> dict[str, nbformat.NotebookNode]:
 
 
 def source(rooms: Rooms) -> dict[str, nbformat.NotebookNode]:
-    return cells(rooms.course / "source" / "01_vector_add" / "01_vector_add.ipynb")
+    built = assignment(rooms, rooms.lesson_file("vector_add"), rooms.root / "source")
+    assert built is not None
+    return {cell.id: cell for cell in nbformat.reads(built.text, as_version=4).cells}
 
 
 def test_the_learner_gets_a_stub_and_nothing_of_the_solution(rooms: Rooms) -> None:
@@ -136,13 +138,6 @@ def test_the_command_checks_and_builds(rooms: Rooms, monkeypatch: pytest.MonkeyP
     unknown = runner.invoke(build_command, ["--lesson", "strides"])
     assert unknown.exit_code == 1
     assert "Known: 01_vector_add" in unknown.output
-
-
-def test_a_source_folder_without_a_lesson_goes_away(rooms: Rooms) -> None:
-    old = rooms.course / "source" / "07_old"
-    old.mkdir(parents=True)
-    build(rooms)
-    assert not old.exists()
 
 
 def test_a_broken_lesson_does_not_keep_the_others_from_being_built(rooms: Rooms) -> None:

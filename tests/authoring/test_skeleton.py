@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from graders.authoring import lint
-from graders.authoring.course import built_lesson
+from graders.authoring.course import assignment, learners_notebook
 from graders.authoring.lesson import read_lesson, read_solutions, stub
 from graders.authoring.lint import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms
@@ -56,7 +56,8 @@ def test_the_files_agree_with_each_other(rooms: Rooms, monkeypatch: pytest.Monke
     solution = read_solutions(rooms.solutions / f"{SLUG}.py")["double"]
     assert stub(solution).count("# YOUR CODE HERE") == 2
     monkeypatch.setattr(discovery, "exercise", lambda name: record)
-    learner, source = built_lesson(rooms, rooms.lessons / f"16_{SLUG}.py")
+    path = rooms.lessons / f"16_{SLUG}.py"
+    learner, source = learners_notebook(rooms, path), assignment(rooms, path, rooms.root / "source")
     assert "tl.store(output_ptr" not in learner.text
     assert source is not None
     assert "tl.store(output_ptr" in source.text
@@ -78,6 +79,7 @@ def test_the_lint_names_each_file_and_what_is_missing(
     assert "TODO" in messages
     assert "tests/wrong_kernels/double: holds 1 wrong kernels; write 6 or more" in messages
     assert "QUIZ has 1 questions; write 2 or more" in messages
+    assert "two cases called" not in messages
 
 
 def test_a_taken_number_slug_or_file_is_refused(rooms: Rooms) -> None:
@@ -111,7 +113,7 @@ def test_a_file_without_a_counterpart_is_named(rooms: Rooms) -> None:
 
 def test_a_solution_that_reached_the_learner_is_seen(rooms: Rooms) -> None:
     path = rooms.lessons / "01_vector_add.py"
-    learner, _ = built_lesson(rooms, path)
+    learner = learners_notebook(rooms, path)
     learner.path.write_text(learner.text)
     assert list(lint._leaks(rooms, read_lesson(path))) == []
     store = "    tl.store(output_ptr + offsets, x + y, mask=mask)"

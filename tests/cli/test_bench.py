@@ -19,7 +19,7 @@ from graders.judge import discovery
 from graders.judge.records import GraderError
 from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
-from tests.support.places import RIGHT_KERNELS, WRONG_KERNELS
+from tests.support.paths import RIGHT_KERNELS, WRONG_KERNELS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
 from triton_util.bench.speed_comparison import MINE, SpeedComparison
 from triton_util.client import timing
@@ -45,12 +45,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """A GPU that answers at once; the requests that it gets."""
     requests: list[dict[str, Any]] = []
 
-    def stand(exercise: Any, folder: Path, **options: Any) -> SpeedComparison:
+    def compare_speed(exercise: Any, folder: Path, **options: Any) -> SpeedComparison:
         requests.append({"exercise": exercise.name, **options})
         return softmax_comparison()
 
     monkeypatch.setattr(limits, "has_gpu", lambda: True)
-    monkeypatch.setattr(limits, "stand", stand)
+    monkeypatch.setattr(limits, "compare_speed", compare_speed)
     monkeypatch.setattr(limits, "compiler_remarks", lambda *args: ("Its loads are narrow.",))
     return requests
 
@@ -102,7 +102,7 @@ def test_on_a_gpu_the_table_and_the_pictures_are_those_of_the_run(
     assert done.exit_code == 0
     assert "0.50 of the model solution's speed" in done.output
     assert "What may help: Its loads are narrow." in done.output
-    assert asked[0]["source"] is None, "the model solution stands for itself"
+    assert asked[0]["source"] is None, "only the model solution is timed"
     assert (asked[0]["seconds"], asked[0]["compiled_too"]) == (2.0, False)
     assert "43 % of the limit" in (tmp_path / "index.html").read_text()
     assert "43 % of the limit" in (tmp_path / "softmax.txt").read_text()
@@ -114,7 +114,7 @@ def test_what_could_not_be_timed_is_said_and_fails(
     def broken(*args: Any, **options: Any) -> SpeedComparison:
         raise GraderError("timing did not come to an end within 9 s")
 
-    monkeypatch.setattr(limits, "stand", broken)
+    monkeypatch.setattr(limits, "compare_speed", broken)
     done = run("softmax")
     assert done.exit_code == 1
     assert "softmax was not timed: timing did not come to an end" in done.output

@@ -17,12 +17,14 @@ from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.judging import MODE
 from graders.grading.marks import Marker, Marks, marks
 from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_task
-from graders.judge import pipeline
+from graders.judge import gates, pipeline
+from graders.judge.cases.prepared import prepare
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.pipeline import Judge
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict, awaits_gpu
-from graders.judge.running.interpret import RunResult, prepare
-from tests.support.places import RIGHT_KERNELS
+from graders.judge.pipeline import GATE_NAMES, Judge
+from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
+from graders.judge.running.interpret import RunResult
+from graders.judge.runtime import Runtime
+from tests.support.paths import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
@@ -33,7 +35,7 @@ RACE = Finding("gpu", "race-on-gpu", "It changes", "From run to run.", next_step
 
 def report(gpu: GateStatus = NOT_RUN, interpret: GateStatus = PASSED) -> Report:
     """What the judge says of a submission that the CPU has judged."""
-    gates = dict.fromkeys(GATES, PASSED) | {"interpret": interpret, "gpu": gpu}
+    gates = dict.fromkeys(GATE_NAMES, PASSED) | {"interpret": interpret, "gpu": gpu}
     failed = FAILED in gates.values()
     points = 0 if failed else EXERCISE.max_points
     findings = (SLIP,) if interpret is FAILED else (RACE,) if gpu is FAILED else ()
@@ -60,11 +62,10 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         raise AssertionError("a gate ran again")
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(pipeline, "gpu_gate", gate)
-    for name in ("read_gate", "compile_gate", "run_cases", "traffic_gate"):
-        monkeypatch.setattr(pipeline, name, never)
+    monkeypatch.setattr(gates.gpu, "gpu_gate", gate)
+    monkeypatch.setattr(pipeline, "GATES", [replace(one, run=never) for one in pipeline.GATES])
     workers = SimpleNamespace(tier="A", layers={})
-    monkeypatch.setattr(Judge, "_running", lambda self, device: workers)
+    monkeypatch.setattr(Runtime, "workers", lambda self, device: workers)
     return seen
 
 
@@ -72,7 +73,7 @@ def test_only_the_gpu_judges(gpu: SimpleNamespace) -> None:
     with Judge("all") as judge:
         done = judge.complete(RIGHT, EXERCISE, report())
     assert gpu.calls == 1
-    assert done.gates == dict.fromkeys(GATES, PASSED)
+    assert done.gates == dict.fromkeys(GATE_NAMES, PASSED)
     assert (done.verdict, done.points) == (Verdict.PASSED, EXERCISE.max_points)
 
 

@@ -9,8 +9,9 @@ from graders.authoring.grade_cells import hidden_points, public_points
 from graders.grading.marks import CellMark, Marker, Marks, marks
 from graders.grading.store import MarksStore, key
 from graders.judge import discovery
+from graders.judge.pipeline import GATE_NAMES
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import GATES, Finding, GateStatus, Report, Speed, Verdict
+from graders.judge.report import Finding, GateStatus, Report, Speed, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 FULL = EXERCISE.max_points
@@ -19,7 +20,7 @@ FULL = EXERCISE.max_points
 def report(
     verdict: Verdict, points: float | None, public: float | None, *findings: Finding
 ) -> Report:
-    gates = dict.fromkeys(GATES, GateStatus.PASSED)
+    gates = dict.fromkeys(GATE_NAMES, GateStatus.PASSED)
     return Report(
         "x.ipynb", EXERCISE.name, verdict, points, FULL, gates, findings, "A", 0.1,
         public_points=public,

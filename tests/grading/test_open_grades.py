@@ -168,7 +168,7 @@ def test_reports_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) ->
         ([ASSIGNMENT, *place, "--db", "sqlite:////nowhere/at/all.db"], "there is no gradebook at"),
         ([ASSIGNMENT, *place, "--db", "nonsense"], "the gradebook cannot be read"),
         ([ASSIGNMENT, *place, "--to", str(blocked / "in")], "name another folder with --to"),
-        ([ASSIGNMENT, "--course", "nowhere"], "is missing: run `tilewise build`"),
+        ([ASSIGNMENT, "--course", "nowhere"], "nowhere is no class: it has no nbgrader_config.py"),
     ):
         done = CliRunner().invoke(report, options)
         assert done.exit_code == 1, done.output

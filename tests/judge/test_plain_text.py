@@ -10,8 +10,9 @@ from rich.console import Console
 
 from graders.cli.reports import panel
 from graders.grading.class_report import harmless
+from graders.judge.pipeline import GATE_NAMES
 from graders.judge.plain_text import one_line, plain, presentable
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.report import Finding, GateStatus, Report, Verdict
 from graders.judge.submission.loading import SubmissionError, from_text, load
 from tests.support.exercise_records import an_exercise
 
@@ -52,7 +53,7 @@ def test_a_path_shows_no_escape(tmp_path: Path) -> None:
 def test_a_panel_shows_no_escape_and_no_line_that_cannot_be() -> None:
     finding = presentable(Finding("interpret", "x", NASTY, NASTY, 10**4_000, None, NASTY))
     assert finding.line is None
-    gates = dict.fromkeys(GATES, GateStatus.FAILED)
+    gates = dict.fromkeys(GATE_NAMES, GateStatus.FAILED)
     report = Report(NASTY, "", Verdict.FAILED, 0, 10, gates, (finding,), "A", 0.1)
     console = Console(record=True, width=100, file=io.StringIO())
     console.print(panel(report))

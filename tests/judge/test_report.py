@@ -8,8 +8,8 @@ from dataclasses import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graders.judge.pipeline import GATE_NAMES
 from graders.judge.report import (
-    GATES,
     Finding,
     GateStatus,
     KernelResources,
@@ -44,7 +44,7 @@ REPORTS = st.builds(
     verdict=st.sampled_from(Verdict),
     points=st.none() | NUMBERS,
     max_points=COUNTS,
-    gates=st.fixed_dictionaries({gate: st.sampled_from(GateStatus) for gate in GATES}),
+    gates=st.fixed_dictionaries({gate: st.sampled_from(GateStatus) for gate in GATE_NAMES}),
     findings=st.lists(FINDINGS, max_size=3).map(tuple),
     sandbox=WORDS,
     seconds=NUMBERS,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from graders.judge import discovery
-from graders.judge.report import GATES, GateStatus, Verdict
+from graders.judge.pipeline import kept_share
+from graders.judge.report import GateStatus, Verdict
 from graders.judge.scoring import WASTEFUL_SHARE, points
 
 EXERCISE = discovery.exercise("vector_add")
-PASSED, FAILED = GateStatus.PASSED, GateStatus.FAILED
+FAILED = GateStatus.FAILED
 
 
 def worth(verdict: Verdict, failed: set[str], **gates: GateStatus) -> float | None:
-    return points(EXERCISE, verdict, {**dict.fromkeys(GATES, PASSED), **gates}, failed)
+    return points(EXERCISE, verdict, kept_share(gates), failed)
 
 
 def test_a_right_submission_has_all_points() -> None:

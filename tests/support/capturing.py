@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from graders.judge.capture.gate import Captured, capture
+from graders.judge.cases.prepared import Prepared, prepare
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.plan.steps import CasePlan, Launch, Tune
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
-from graders.judge.running.interpret import prepare
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import Submission, from_text
 from tests.support.exercise_records import an_exercise

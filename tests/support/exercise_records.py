@@ -19,18 +19,15 @@ def an_exercise(
     vectors = tuple(
         Case(f"{size}", tuple(TensorSpec((size,)) for _ in parameters)) for size in (7, 100, 1024)
     )
-    return Exercise(
-        name=name,
-        lesson="test",
-        title=name,
-        parameters=parameters,
-        reference=lambda x, *rest: x + sum(rest) if rest else x,
-        cases=cases or vectors,
-        hints=("", "", ""),
-        misconceptions=(),
-        parts={"core": 10},
-        **fields,
-    )
+    usual: dict[str, Any] = {
+        "lesson": "test",
+        "title": name,
+        "reference": lambda x, *rest: x + sum(rest) if rest else x,
+        "hints": ("", "", ""),
+        "misconceptions": (),
+        "parts": {"core": 10},
+    }
+    return Exercise(name=name, parameters=parameters, cases=cases or vectors, **{**usual, **fields})
 
 
 HALF = torch.float16

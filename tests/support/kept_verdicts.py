@@ -36,8 +36,8 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.grading import store
 from graders.grading.closure import digest_of
 from graders.judge import discovery
-from graders.judge.pipeline import Judge
-from graders.judge.report import GATES, GateStatus, Report, Verdict
+from graders.judge.pipeline import GATE_NAMES, Judge
+from graders.judge.report import GateStatus, Report, Verdict
 
 ROOMS = Rooms(find_root(Path(__file__)))
 FILE = ROOMS.root / "tests" / "kept_verdicts.json"
@@ -64,7 +64,7 @@ class Told:
         said = "; ".join(f"[{f.gate}: {f.code}] {f.title}: {f.message}" for f in report.findings)
         codes = tuple(finding.code for finding in report.findings)
         remarks = tuple(remark.code for remark in report.remarks)
-        passed = tuple(name for name in GATES if report.gates[name] is GateStatus.PASSED)
+        passed = tuple(name for name in GATE_NAMES if report.gates[name] is GateStatus.PASSED)
         verdict, points, most = str(report.verdict), report.points, report.max_points
         return cls(verdict, points, most, codes, remarks, passed, said)
 

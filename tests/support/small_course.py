@@ -12,12 +12,13 @@ from typing import Any
 
 import nbformat
 
-from graders.authoring.course import build
+from graders.authoring import class_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.marks import Marks, marks, ungraded_marks
 from graders.grading.parallel import Judged, Task
 from graders.judge import discovery
-from graders.judge.report import GATES, Finding, GateStatus, Report, Verdict
+from graders.judge.pipeline import GATE_NAMES
+from graders.judge.report import Finding, GateStatus, Report, Verdict
 
 LESSON = """\
 # %% [markdown]
@@ -73,14 +74,15 @@ def make(folder: Path, database: str | None = None) -> SmallCourse:
 
     ask_alembic_once()
     rooms = lesson_rooms(folder)
-    list(build(rooms))
-    config = PyFileConfigLoader(str(rooms.course / "nbgrader_config.py")).load_config()
+    course = folder / "course"
+    class_folder.lay_out(rooms, course, "tilewise")
+    config = PyFileConfigLoader(str(course / class_folder.CONFIG)).load_config()
     if database is not None:
         config.CourseDirectory.db_url = database
     done = NbGraderAPI(config=config).generate_assignment(ASSIGNMENT)
     assert done["success"], done
-    released = rooms.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-    return SmallCourse(rooms.course, released)
+    released = course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    return SmallCourse(course, released)
 
 
 def lesson_rooms(folder: Path) -> Rooms:
@@ -118,7 +120,7 @@ def fake_marks(code: str) -> Marks:
     )
     report = Report(
         "x", EXERCISE.name, Verdict.PASSED if right else Verdict.FAILED, full if right else 0,
-        full, dict.fromkeys(GATES, GateStatus.PASSED), () if right else (finding,), "A", 0.1,
+        full, dict.fromkeys(GATE_NAMES, GateStatus.PASSED), () if right else (finding,), "A", 0.1,
         public_points=full if right else 0,
     )  # fmt: skip
     return marks(EXERCISE, report)

@@ -40,12 +40,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class GpuState:
-    """What the driver says of the GPU: clocks in MHz, °C, watts, and why it slows down."""
+    """What the driver says of the GPU: clock in MHz, °C, and why it slows down."""
 
     sm_mhz: int
-    memory_mhz: int
     celsius: int
-    watts: float
     slowed_by: tuple[str, ...] = ()
 
 
@@ -133,9 +131,7 @@ class _Monitor:
             bits = nvml.nvmlDeviceGetCurrentClocksThrottleReasons(self._handle)
             return GpuState(
                 sm_mhz=nvml.nvmlDeviceGetClockInfo(self._handle, nvml.NVML_CLOCK_SM),
-                memory_mhz=nvml.nvmlDeviceGetClockInfo(self._handle, nvml.NVML_CLOCK_MEM),
                 celsius=nvml.nvmlDeviceGetTemperature(self._handle, nvml.NVML_TEMPERATURE_GPU),
-                watts=nvml.nvmlDeviceGetPowerUsage(self._handle) / 1e3,
                 slowed_by=tuple(name for bit, name in self.REASONS if bits & bit),
             )
         except Exception:  # a virtual GPU may answer some questions only

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from triton_util.bench import words
+from triton_util.bench import phrases
 from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.client.card import frame, prose
 from triton_util.figures.roofline import roofline
@@ -22,17 +22,17 @@ _STYLE = """<style>
 def comparison_html(found: SpeedComparison) -> str:
     """The card of one run, which stands alone and follows the theme."""
     name = html.escape(found.exercise)
-    verdict = f"<code>{name}</code>: {html.escape(words.headline(found))}"
+    verdict = f"<code>{name}</code>: {html.escape(phrases.headline(found))}"
     picture = drawing(found)
     parts = [
-        _table(words.COLUMNS, words.rows(found)),
-        "".join(f"<p><b>Note:</b> {html.escape(line)}</p>" for line in words.doubts(found)),
+        _table(phrases.COLUMNS, phrases.rows(found)),
+        "".join(f"<p><b>Note:</b> {html.escape(line)}</p>" for line in phrases.doubts(found)),
         figure_html(picture.figure, picture.alt) if any(r.believed for r in found.runners) else "",
         _remarks(found),
-        f'<p class="tw-tier">{html.escape(words.limit(found))}</p>',
-        f'<p class="tw-tier">{html.escape(words.method(found))}</p>',
+        f'<p class="tw-tier">{html.escape(phrases.limit(found))}</p>',
+        f'<p class="tw-tier">{html.escape(phrases.method(found))}</p>',
     ]
-    label = f"Speed of {found.exercise}: {words.headline(found)}"
+    label = f"Speed of {found.exercise}: {phrases.headline(found)}"
     return _wrapped(frame("plain", "▸", verdict, "", "".join(parts), label))
 
 
@@ -56,9 +56,9 @@ def modelled_html(found: Modelled) -> str:
     points = {found.exercise: found.intensity} if found.operations else {}
     picture = roofline(points, found.tensor_cores)
     parts = [
-        f"<p>{words.NO_GPU} {words.MODELLED}</p>",
-        f"<p>{html.escape(found.workload)}: {words.work(found)}. {html.escape(found.moved)}</p>",
-        _table(words.MODELLED_COLUMNS, words.modelled_rows(found)),
+        f"<p>{phrases.NO_GPU} {phrases.MODELLED}</p>",
+        f"<p>{html.escape(found.workload)}: {phrases.work(found)}. {html.escape(found.moved)}</p>",
+        _table(phrases.MODELLED_COLUMNS, phrases.modelled_rows(found)),
         str(picture._repr_mimebundle_()["text/html"]) if points else "",
     ]
     verdict = f"<code>{name}</code>: the limit on known GPUs, modelled"

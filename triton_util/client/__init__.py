@@ -1,4 +1,4 @@
-"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `progress`.
+"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `progress`; and `validate`.
 
 All of them ask the judge, a process of its own behind a pipe (`triton_util.client.judge`).
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from triton_util.client import attempts, checking, hints, quizzes, timing
+from triton_util.client import attempts, checking, hints, quizzes, timing, validating
 from triton_util.client.card import report_html
 from triton_util.client.checking import CheckResult
 from triton_util.client.judge import JudgeUnavailable, shared
@@ -18,7 +18,7 @@ from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
 from triton_util.notebook import session
 
-__all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed"]
+__all__ = ["CheckResult", "check", "hint", "progress", "quiz", "speed", "validate"]
 
 
 def check(function: Callable[..., Any] | str) -> CheckResult:
@@ -34,6 +34,16 @@ def check(function: Callable[..., Any] | str) -> CheckResult:
     if result.passed and gpu_nodes() and not interpreting():
         timing.speed(function, place, shared(), quick=True)
     return result
+
+
+def validate(exercise: str) -> None:
+    """In `nbgrader validate`: check the exercise, and fail the cell where the check fails.
+
+    Elsewhere it does nothing: the lesson has a cell for `check`, and grading asks the judge itself.
+    """
+    if validating.is_validating():
+        place = session.of_caller(sys._getframe(1))
+        validating.require(checking.check(exercise, place, shared()))
 
 
 def speed(function: Callable[..., Any] | str) -> None:

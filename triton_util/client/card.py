@@ -6,7 +6,7 @@ import html
 import re
 from functools import cache
 
-from triton_util.client import words
+from triton_util.client import phrases
 from triton_util.client.picture import legend_html, picture_svg
 from triton_util.client.report import Finding, Report
 from triton_util.theme import variables_css
@@ -131,24 +131,24 @@ def waiting_html(exercise: str) -> str:
 
 def report_html(report: Report) -> str:
     """The card for one report."""
-    verdict = f"<code>{html.escape(report.exercise)}</code> {words.headline(report)}"
+    verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
     parts += [_finding(remark) for remark in report.remarks]
-    parts += [_resources(report), _small(words.offer(report)), _small(words.tier(report))]
-    label = f"Check of {report.exercise}: {words.headline(report)}"
-    mark = words.STATE_MARK[report.state]
+    parts += [_resources(report), _small(phrases.offer(report)), _small(phrases.tier(report))]
+    label = f"Check of {report.exercise}: {phrases.headline(report)}"
+    mark = phrases.STATE_MARK[report.state]
     body = "".join(parts)
-    return frame(report.state, mark, verdict, words.summary(report), body, label)
+    return frame(report.state, mark, verdict, phrases.summary(report), body, label)
 
 
 def _gates(report: Report) -> str:
     items = "".join(
-        f'<li class="tw-g-{status if status in words.STATUS_MARK else "not_run"}" '
-        f'title="{html.escape(words.GATE_MEANING[name], quote=True)}">'
-        f'<span class="tw-gm" aria-hidden="true">{words.STATUS_MARK.get(status, "–")}</span>'
-        f"<span>{name}: {html.escape(words.STATUS_WORD.get(status, status))}</span></li>"
-        for name, status in words.gates(report)
+        f'<li class="tw-g-{status if status in phrases.STATUS_MARK else "not_run"}" '
+        f'title="{html.escape(phrases.GATE_MEANING.get(name, ""), quote=True)}">'
+        f'<span class="tw-gm" aria-hidden="true">{phrases.STATUS_MARK.get(status, "–")}</span>'
+        f"<span>{html.escape(f'{name}: {phrases.STATUS_WORD.get(status, status)}')}</span></li>"
+        for name, status in phrases.gates(report)
     )
     return f'<ol class="tw-gates" aria-label="Gates">{items}</ol>' if items else ""
 
@@ -194,10 +194,10 @@ def _more(findings: tuple[Finding, ...]) -> str:
 
 
 def _resources(report: Report) -> str:
-    rows = words.resources(report)
+    rows = phrases.resources(report)
     if not rows:
         return ""
-    head = "".join(f'<th scope="col">{column}</th>' for column in words.RESOURCE_COLUMNS)
+    head = "".join(f'<th scope="col">{column}</th>' for column in phrases.RESOURCE_COLUMNS)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )

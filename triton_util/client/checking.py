@@ -11,6 +11,7 @@ from typing import Any
 from triton_util.client import attempts
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
     MalformedReport,
@@ -20,7 +21,6 @@ from triton_util.client.report import (
     read_report,
 )
 from triton_util.client.text import report_text
-from triton_util.client.words import headline, summary
 from triton_util.notebook.session import Display, Session, script_cells
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 

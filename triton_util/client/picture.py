@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import textwrap
 
+from triton_util.client.phrases import PICTURE_LEGEND
 from triton_util.client.report import Picture
-from triton_util.client.words import PICTURE_LEGEND
 
 _CELL = 16  # pixels of one cell
 _MOST_ROWS, _MOST_COLUMNS = 48, 64  # what the judge sends is smaller; more is cut off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from triton_util.client import words
+from triton_util.client import phrases
 from triton_util.client.picture import picture_text
 from triton_util.client.report import Finding, Report
 
@@ -13,24 +13,24 @@ _WIDTH = 92
 
 def report_text(report: Report) -> str:
     """Everything that the card shows, in lines of at most 92 characters or so."""
-    mark = words.STATE_MARK[report.state]
-    head = f"{mark} {report.exercise}: {words.headline(report)}"
-    summary = words.summary(report)
+    mark = phrases.STATE_MARK[report.state]
+    head = f"{mark} {report.exercise}: {phrases.headline(report)}"
+    summary = phrases.summary(report)
     lines = [f"{head} ({summary})" if summary and report.cases_total else head]
     if summary and not report.cases_total:
         lines.append(_wrap(summary))
-    gates = words.gates(report)
+    gates = phrases.gates(report)
     if gates:
-        told = [f"{words.STATUS_MARK.get(status, '–')} {name}" for name, status in gates]
+        told = [f"{phrases.STATUS_MARK.get(status, '–')} {name}" for name, status in gates]
         lines.append("  gates: " + "  ".join(told))
     for finding in report.findings:
         lines += ["", _finding(finding)]
     for remark in report.remarks:
         lines += ["", _finding(remark)]
-    rows = words.resources(report)
+    rows = phrases.resources(report)
     if rows:
-        lines += ["", _table([words.RESOURCE_COLUMNS, *rows])]
-    for line in (words.offer(report), words.tier(report)):
+        lines += ["", _table([phrases.RESOURCE_COLUMNS, *rows])]
+    for line in (phrases.offer(report), phrases.tier(report)):
         if line:
             lines += ["", _wrap(line)]
     return "\n".join(lines)

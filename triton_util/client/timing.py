@@ -52,14 +52,17 @@ def _show_report(display: Display, report: Report) -> None:
 
 def _shown(name: str, answer: dict[str, Any]) -> tuple[str, str]:
     """HTML and text of the judge's answer."""
-    from triton_util.bench import page, words  # torch and matplotlib: only where something is shown
+    from triton_util.bench import (  # torch and matplotlib: only where something is shown
+        page,
+        phrases,
+    )
     from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 
     if "comparison" in answer:
         found = SpeedComparison.from_json(answer["comparison"])
-        return page.comparison_html(found), words.comparison_text(found)
+        return page.comparison_html(found), phrases.comparison_text(found)
     if "modelled" in answer:
         modelled = Modelled(**answer["modelled"])
-        return page.modelled_html(modelled), words.modelled_text(modelled)
+        return page.modelled_html(modelled), phrases.modelled_text(modelled)
     told = f"`{name}` is too small a thing for its speed to be measured."
     return frame("plain", "▸", "No speed", "", prose(told), "No speed"), told

@@ -25,7 +25,6 @@ class Assembled:
     shared_bytes: int  # static; Triton's own memory is dynamic and not in it
     spill_store_bytes: int
     spill_load_bytes: int
-    stack_bytes: int
 
 
 class AssemblerError(Exception):
@@ -73,7 +72,6 @@ def read_report(log: str) -> Assembled:
         shared_bytes=_largest(r"(\d+) bytes smem", log),
         spill_store_bytes=_largest(r"(\d+) bytes spill stores", log),
         spill_load_bytes=_largest(r"(\d+) bytes spill loads", log),
-        stack_bytes=_largest(r"(\d+) bytes stack frame", log),
     )
 
 

@@ -55,7 +55,7 @@ class SeenLaunch:
     @property
     def described(self) -> str:
         """The kernel and its constants in words."""
-        return in_words(self.kernel, self.constants())
+        return describe_kernel(self.kernel, self.constants())
 
     @property
     def def_line(self) -> int:
@@ -182,7 +182,7 @@ def build(arg: Mapping[str, Any]) -> Any:
     return storage.as_strided(arg["shape"], arg["strides"], arg["offset"])
 
 
-def in_words(kernel: JITFunction[Any], constants: Mapping[str, Any]) -> str:
+def describe_kernel(kernel: JITFunction[Any], constants: Mapping[str, Any]) -> str:
     """`softmax_kernel with BLOCK_SIZE=1024`: a kernel and its tl.constexpr numbers."""
     declared = [parameter.name for parameter in kernel.params if parameter.is_constexpr]
     values = {name: constants.get(name) for name in declared}

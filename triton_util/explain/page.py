@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 
 from triton_util.client.card import frame
-from triton_util.explain import words
+from triton_util.explain import phrases
 from triton_util.explain.facts import Explained, Made
 from triton_util.explain.ptx import LineFacts
 from triton_util.explain.text import ROWS
@@ -74,7 +74,7 @@ def _notes(explanation: Explained, group: Sequence[Made]) -> list[str]:
     """The remarks, with the targets that they hold for."""
     held: dict[str, list[str]] = {}
     for made in group:
-        for remark in words.remarks(explanation, made):
+        for remark in phrases.remarks(explanation, made):
             held.setdefault(remark, []).append(made.target.name)
     whole = len(group)
     return [
@@ -125,7 +125,7 @@ def _rows(explanation: Explained, lines: Mapping[int, LineFacts]) -> Iterator[st
 
 
 def _row(explanation: Explained, number: int, facts: LineFacts) -> str:
-    said = words.line_words(facts)
+    said = phrases.describe_line(facts)
     busy = ' class="tw-busy"' if said else ""
     return (
         f"<tr{busy}><td>{number}</td><td>{_escaped(explanation.line(number))}</td>"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from triton_util.explain import words
+from triton_util.explain import phrases
 from triton_util.explain.facts import Explained, Made
 
 ROWS = (
     ("registers per thread", lambda made: f"{made.registers}"),
-    ("spills per thread", words.spill_words),
-    ("shared memory per program", words.shared_words),
-    ("on one processor", words.occupancy_words),
-    ("widest load per thread", lambda made: f"{words.widest_load(made)} bits"),
-    ("tensor cores", words.tensor_core_words),
+    ("spills per thread", phrases.describe_spills),
+    ("shared memory per program", phrases.describe_shared_memory),
+    ("on one processor", phrases.describe_occupancy),
+    ("widest load per thread", lambda made: f"{phrases.widest_load(made)} bits"),
+    ("tensor cores", phrases.tensor_core_instructions),
     ("instructions of PTX", lambda made: f"{made.total.instructions:,}"),
 )
 
@@ -31,7 +31,7 @@ def _lines(explanation: Explained) -> Iterator[str]:
         yield from (head, "=" * len(head))
         if not made.error:
             yield from table([(name, value(made)) for name, value in ROWS])
-        for remark in words.remarks(explanation, made):
+        for remark in phrases.remarks(explanation, made):
             yield f"! {remark}"
         yield ""
         yield from _source(explanation, made)
@@ -44,7 +44,7 @@ def _source(explanation: Explained, made: Made) -> Iterator[str]:
     for number, facts in sorted((made.lines or {}).items()):
         if not number:
             continue
-        said = words.line_words(facts)
+        said = phrases.describe_line(facts)
         label = f"{number:>4} | {explanation.line(number)}"
         yield f"{label:<72}  {said}".rstrip()
 

@@ -162,7 +162,7 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
             inside = offset < n_elements
             look: Look = "active" if inside else "idle"
             cell(axes, 3.5 + lane * width, y, str(offset), look, width, 0.8, 10 if inside else 9)
-        sentences.append(_program_in_words(pid, n_elements, BLOCK_SIZE))
+        sentences.append(_describe_program(pid, n_elements, BLOCK_SIZE))
     label(
         axes,
         3.5,
@@ -176,7 +176,7 @@ def blocks_1d(n_elements: int, BLOCK_SIZE: int) -> Drawing:
     return Drawing(figure, alt)
 
 
-def _program_in_words(pid: int, n_elements: int, BLOCK_SIZE: int) -> str:
+def _describe_program(pid: int, n_elements: int, BLOCK_SIZE: int) -> str:
     """The offsets of one program, and how many of its lanes the mask switches off."""
     offsets = range(pid * BLOCK_SIZE, (pid + 1) * BLOCK_SIZE)
     kept = [offset for offset in offsets if offset < n_elements]

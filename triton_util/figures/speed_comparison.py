@@ -33,7 +33,7 @@ def speed_comparison(found: SpeedComparison) -> Drawing:
         _bars(left, found, runners)
         if wide:
             _roof(figure.add_axes((0.56, 0.16, 0.42, 0.7)), found, runners)
-    return Drawing(figure, _words(found, runners))
+    return Drawing(figure, _alt_text(found, runners))
 
 
 def _bars(axes: Axes, found: SpeedComparison, runners: list[Runner]) -> None:
@@ -97,7 +97,7 @@ def _roof(axes: Axes, found: SpeedComparison, runners: list[Runner]) -> None:
     axes.legend(loc="upper left", fontsize=9)
 
 
-def _words(found: SpeedComparison, runners: list[Runner]) -> str:
+def _alt_text(found: SpeedComparison, runners: list[Runner]) -> str:
     kind = "measured" if found.measured else "data sheet"
     shares = [
         f"{runner.label} takes {runner.ms:.3f} ms, {found.percent(runner.ms):.0f} % of the limit"

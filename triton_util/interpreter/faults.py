@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 FAULT_CODES = (
     "out-of-bounds-load",
@@ -55,10 +54,6 @@ class Fault:
     cause: str = ""
     kind: str = ""
     original: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON-ready values."""
-        return asdict(self)
 
     def __str__(self) -> str:
         lines = [self.message]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from triton_util.interpreter.messages.reports import Reporter
 from triton_util.interpreter.operations.blocks import (
     Block,
     Pointer,
-    Shape,
     conjunction,
     merged,
     total,
@@ -26,7 +24,6 @@ from triton_util.interpreter.operations.formats import (
     encode,
     holds_poison,
     poison_value,
-    raw_dtype,
 )
 from triton_util.interpreter.regions import Region
 from triton_util.interpreter.state import Batch
@@ -297,13 +294,3 @@ class Memory:
             index = int(np.unravel_index(int(lost.argmax()), lost.shape)[0])
             raise self.reporter.stray(operation, self.batch.program_id(index), int(lost.sum()))
         return Pointer(None, (offsets,), pointer.dtype, pointer.shape, owners, tuple(regions))
-
-
-def lanes_in(shape: Shape) -> int:
-    """Lanes of a block of this shape."""
-    return math.prod(shape)
-
-
-def raw_bytes(dtype: tl.dtype) -> int:
-    """Bytes of one element in memory."""
-    return raw_dtype(dtype).itemsize

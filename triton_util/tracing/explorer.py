@@ -8,13 +8,13 @@ from typing import Any
 from triton_util.environment import in_notebook
 from triton_util.keyboard import keeps_its_keys, keys_html
 from triton_util.tracing.maps import panel, touch_map
-from triton_util.tracing.traced import Traced
-from triton_util.tracing.words import (
+from triton_util.tracing.text import (
     TRAFFIC_COLUMNS,
     intensity_text,
     record_text,
     traffic_rows,
 )
+from triton_util.tracing.traced import Traced
 
 
 def summary_html(record: Traced) -> str:

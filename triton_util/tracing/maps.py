@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from triton_util.theme import variables_css
+from triton_util.tracing.text import program_name, touch_text
 from triton_util.tracing.traced import Argument, Offsets, Traced
-from triton_util.tracing.words import program_name, touch_text
 
 MOST_ROWS, MOST_COLUMNS = 24, 48  # cells of a map; a larger tensor puts several elements in one
 _CELL = 15

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from triton_util.tracing.text import record_text, steps_text
 from triton_util.tracing.traced import Traced
-from triton_util.tracing.words import record_text, steps_text
 
 
 class Record(Traced):

@@ -1,8 +1,8 @@
 """What a grade cell calls when plain `nbgrader autograde` executes a notebook.
 
-The learner's kernel is not to be believed, so this asks the judge in a process of its own.
-(The configuration that `tilewise build` writes goes further and executes no notebook at
-all.) Standard output carries the findings; the number returned is the partial credit.
+The learner's kernel cannot be trusted, so this asks the judge in a process of its own. (The
+configuration of a class goes further and executes no notebook at all.) Standard output carries
+the findings; the number returned is the partial credit.
 Nothing is written on standard error, because nbgrader gives 0 for that.
 """
 

@@ -33,7 +33,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     src_records: list[dict[str, Any]]
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
-        """Whose submission it is and of when; nobody's where that cannot be believed."""
+        """The owner and the time of a submission; no owner where its name cannot be trusted."""
         name = os.path.basename(path)
         parts = name.rsplit("+", 3)
         record = {"username": _NOBODY, "filename": name, "timestamp": datetime.datetime.min}
@@ -70,9 +70,9 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)
 
     def copy_files(self) -> None:
-        """Copy what has an owner; the rest was reported already.
+        """Copy what has an owner; what has none was reported already.
 
-        Where nothing at all is left the command fails: nobody takes that for a collection.
+        The command fails where nothing is left: that is no successful collection.
         """
         found = bool(self.src_records)
         self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
@@ -123,7 +123,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         )
 
     def _settle(self, name: str, dest: Path) -> None:
-        """No links; modes of ours, for a set-user-id bit was copied, too; the time of the name."""
+        """Remove links, reset modes (a set-user-id bit would stay), set the time of the name."""
         directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
         dest.chmod(directory)
         for path in sorted(dest.rglob("*")):  # a directory comes before what is in it

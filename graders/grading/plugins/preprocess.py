@@ -152,7 +152,7 @@ def _fill(cell: NotebookNode, mark: CellMark) -> str:
     if mark.max_points != points:
         reason = (
             f"the gradebook has {points:g} points for this cell, the exercise {mark.max_points:g}: "
-            "run `tilewise build` and `nbgrader generate_assignment --force`"
+            "run `tilewise course update` and `nbgrader generate_assignment --force`"
         )
         cell.outputs = [text_output("This could not be graded yet. It is not a zero.")]
         return reason

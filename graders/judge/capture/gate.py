@@ -34,7 +34,7 @@ from graders.judge.plan.steps import (
     Raised,
     launches_of,
 )
-from graders.judge.records import Case, Exercise
+from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.report import Finding
 from graders.judge.static.kernel import is_foreign, read_kernel
 from graders.judge.submission.loading import Submission
@@ -55,6 +55,20 @@ MOST_FINDINGS = 20  # a forged plan could give one for each line
 CODE_OPTIONS = frozenset(
     ("ir_override", "extern_libs", "ptx_options", "backend_name", "arch", "ptx_version")
 )
+# Captured where a submission's process ended: does any launcher get to its end here?
+_CONTROL = """
+import torch, triton
+import triton.language as tl
+@triton.jit
+def control_kernel(x_ptr, out_ptr, n, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+def control(x):
+    out = torch.zeros_like(x)
+    control_kernel[(triton.cdiv(x.numel(), 16),)](x, out, x.numel(), BLOCK_SIZE=16)
+    return out
+"""
+_CONTROL_INPUT = {"dtype": "float32", "length": 37, "shape": [37], "strides": [1], "offset": 0}
 _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribute '(\w{1,60})'")
 
 
@@ -100,6 +114,8 @@ def capture(
         "gpu": None if gpu is None else dict(gpu),
     }
     answer = worker.ask(request)
+    if _ended(answer) == "exited":
+        _check_machine(worker)
     try:
         plan = _plan(answer, len(cases))
     except PlanError as error:
@@ -110,6 +126,23 @@ def capture(
     return Captured(
         plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), _ended(answer), public
     )
+
+
+def _check_machine(worker: CompileWorker) -> None:
+    """Raise GraderError where not even a launcher of our own comes to its end: then it is the
+    machine that ended the submission's process, for want of a file that it may read, say."""
+    request = {
+        "task": "capture",
+        "source": _CONTROL,
+        "filename": FILENAME,
+        "launcher": "control",
+        "cases": [[_CONTROL_INPUT]],
+        "gpu": None,
+    }
+    answer = worker.ask(request)
+    if _ended(answer):
+        said = answer.stderr.strip().splitlines()[-1:] or ["its process ended"]
+        raise GraderError(f"no launcher can be run on this machine: {said[0]}")
 
 
 def _plan(answer: Answer, cases: int) -> LaunchPlan:

@@ -41,7 +41,6 @@ ALL_VIEWS: tuple[View, ...] = (
     "expanded_columns",
     "overlapping",
 )
-DENSE_VIEWS: tuple[View, ...] = ("sliced", "transposed", "offset", "stepped_rows")
 VECTOR_SIZES = tuple(
     sorted({0, 1, 2, 3, 7} | {size + by for size in (16, 64, 256, 1024) for by in (-1, 0, 1)})
 )

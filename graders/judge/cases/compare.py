@@ -7,12 +7,12 @@ dtype, a sum of terms t_i in fp32 by a small multiple of 2**-24 · Σ|t_i|.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
-from graders.judge.records import Exercise, Tolerance
+from graders.judge.records import Exercise, ReturnedTensor, Tolerance
 
 # rel: a little over one ulp of the stored dtype, room for exp and division on a GPU;
 # acc: fp32 accumulation in any order; TF32 and fp16 accumulation lie well above it.
@@ -28,7 +28,10 @@ INTEGER_VIEW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a case must give: `values` in float64 or exact integers, `slack` per element."""
+    """What a case must give: `values` in float64 or exact integers, `slack` per element.
+
+    Of a launcher that returns several tensors, the one of number `result`; `names` has them all.
+    """
 
     values: torch.Tensor
     slack: torch.Tensor | None  # None: compare exactly
@@ -37,32 +40,72 @@ class Expectation:
     any_integer: bool
     nan_may_be: tuple[float, ...]
     dense: bool = False  # the contract asks for a contiguous result
+    result: int = 0
+    names: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.values.shape)
 
+    @property
+    def name(self) -> str:
+        """Which of several results it is, in words; "" of the only one."""
+        return self.names[self.result] if self.names else ""
 
-def expect(exercise: Exercise, args: tuple[Any, ...]) -> Expectation:
-    """Run the trusted reference and derive the slack that its arithmetic deserves."""
-    dtype = result_dtype(args)
+
+def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]:
+    """Run the trusted reference, and derive how far a right result may be off from it.
+
+    One expectation for each tensor that the launcher returns.
+    """
     wide = args if exercise.exact else widened(args)
-    values = exercise.reference(*wide)
+    found = exercise.reference(*wide)
+    if not exercise.results:
+        return (_expectation(exercise, args, wide, found, _only_result(exercise)),)
+    names = tuple(result.name for result in exercise.results)
+    return tuple(
+        replace(
+            _expectation(exercise, args, wide, values, result),
+            result=number,
+            names=names,
+        )
+        for number, (values, result) in enumerate(zip(found, exercise.results, strict=True))
+    )
+
+
+def _only_result(exercise: Exercise) -> ReturnedTensor:
+    return ReturnedTensor(
+        name="",
+        magnitude=exercise.magnitude,
+        tolerance=exercise.tolerance,
+        exact=exercise.exact,
+        dense=exercise.dense,
+    )
+
+
+def _expectation(
+    exercise: Exercise,
+    args: tuple[Any, ...],
+    wide: tuple[Any, ...],
+    values: torch.Tensor,
+    result: ReturnedTensor,
+) -> Expectation:
+    dtype = result.dtype or result_dtype(args)
     slack = None
-    if not exercise.exact and (dtype.is_floating_point or dtype in exercise.tolerance):
+    if not result.exact and (dtype.is_floating_point or dtype in result.tolerance):
         values = values.double()
-        terms = exercise.magnitude(*wide) if exercise.magnitude else values.abs()
-        bound = exercise.tolerance.get(dtype) or DEFAULTS[dtype]
+        terms = result.magnitude(*wide) if result.magnitude else values.abs()
+        bound = result.tolerance.get(dtype) or DEFAULTS[dtype]
         slack = bound.rel * values.abs() + bound.acc * terms + bound.abs
         slack = slack.nan_to_num(nan=0.0, posinf=0.0)
     return Expectation(
         values,
         slack,
         dtype,
-        exercise.exact,
+        result.exact,
         exercise.any_integer_dtype,
         exercise.nan_may_be,
-        exercise.dense,
+        result.dense,
     )
 
 

@@ -2,8 +2,8 @@
 
 No Python of the submission runs here: its kernels are made of their text (`sandbox.kernels`), and
 what is compiled are exactly the specialisations that the plan launches. Each goes through Triton's
-front end; a bounded number goes all the way to PTX. Runs in a jail; what it returns is a claim
-that the judge reads with care, and the judge itself runs ptxas.
+front end; a bounded number goes all the way to PTX. Runs in a jail. What it returns is not
+trusted: the judge validates it, and runs ptxas itself.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def check_front_end(
 
 
 def tell(launch: Launch, arch: int) -> None:
-    """A line before the report: what is compiled next, should no report ever come."""
+    """Send what is compiled next: it says where compiling stopped if no report comes."""
     at = {
         "at": f"{launch.described} for sm_{arch}"[:200],
         "line": launch.def_line,
@@ -208,7 +208,7 @@ def _no_matter(launch: Launch) -> int:
 def describe_error(
     error: BaseException, filename: str, launch: Launch | None, stage: str
 ) -> dict[str, Any]:
-    """What was raised, and the line of the submission that it is about."""
+    """An error, and the line of the submission that it is about."""
     inner, line = _innermost(error, launch)
     text = inner.error_message or str(inner) if isinstance(inner, CompilationError) else str(inner)
     cause: BaseException = inner.__cause__ or inner

@@ -65,7 +65,7 @@ class CompileResult:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A kernel lowered to PTX, as the child claims."""
+    """A kernel lowered to PTX, as the child reports it."""
 
     kernel: str
     line: int | None
@@ -142,7 +142,7 @@ def _is_empty(grid: Any) -> bool:
 
 
 def _specialising(value: Any) -> Any:
-    """A value without what Triton does not look at: which storage a tensor is, and its sizes."""
+    """What Triton specialises on in a value: not which storage a tensor is, nor its sizes."""
     if isinstance(value, Mapping) and "tensor" in value:
         _, dtype, *_, offset = value["tensor"]
         return {"tensor": [0, dtype, [], [], offset % 16]}
@@ -168,7 +168,7 @@ def _of_error(error: Mapping[str, Any], stderr: str) -> Finding:
 
 
 def _stopped(answer: Answer) -> Finding:
-    """The finding for a child that came to no report."""
+    """The finding for a child that ended without a report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
     if answer.timeout:
         found = timeout_finding(what, line)
@@ -230,7 +230,7 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
 
 
 def _another_fits(item: _Compiled, compiled: Sequence[_Compiled]) -> bool:
-    """A configuration of an autotuner that is too large is passed over by Triton itself."""
+    """Whether another configuration of the autotuner fits: Triton skips those that do not."""
     return item.tuned and any(
         other.kernel == item.kernel
         and other.target == item.target

@@ -28,7 +28,7 @@ REMEMBERED = 256  # submissions whose answer is kept
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one submission: claims, not facts.
+    """What the child sent for one submission. None of it is trusted.
 
     `report` is None where none came; `at` says what was being compiled then. `lines` are all
     lines that came, the report with them.
@@ -198,7 +198,7 @@ def _environment(cache: str) -> dict[str, str]:
 
 
 def _collect(report_end: int, error_end: int, control: socket.socket) -> tuple[bytes, bytes]:
-    """What a child writes, up to its end; one that writes too much is to be ended."""
+    """Report and errors of a child, which is ended where it writes too much."""
     kept = {report_end: bytearray(), error_end: bytearray()}
     deadline = time.monotonic() + ANSWER_SECONDS
     told = False

@@ -187,7 +187,7 @@ def _warm_up() -> dict[str, Any]:
 
 
 def _import_beforehand() -> None:
-    """What submissions import in earnest: in the jail files may not be readable."""
+    """Import what submissions usually import: in the jail files may not be readable."""
     import importlib
 
     for name in _IMPORTED_BEFOREHAND:
@@ -248,9 +248,10 @@ def _write(data: bytes) -> None:
 
 
 def _watch(pid: int, seconds: float, control: socket.socket) -> str:
-    """Wait for a child, or end it at a limit: "time" or "memory".
+    """Wait for a child, and say why it was ended: "" where it was not.
 
-    Or because the judge says so: that its report is over its "size", or by being "gone".
+    "time" and "memory" are its limits; "size" is a report that the judge finds too long; "gone"
+    means that the judge itself has ended.
     """
     deadline = time.monotonic() + seconds
     ended = ""

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 from graders.judge.report import Finding
 
 NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})
@@ -27,7 +27,7 @@ class Suspect:
     """
 
     code: str
-    words: Words
+    text: FindingText
     find: Callable[[ast.FunctionDef], Iterator[ast.AST]]
     explains: frozenset[str] | None = None
     in_launcher: bool = False
@@ -66,13 +66,13 @@ def _cause(symptom: Finding, source: str) -> Finding | None:
 
 
 def _told(suspect: Suspect, symptom: Finding, line: int | None) -> Finding:
-    words = suspect.words
+    text = suspect.text
     return replace(
         symptom,
         code=suspect.code,
-        title=words.title,
-        message=f"{words.message}\n\n{_seen(symptom)}",
-        next_step=words.next_step,
+        title=text.title,
+        message=f"{text.message}\n\n{_seen(symptom)}",
+        next_step=text.next_step,
         line=line,
     )
 
@@ -138,7 +138,7 @@ def _fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 SUSPECTS = (
     Suspect(
         "brackets-missing",
-        Words(
+        FindingText(
             "Brackets are missing around the comparisons",
             "In Python `&` binds more tightly than `<`: `rows < n_rows & cols < n_cols` means "
             "`rows < (n_rows & cols) < n_cols`. So the mask is another one than you meant.",
@@ -149,7 +149,7 @@ SUSPECTS = (
     ),
     Suspect(
         "pointer-cast",
-        Words(
+        FindingText(
             "The pointers are turned into pointers to one dtype",
             "A pointer knows the dtype of its tensor. With `.to(tl.pointer_type(...))` the "
             "kernel reads every tensor as that dtype, four bytes at a time for float32, whatever "
@@ -161,7 +161,7 @@ SUSPECTS = (
     ),
     Suspect(
         "counted-in-bytes",
-        Words(
+        FindingText(
             "Offsets are counted in bytes",
             "The launcher multiplies by the size of an element in bytes. Triton knows the dtype of "
             "each pointer and counts in elements, as `x.stride()` does, too.",
@@ -173,7 +173,7 @@ SUSPECTS = (
     ),
     Suspect(
         "size-written-out",
-        Words(
+        FindingText(
             "A size is written out as a number",
             "The kernel compares with a fixed number. It fits inputs of that one size, and no "
             "others.",
@@ -183,7 +183,7 @@ SUSPECTS = (
         ABOUT_SIZES,
     ),
 )
-NO_LOOP = Words(
+NO_LOOP = FindingText(
     "The kernel comes to no end in the time that it has",
     "There is no loop in the kernel. So there are very many programs: each of them has a cost of "
     "its own, and one that works on a few elements does hardly anything else.",

@@ -13,11 +13,11 @@ from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic
 from graders.judge.diagnosis.aimed import aimed
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
-from graders.judge.diagnosis.raised import raised_words
+from graders.judge.diagnosis.raised import raised_text
 from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
@@ -41,7 +41,7 @@ class Difference:
     """A known reason why a GPU gives another result, and the line of the kernel, if any."""
 
     code: str
-    words: Words
+    text: FindingText
     line: int | None = None
 
 
@@ -83,7 +83,7 @@ def explain(
             best = max(found, key=lambda m: (votes[m.code], m.code not in refuted, order[m.code]))
             causes.append((failure, best, best.code))
         else:
-            causes.append((failure, None, _generic_words(failure, _generic_fault(failure))[0]))
+            causes.append((failure, None, _generic_text(failure, _generic_fault(failure))[0]))
     causes = _telling(causes)
     weight = Counter(code for _, cause, code in causes if cause is None)
     weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
@@ -202,14 +202,19 @@ def _refuted(
     small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
     equal = Counter(votes.values())
     tied = [m for m in exercise.misconceptions if votes[m.code] and equal[votes[m.code]] > 1]
-    return {m.code for m in tied if any(would_fail(m, args, want) for args, want in small)}
+    return {
+        m.code
+        for m in tied
+        if any(would_fail(m, args, want) for args, want in small if m.result in (None, want.result))
+    }
 
 
 def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
     if failure.difference is not None:
         return []
-    slack = failure.expectation.slack
-    return [m for m in asked if shows(m, failure.evidence, slack)]
+    slack, result = failure.expectation.slack, failure.expectation.result
+    fitting = [m for m in asked if m.result in (None, result)]
+    return [m for m in fitting if shows(m, failure.evidence, slack)]
 
 
 def _misconception_finding(
@@ -232,15 +237,15 @@ def _misconception_finding(
 
 def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding:
     fault = _generic_fault(failure)
-    code, words = _generic_words(failure, fault)
+    code, text = _generic_text(failure, fault)
     return Finding(
         gate=gate,
         code=code,
-        title=words.title,
-        message=f"{words.message}\n\n{_detail(exercise, failure, fault, words.message)}".strip(),
+        title=text.title,
+        message=f"{text.message}\n\n{_detail(exercise, failure, fault, text.message)}".strip(),
         line=_line(failure, fault),
         case=_case_name(failure),
-        next_step=words.next_step,
+        next_step=text.next_step,
         picture=_picture(failure),
         original=_original(failure, fault),
     )
@@ -250,50 +255,53 @@ def _generic_fault(failure: Failure) -> Fault | None:
     return _telling_fault(failure, frozenset())
 
 
-def _generic_words(failure: Failure, fault: Fault | None) -> tuple[str, Words]:
+def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingText]:
     if failure.difference is not None:
-        return failure.difference.code, failure.difference.words
+        return failure.difference.code, failure.difference.text
     if failure.status == "wrong-return":
-        return "wrong-return", _wrong_return_words(failure)
+        return "wrong-return", _wrong_return_text(failure)
     if failure.error is not None and failure.error.code in generic.FAULTS:
-        return failure.error.code, _error_words(failure.error, failure.hidden)
+        return failure.error.code, _error_text(failure.error, failure.hidden)
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
         told = failure.error.message if failure.error and not failure.hidden else ""
-        return "raised", raised_words(told)
+        return "raised", raised_text(told)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
     for pattern in PATTERNS:
         if failure.wrong is not None and pattern.shows(failure.evidence, failure.wrong):
-            return pattern.code, pattern.words
+            return pattern.code, pattern.text
     if serious and fault is not None:
         return fault.code, generic.FAULTS[fault.code]
     return VAGUE, generic.WRONG_VALUES
 
 
-def _error_words(error: Fault, hidden: bool) -> Words:
+def _error_text(error: Fault, hidden: bool) -> FindingText:
     """What to do about an error in a kernel depends on the error; of hidden cases it is not said,
     because a submission could speak through it.
     """
-    words = generic.FAULTS[error.code]
+    text = generic.FAULTS[error.code]
     if error.code != "kernel-error" or hidden:
-        return words
+        return text
     if error.cause:
-        return replace(words, message=error.message, next_step=error.cause)
-    known = raised_words(error.message)  # a function of Triton's that the launcher calls
-    return replace(known, title=words.title, message=known.message or error.message)
+        return replace(text, message=error.message, next_step=error.cause)
+    known = raised_text(error.message)  # a function of Triton's that the launcher calls
+    return replace(known, title=text.title, message=known.message or error.message)
 
 
-def _wrong_return_words(failure: Failure) -> Words:
+def _wrong_return_text(failure: Failure) -> FindingText:
     title = "The launcher returns the wrong thing"
     advice = "Look at the line that allocates the output and at the return statement."
     if failure.hidden:
-        return Words(title, "It must return a new tensor of the right shape and dtype.", advice)
+        return FindingText(
+            title, "It must return a new tensor of the right shape and dtype.", advice
+        )
     dtype = tensors.dtype_word(failure.expectation.dtype)
-    want = f"of shape {failure.expectation.shape} and dtype {dtype}"
-    return Words(title, f"It must return a new tensor {want}, but {failure.returned}.", advice)
+    named = f"{failure.expectation.name}, " if failure.expectation.name else ""
+    want = f"{named}a new tensor of shape {failure.expectation.shape} and dtype {dtype}"
+    return FindingText(title, f"It must return {want}, but {failure.returned}.", advice)
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
@@ -333,6 +341,8 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
+    if failure.expectation.name:
+        said.append(f"Of the results, {failure.expectation.name} is looked at here.")
     if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:

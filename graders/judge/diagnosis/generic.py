@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Words:
+class FindingText:
     """Title, explanation and next step of a generic finding."""
 
     title: str
@@ -18,80 +18,80 @@ class Words:
 
 
 FAULTS = {
-    "out-of-bounds-load": Words(
+    "out-of-bounds-load": FindingText(
         "The kernel reads outside a tensor",
         "On a GPU such a read returns somebody else's data, or stops the program.",
         "Guard the load with a mask that is true only for offsets inside the tensor.",
     ),
-    "out-of-bounds-store": Words(
+    "out-of-bounds-store": FindingText(
         "The kernel writes outside a tensor",
         "On a GPU such a write corrupts memory that belongs to something else.",
         "Guard the store with a mask that is true only for offsets inside the tensor.",
     ),
-    "out-of-bounds-atomic": Words(
+    "out-of-bounds-atomic": FindingText(
         "An atomic operation reaches outside a tensor",
         "On a GPU it would change memory that belongs to something else.",
         "Guard the atomic with a mask that is true only for offsets inside the tensor.",
     ),
-    "gap-read": Words(
+    "gap-read": FindingText(
         "The kernel reads elements that are not part of the view",
         "A sliced or stepped view has gaps between its rows. The pointer arithmetic walks "
         "through them as if they were data.",
         "Pass the strides of the tensor to the kernel: base + i * stride_m + j * stride_n.",
     ),
-    "gap-store": Words(
+    "gap-store": FindingText(
         "The kernel writes into the gaps of a view",
         "Those elements belong to the larger tensor behind the view, not to this argument.",
         "Use the strides of the tensor that you write to.",
     ),
-    "write-race": Words(
+    "write-race": FindingText(
         "Two programs write different values to one element",
         "Programs run in no particular order on a GPU: whichever comes last wins.",
         "Give each output element to exactly one program, or combine with tl.atomic_add.",
     ),
-    "lane-race": Words(
+    "lane-race": FindingText(
         "Two lanes of one store hit the same element with different values",
         "All lanes of a block store at the same time: which value stays is chance on a GPU.",
         "Print the offsets of one block: each lane must have an element of its own.",
     ),
-    "read-write-race": Words(
+    "read-write-race": FindingText(
         "A program reads what another program writes",
         "Nothing says which of the two comes first, so the result changes from run to run.",
         "Read only from inputs, or split the work into two kernel launches.",
     ),
-    "order-dependent": Words(
+    "order-dependent": FindingText(
         "The result depends on the order in which programs run",
         "The judge ran the programs in another order and got another result.",
         "Make each program independent of what the others have done.",
     ),
-    "uninitialised-read": Words(
+    "uninitialised-read": FindingText(
         "The kernel reads memory that nobody has written",
         "Memory from torch.empty holds whatever was there before.",
         "Start from torch.zeros, or store before you load.",
     ),
-    "masked-lanes-used": Words(
+    "masked-lanes-used": FindingText(
         "Masked-off lanes leak into the result",
         "A load with a mask and no `other` leaves the masked lanes undefined, and the "
         "kernel goes on computing with them.",
         "Give tl.load an `other` that is neutral: 0 for sums, -inf for maxima.",
     ),
-    "offset-overflow": Words(
+    "offset-overflow": FindingText(
         "An offset does not fit in 32 bits",
         "Offsets beyond 2**31 wrap around to negative numbers in int32.",
         "Convert the index to 64 bits before you multiply: row.to(tl.int64) * stride.",
     ),
-    "device-assert": Words(
+    "device-assert": FindingText(
         "A tl.device_assert in the kernel failed",
         "The condition that you wrote down does not hold for this input.",
         "Print the values with print_if, or run the case in a notebook and look at them.",
     ),
-    "compile-timeout": Words(
+    "compile-timeout": FindingText(
         "The kernel takes too long to compile",
         "Compiling was stopped at the time limit.",
         "Loops over tl.static_range are unrolled, and huge blocks make huge programs: use range, "
         "or smaller blocks.",
     ),
-    "kernel-error": Words(
+    "kernel-error": FindingText(
         "The kernel stops with an error",
         "The line below could not be executed.",
         "Mend the line and check again.",
@@ -99,30 +99,30 @@ FAULTS = {
 }
 
 OUTCOMES = {
-    "timeout": Words(
+    "timeout": FindingText(
         "The kernel comes to no end in the time that it has",
         "The judge stopped it at the time limit. A loop whose end never comes is the usual "
         "cause; very few programs that go through a large input in small blocks are another.",
         "Look at the loop's bounds and step: does the counter change, does it reach the end, and "
         "how often does it run for a million elements?",
     ),
-    "crashed": Words(
+    "crashed": FindingText(
         "The process that ran the submission crashed",
         "A signal of the operating system ended it, or the GPU did, usually after it had touched "
         "memory that it does not own.",
         "Check every offset against the size of its tensor.",
     ),
-    "exited": Words(
+    "exited": FindingText(
         "The submission ended its process",
         "A kernel or launcher must return its result and nothing else.",
         "Remove the call that ends the program.",
     ),
-    "out-of-memory": Words(
+    "out-of-memory": FindingText(
         "The submission asked for too much memory",
         "It needs far more than its inputs and outputs do.",
         "Look at the shapes that you allocate and at the block sizes.",
     ),
-    "inputs-changed": Words(
+    "inputs-changed": FindingText(
         "An input was changed",
         "The launcher must leave its arguments as they were: somebody still needs them.",
         "Allocate the output with torch.empty and store only to it. (Are the arguments of the "
@@ -130,7 +130,7 @@ OUTCOMES = {
     ),
 }
 
-WRONG_VALUES = Words(
+WRONG_VALUES = FindingText(
     "Some values are wrong",
     "All elements were stored, but not all of them are right.",
     "Work the first wrong element out by hand and compare it with what the kernel does.",

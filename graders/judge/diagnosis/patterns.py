@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from graders.judge.diagnosis import holes
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 from graders.judge.records import Evidence
 
 SUBNORMAL = 1e-37  # below it, and below the smallest normal float32 nearly
@@ -21,7 +21,7 @@ class Pattern:
     """A wrong result with a shape that tells its cause. `shows(evidence, wrong)` decides."""
 
     code: str
-    words: Words
+    text: FindingText
     shows: Callable[[Evidence, torch.Tensor], bool]
 
 
@@ -171,7 +171,7 @@ def _permuted(evidence: Evidence, wrong: torch.Tensor) -> bool:
 PATTERNS = (
     Pattern(
         "nothing-written",
-        Words(
+        FindingText(
             "No kernel got the tensor that is returned",
             "The launcher returns memory as torch.empty left it: for this input no kernel was "
             "launched, or the one that ran stored into another tensor, whose contents are lost.",
@@ -181,7 +181,7 @@ PATTERNS = (
     ),
     Pattern(
         "store-silenced",
-        Words(
+        FindingText(
             "Every lane of the store was switched off",
             "The kernel does store, but its mask held for no lane that points into the output.",
             "Write down offsets and mask of program 0: it starts at element 0, and the mask holds "
@@ -191,7 +191,7 @@ PATTERNS = (
     ),
     Pattern(
         "nothing-stored",
-        Words(
+        FindingText(
             "No program stored anything",
             "The output is exactly as it was allocated.",
             "End the kernel with tl.store(output_ptr + offsets, value, mask=mask), and launch it.",
@@ -200,7 +200,7 @@ PATTERNS = (
     ),
     Pattern(
         "first-row-only",
-        Words(
+        FindingText(
             "Only the first row was written",
             "Every program works on row 0, or there is only one program.",
             "Let each program find its own row: row = tl.program_id(0).",
@@ -209,7 +209,7 @@ PATTERNS = (
     ),
     Pattern(
         "first-block-only",
-        Words(
+        FindingText(
             "Only the beginning of the output was written",
             "The first elements are there and the rest was never stored: the programs all work "
             "on the same block, or the grid has too few programs.",
@@ -220,7 +220,7 @@ PATTERNS = (
     ),
     Pattern(
         "last-block-only",
-        Words(
+        FindingText(
             "Only the end of the output was written",
             "The last elements are there and the ones before them were never stored.",
             "Look at how a program finds its first element.",
@@ -229,7 +229,7 @@ PATTERNS = (
     ),
     Pattern(
         "never-stored",
-        Words(
+        FindingText(
             "Some elements were never written",
             "They still hold whatever was in memory before.",
             "Follow one missing element: which program should store it, and does its mask let it?",
@@ -238,7 +238,7 @@ PATTERNS = (
     ),
     Pattern(
         "special-values",
-        Words(
+        FindingText(
             "Only special values are wrong",
             "Every ordinary number is right. What is not: NaN, the infinities, the negative zero, "
             "or numbers too small to be normal floats.",
@@ -250,7 +250,7 @@ PATTERNS = (
     ),
     Pattern(
         "all-zeros",
-        Words(
+        FindingText(
             "The result is zero everywhere",
             "The values were stored, but they are all zero.",
             "Print one loaded block with print_if: is it what you expect?",
@@ -259,7 +259,7 @@ PATTERNS = (
     ),
     Pattern(
         "offsets-stored",
-        Words(
+        FindingText(
             "The offsets were stored, not the values",
             "The output is 0, 1, 2, 3 and so on: the numbers of its own elements.",
             "Hand the block of values to tl.store; the offsets belong into its pointers.",
@@ -268,7 +268,7 @@ PATTERNS = (
     ),
     Pattern(
         "input-returned",
-        Words(
+        FindingText(
             "The result is one of the inputs, unchanged",
             "The kernel copies an input instead of computing with it.",
             "Look at the value that tl.store receives.",
@@ -277,7 +277,7 @@ PATTERNS = (
     ),
     Pattern(
         "transposed-result",
-        Words(
+        FindingText(
             "Rows and columns are exchanged",
             "The values are right but stand where the transposed matrix would have them.",
             "Check which index goes with which stride in the store.",
@@ -286,7 +286,7 @@ PATTERNS = (
     ),
     Pattern(
         "shifted-by-one",
-        Words(
+        FindingText(
             "Everything is one element off",
             "The output equals the right answer, moved by one place.",
             "Look at where the offsets start.",
@@ -295,7 +295,7 @@ PATTERNS = (
     ),
     Pattern(
         "constant-factor",
-        Words(
+        FindingText(
             "Every result is too large or too small by the same factor",
             "Divided by the right result, each element gives one and the same number: a factor is "
             "missing, there twice, or another one than the contract's.",
@@ -306,7 +306,7 @@ PATTERNS = (
     ),
     Pattern(
         "constant-offset",
-        Words(
+        FindingText(
             "Every result is off by the same amount",
             "The difference to the right result is one and the same number everywhere: something "
             "is added, or left out, that does not depend on the element.",
@@ -317,7 +317,7 @@ PATTERNS = (
     ),
     Pattern(
         "signs-differ",
-        Words(
+        FindingText(
             "Only the signs are wrong",
             "Without their signs the results are right: an absolute value, a difference the "
             "wrong way round, or a minus that is missing or too many.",
@@ -327,7 +327,7 @@ PATTERNS = (
     ),
     Pattern(
         "nearly-right",
-        Words(
+        FindingText(
             "The values are nearly right, and not quite",
             "All results lie within a percent or so of the reference, and yet further from it "
             "than rounding in float32 explains. A constant with a wrong digit, an approximate "
@@ -338,7 +338,7 @@ PATTERNS = (
     ),
     Pattern(
         "right-values-elsewhere",
-        Words(
+        FindingText(
             "The right values stand at the wrong places",
             "Every value of the right result is there, as often as it should be, but not where "
             "it belongs: tiles, rows or the elements of a block have changed places.",
@@ -349,7 +349,7 @@ PATTERNS = (
     ),
     Pattern(
         "nan-result",
-        Words(
+        FindingText(
             "The result holds NaN where it should not",
             "A NaN came in through a lane that was masked off, through memory that nobody wrote, "
             "or through arithmetic such as inf - inf or 0 * inf.",

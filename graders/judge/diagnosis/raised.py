@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 
 TITLE = "The launcher stops with an error"
 # A pattern of `Type: text`, what it means, and the next step.
@@ -72,10 +72,10 @@ ROWS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def raised_words(error: str) -> Words:
+def raised_text(error: str) -> FindingText:
     """Title, meaning and next step for `Type: text`; no meaning where no row fits."""
     for pattern, message, advice in ROWS:
         match = re.search(pattern, error)
         if match:
-            return Words(TITLE, message.format_map(match.groupdict()), advice)
-    return Words(TITLE, "", "Mend it and check again.")
+            return FindingText(TITLE, message.format_map(match.groupdict()), advice)
+    return FindingText(TITLE, "", "Mend it and check again.")

@@ -13,12 +13,13 @@ from typing import Any
 import torch
 
 from graders.judge.cases.compare import widened
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Difference, Failure, explain
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference
 from graders.judge.running.interpret import RunResult, collect, run_plan
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 
 REPEATS = 4  # of a failing case: does its result change from run to run?
@@ -32,7 +33,7 @@ def gpu_gate(
     large: Sequence[Prepared],
     workers: Workers,
 ) -> tuple[RunResult, list[Finding]]:
-    """Run the cases on the GPU; the findings are empty where all of them hold.
+    """Run the cases on the GPU; the findings are empty where all of them pass.
 
     `cases` are those that have passed on the interpreter, `large` are for a GPU only.
     """
@@ -70,7 +71,7 @@ def _results(
 
 
 def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Tensor | None:
-    """What comes out with something absurd in the lanes that are masked off."""
+    """The result with an absurd number in masked-off lanes; None where none is undefined."""
     source = fill_undefined_lanes(planned.source)
     if source is None:
         return None

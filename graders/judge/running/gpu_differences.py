@@ -1,7 +1,7 @@
 """Why a GPU gives another result than the interpreter did: the known reasons, as data.
 
-Asked in this order; the first one that shows is named. What is not known by name is explained
-like any other wrong result.
+They are tried in order, and the first that matches is named. A difference that none matches is
+explained like any other wrong result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from graders.judge.diagnosis.explain import Difference, Failure
-from graders.judge.diagnosis.generic import Words
+from graders.judge.diagnosis.generic import FindingText
 
 # TF32 keeps 10 bits of mantissa, so each product of two rounded operands is off by 2**-10 at most.
 _TF32 = 2.0**-9
@@ -68,16 +68,16 @@ class Reason:
     """Why results differ, and how that shows. `line` finds the line to blame, if there is one."""
 
     code: str
-    words: Words
+    text: FindingText
     shows: Callable[[Seen], bool]
     line: Callable[[str], int | None] = lambda source: None
 
 
 def name_difference(seen: Seen) -> Difference | None:
-    """The first known reason that shows; None where there is none."""
+    """The first known reason that matches; None where none does."""
     for reason in REASONS:
         if reason.shows(seen):
-            return Difference(reason.code, reason.words, reason.line(seen.source))
+            return Difference(reason.code, reason.text, reason.line(seen.source))
     return None
 
 
@@ -171,7 +171,7 @@ def _uses_undefined_lanes(seen: Seen) -> bool:
 REASONS = (
     Reason(
         "atomic-order",
-        Words(
+        FindingText(
             "The sum comes out differently from run to run",
             "Programs reach an atomic addition in any order, and rounding makes each order give "
             "another last digit. The interpreter always adds in one order; on the GPU the same "
@@ -183,7 +183,7 @@ REASONS = (
     ),
     Reason(
         "race-on-gpu",
-        Words(
+        FindingText(
             "The result changes from run to run on the GPU",
             "The judge ran the same inputs several times and got different results: programs "
             "that run at the same time disturb each other. The interpreter runs them one after "
@@ -195,7 +195,7 @@ REASONS = (
     ),
     Reason(
         "tf32-on-gpu",
-        Words(
+        FindingText(
             "The GPU computed the product in TF32",
             "The result is right to about three digits: the tensor cores rounded the float32 "
             "inputs to TF32, which keeps 10 bits of mantissa. `tl.dot` does so unless it is told "
@@ -209,7 +209,7 @@ REASONS = (
     ),
     Reason(
         "half-arithmetic-on-gpu",
-        Words(
+        FindingText(
             "Arithmetic in 16 bits rounds differently on the GPU",
             "The result is off by a few roundings of the 16-bit format. The interpreter rounds "
             "after each operation; the GPU may fuse a product with the sum behind it and round "
@@ -221,7 +221,7 @@ REASONS = (
     ),
     Reason(
         "undefined-lanes-on-gpu",
-        Words(
+        FindingText(
             "Masked-off lanes hold something else on the GPU",
             "A `tl.load` with a mask and no `other` leaves the masked lanes undefined. The judge "
             "ran the kernel once more with a number of its own in them, and the result changed: "
@@ -233,7 +233,7 @@ REASONS = (
     ),
     Reason(
         "differs-on-gpu",
-        Words(
+        FindingText(
             "Right in the interpreter, wrong on the GPU",
             "The same inputs gave the right result on the CPU, and the GPU's result is steady "
             "from run to run: so it is neither a race nor a matter of rounding.",

@@ -1,4 +1,4 @@
-"""Who may use the GPU of this machine now: many that check, or one that times."""
+"""A lock on the GPU of this machine: shared by those that check, exclusive to one that times."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ LOCK = Path(tempfile.gettempdir()) / f"tilewise-gpu-{os.getuid()}.lock"
 
 
 @contextlib.contextmanager
-def turn(alone: bool) -> Iterator[None]:
-    """Wait for a turn on the GPU, among all judges of this user on this machine.
+def hold_gpu(exclusive: bool) -> Iterator[None]:
+    """Wait for the lock that all judges of this user on this machine share, and hold it.
 
-    alone: whether nobody else may run meanwhile, because something is being timed. A lock that
-    is held by a process that dies is free.
+    exclusive: nobody else may run meanwhile, because something is being timed. The system frees
+    the lock of a process that dies.
     """
     descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         yield
     finally:
         os.close(descriptor)

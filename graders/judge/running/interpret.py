@@ -1,6 +1,6 @@
-"""Running a submission: its cases through jailed workers, and what came back compared, here.
+"""Run the cases of a submission in jailed workers, and compare what they return.
 
-The gate *interpret* runs them on the CPU engine; `gpu` on the device.
+The gate *interpret* runs them on the CPU engine, the gate *gpu* on the device.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from graders.judge.cases import tensors
-from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.cases.compare import Expectation, wrong_elements
+from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Failure
-from graders.judge.records import Case, Evidence, Exercise, Fault, GraderError
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.records import Evidence, Fault, GraderError
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
@@ -37,25 +37,6 @@ class RunResult:
         }
 
 
-def prepare(
-    exercise: Exercise, cases: Sequence[Case], hidden: bool, first: int = 0
-) -> list[Prepared]:
-    """Build the tensors and run the reference; an error here is ours, never the learner's.
-
-    The cases are numbered from `first`.
-    """
-    prepared = []
-    for number, case in enumerate(cases, first):
-        try:
-            args = tensors.build(case)
-            prepared.append(Prepared(case, args, expect(exercise, args), hidden, number))
-        except Exception as error:
-            raise GraderError(
-                f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
-            ) from error
-    return prepared
-
-
 def run_cases(
     planned: PlannedJobs, prepared: Sequence[Prepared], workers: Workers, orders: bool
 ) -> RunResult:
@@ -69,7 +50,7 @@ def run_cases(
 def run_plan(
     planned: PlannedJobs, plan: Sequence[tuple[Prepared, str]], workers: Workers
 ) -> list[Outcome]:
-    """What became of each case in its schedule. After an endless one nothing else is run."""
+    """The outcome of each case in its schedule; nothing runs after one that came to no end."""
     made = [planned.job(item, schedule) for item, schedule in plan]
     jobs = [job for job in made if isinstance(job, Job)]
     if workers.device == "cpu":
@@ -84,22 +65,25 @@ def run_plan(
 def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -> RunResult:
     """Judge what became of each case; a case that has failed once is not looked at again."""
     result = RunResult()
-    failed: set[str] = set()
+    failed: set[tuple[str, int]] = set()
     for (item, schedule), outcome in zip(plan, outcomes, strict=True):
-        if outcome.status == "not-run" or item.case.name in failed:
+        key = item.case.name, item.expectation.result
+        if outcome.status == "not-run" or key in failed:
             continue
         result.outcomes.append((item, outcome))
         failure = judge_outcome(item, outcome, schedule)
         if failure is not None:
-            failed.add(item.case.name)
+            failed.add(key)
             result.failures.append(failure)
     ran = {id(item): item for item, _ in result.outcomes}
-    result.passed = [item for item in ran.values() if item.case.name not in failed]
+    result.passed = [
+        item for item in ran.values() if (item.case.name, item.expectation.result) not in failed
+    ]
     return result
 
 
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
-    """None when the case holds: right values, all stored, nothing else touched, no fault."""
+    """None when the case passes: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
         raise GraderError(_no_room(item))
     if outcome.error is not None and outcome.error.code == "not-interpreted":
@@ -119,7 +103,7 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
 
 
 def _not_interpreted(error: Fault) -> str:
-    """In words of our own: the process in which the submission runs could say anything."""
+    """The message to the instructor; it quotes nothing that a submission could have written."""
     place = f" at line {error.line}" if error.line is not None else ""
     return (
         f"the process in which the submission runs says{place} that the interpreter lacks an "
@@ -164,8 +148,8 @@ def _failure(
 def _not_by_kernel(outcome: Outcome, expectation: Expectation, wrong: torch.Tensor) -> torch.Tensor:
     """Elements that hold the right value although no kernel stored them.
 
-    Zero is let pass: an output from torch.zeros in which a kernel skips the zeros (or the
-    NaNs that may become 0), or a product over an empty dimension, is honest work.
+    A right zero counts as stored. A kernel may skip the zeros of an output from torch.zeros, or
+    the NaNs that may become 0, and a product over an empty dimension stores nothing.
     """
     if outcome.output is None or (outcome.never_stored is None and outcome.given):
         return torch.zeros_like(wrong)

@@ -1,15 +1,15 @@
-"""From a captured launch plan to jobs for the workers, and what is known without running one."""
+"""Make jobs for the workers of a launch plan, and the outcomes that need no run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
+from graders.judge.cases.prepared import Prepared
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -21,13 +21,14 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
+    Value,
     all_steps,
     kernel_to_json,
     ref_of,
     steps_to_json,
     tensors_in,
 )
-from graders.judge.records import Case, Fault
+from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.report_reader import text as plain_text
@@ -40,20 +41,6 @@ _ENDINGS: dict[str, protocol.Status] = {
     "exited": "exited",
 }
 MOST_TEXT = 2_000  # characters of an error
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A case with its tensors and what it must give. Built once, used for every submission.
-
-    `number` is its place among all the cases that a launcher is called for.
-    """
-
-    case: Case
-    args: tuple[Any, ...]
-    expectation: Expectation
-    hidden: bool
-    number: int
 
 
 class PlannedJobs:
@@ -70,7 +57,7 @@ class PlannedJobs:
         return PlannedJobs(source, self._captured)
 
     def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
-        """What a worker has to do for one case, or what has become of it already."""
+        """The job for one case, or its outcome where that is known without running it."""
         case = self._captured.case(item.number)
         if case is None:
             return self._missing(item.number)
@@ -79,7 +66,7 @@ class PlannedJobs:
             return known
         expected = item.expectation
         return Job(
-            work=self.work(case),
+            work=self.work(case, result_of(case, expected)),
             args=item.args,
             out_shape=expected.shape,
             out_dtype="any-integer" if expected.any_integer else expected.dtype,
@@ -89,7 +76,7 @@ class PlannedJobs:
         )
 
     def _missing(self, number: int) -> Outcome:
-        """Why the launcher did not get as far as to this case."""
+        """The outcome of a case that the launcher did not reach."""
         plan = self._captured.plan
         if plan.module.raised is not None:
             return _of_exception(plan.module.raised, self.source)
@@ -98,14 +85,14 @@ class PlannedJobs:
             return Outcome("not-run")
         return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
-    def work(self, case: CasePlan) -> Work:
-        """The steps of a case, with those that make older memory which it uses."""
+    def work(self, case: CasePlan, result: Value) -> Work:
+        """The steps of a case, and before them those that made memory which it takes over."""
         return Work(
             source=self.source,
             filename=FILENAME,
             kernels=self._kernels,
             steps=steps_to_json(case.steps),
-            result=case.result,
+            result=result,
             inputs=case.inputs,
             earlier=steps_to_json(list(self._making(_foreign(case)))),
             keep=self._kept,
@@ -120,7 +107,7 @@ class PlannedJobs:
 
 
 def _outliving(captured: Captured) -> tuple[int, ...]:
-    """Storages that some case uses and that were made before it."""
+    """Storages that a case uses although the module or an earlier case made them."""
     found: set[int] = set()
     for case in captured.plan.cases:
         found |= _foreign(case)
@@ -161,7 +148,7 @@ def _target(step: Step) -> int:
 
 
 def _known(case: CasePlan, expectation: Expectation, source: str) -> Outcome | None:
-    """What became of a case in which the launcher raised, or returned what can be no result."""
+    """The outcome where the launcher raised, or returned what can be no result; else None."""
     if case.raised is not None:
         return _of_exception(case.raised, source)
     complaint = _complaint(case, expectation)
@@ -189,11 +176,29 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
     return Outcome(status, error=fault)
 
 
+def result_of(case: CasePlan, expectation: Expectation) -> Value:
+    """What the launcher returned; of several results, the one that is expected.
+
+    None where it did not return as many.
+    """
+    if not expectation.names:
+        return case.result
+    listed = case.result.get("tuple") if isinstance(case.result, dict) else None
+    if not isinstance(listed, list) or len(listed) != len(expectation.names):
+        return None
+    return listed[expectation.result]
+
+
 def _complaint(case: CasePlan, expectation: Expectation) -> str:
     """Why the result cannot be one, in words that follow "but"; empty if it can."""
-    out = ref_of(case.result)
+    result = result_of(case, expectation)
+    out = ref_of(result)
+    if expectation.names and result is None:
+        names = " and ".join(expectation.names)
+        returned = _describe_result(case.result)
+        return f"it returned {returned}, where {len(expectation.names)} are expected: {names}"
     if out is None:
-        return f"it returned {_in_words(case.result)}"
+        return f"it returned {_describe_result(result)}"
     if out.shape != tuple(expectation.shape):
         return (
             f"it returned a tensor of shape {out.shape}, "
@@ -237,7 +242,7 @@ def _contiguous(ref: TensorRef) -> bool:
     return True
 
 
-def _in_words(value: Any) -> str:
+def _describe_result(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, dict) and "tuple" in value:

@@ -1,7 +1,7 @@
 """The *traffic* gate: bytes moved, against the model solution's on the same case.
 
 The model solution never comes to a learner; its figures do, as `graders/exercises/traffic.json`,
-which `tilewise build --traffic` writes. On a CPU this is the honest stand-in for speed: a kernel
+which `tilewise build --traffic` writes. On a CPU this stands in for speed: a kernel
 that reads its input a hundred times over is slow on every GPU. The factor is wide (8, or what the
 exercise declares), so that only waste fails and another tiling does not.
 
@@ -19,9 +19,10 @@ from typing import Any
 
 import torch
 
+from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
 from graders.judge.report import Finding
-from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Workers
 
 FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"
@@ -55,7 +56,7 @@ def _elements(item: Prepared) -> int:
 
 
 def measure(planned: PlannedJobs, item: Prepared, workers: Workers) -> Moved | None:
-    """Bytes that a submission moves on a case; None where it does not come to an end."""
+    """Bytes that a submission moves on a case; None where the run does not finish."""
     job = planned.job(item, "grid", traffic=True)
     outcome = workers.run([job])[0] if isinstance(job, Job) else job
     if outcome.status != "returned":

@@ -26,7 +26,7 @@ from graders.judge.sandbox.protocol import (
     Status,
     TensorPlace,
 )
-from graders.judge.sandbox.report_reader import Claims
+from graders.judge.sandbox.report_reader import WorkerReport
 
 _WHOLE_BYTES = 32 << 20  # storages up to here are copied as a whole
 _MOST_RANGES = 200_000
@@ -86,7 +86,7 @@ class Result:
     never_stored: torch.Tensor | None
     given: bool
     inputs_changed: tuple[int, ...]
-    claims: Claims
+    report: WorkerReport
     seconds: float
 
 
@@ -138,11 +138,11 @@ class Batch:
             never_stored=never_stored,
             given=header.stored != protocol.NOT_GIVEN,
             inputs_changed=self.inputs_changed(index),
-            claims=self.claims(index),
+            report=self.report(index),
             seconds=min(max(header.seconds, 0.0), job.seconds) if header.seconds > 0 else 0.0,
         )
 
-    def claims(self, index: int) -> Claims:
+    def report(self, index: int) -> WorkerReport:
         """The validated report of one job."""
         place = self.plan.jobs[index].report
         return report_reader.parse(os.pread(self.memory, protocol.REPORT_BYTES, place))

@@ -7,7 +7,7 @@ from typing import Any
 
 from triton.runtime.jit import JITFunction
 
-from triton_util.explain.launches import def_line, in_words
+from triton_util.explain.launches import def_line, describe_kernel
 
 
 def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None]) -> None:
@@ -24,7 +24,7 @@ def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None
         **named: Any,
     ) -> Any:
         constants = {kernel.arg_names[path[0]]: value for path, value in constexprs.items()}
-        begin(in_words(kernel, constants), def_line(kernel))
+        begin(describe_kernel(kernel, constants), def_line(kernel))
         try:
             return compile_kernel(kernel, key, signature, device, constexprs, *rest, **named)
         finally:

@@ -55,13 +55,13 @@ class Jail:
         if self._limits:
             self.layers["limits"] = "on"
         if "user" not in without:
-            self.layers["user"] = self._user_words()
+            self.layers["user"] = self._user_layer()
         if "landlock" not in without:
             self._prepare_landlock(readable, scratch)
         if "seccomp" not in without:
             self._prepare_seccomp()
 
-    def _user_words(self) -> str:
+    def _user_layer(self) -> str:
         if os.getuid() != 0:
             return "on (an ordinary user already)"
         if self.uid is None:

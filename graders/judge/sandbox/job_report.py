@@ -29,7 +29,7 @@ _GPU_ASSERTION = "device-side assert triggered"
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
     """The report as JSON of at most `limit` bytes: what matters least is left out first."""
-    for less in ((), ("aim",), ("traffic",), ("launches",), ("stdout",), ("faults",)):
+    for less in ((), ("aim",), ("traffic",), ("launches",), ("faults",)):
         for key in less:
             report.pop(key, None)
         raw = json.dumps(report, default=str).encode()

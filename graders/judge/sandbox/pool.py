@@ -74,7 +74,6 @@ class Outcome:
     traffic: Mapping[str, Any] | None = None
     error: Fault | None = None
     returned: str = ""
-    stdout: str = ""
     seconds: float = 0.0
     signal: str = ""
 
@@ -172,13 +171,12 @@ class Workers:
         """
         status, name = _how(ending)
         state = batch.header(index).state
-        claims = batch.claims(index)
+        compiling = status == "timeout" and state == protocol.COMPILING
         outcome = Outcome(
             status=status,
             signal=name,
             seconds=jobs[index].seconds if status == "timeout" else 0.0,
-            stdout=claims.stdout,
-            error=claims.error if status == "timeout" and state == protocol.COMPILING else None,
+            error=batch.report(index).error if compiling else None,
         )
         if index == 0 and state == protocol.WAITING and status == "exited":
             self._check_jail()
@@ -332,7 +330,7 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
                 given=result.given,
                 inputs_changed=result.inputs_changed,
                 seconds=result.seconds,
-                **vars(result.claims),
+                **vars(result.report),
             )
         )
     return outcomes

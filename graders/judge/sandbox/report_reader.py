@@ -1,7 +1,7 @@
 """Read what a worker reports: bounded JSON, validated field by field.
 
 A report can explain a failure; it can never grant a pass, because the judge compares the
-bytes of the output itself. What does not have the agreed form is dropped without a word.
+bytes of the output itself. What does not have the agreed form is dropped.
 """
 
 from __future__ import annotations
@@ -18,42 +18,39 @@ from graders.judge.records import Aim, Fault, LaunchFacts
 MAX_ITEMS = 64
 MAX_NAME = 200
 MAX_MESSAGE = 2_000
-MAX_STDOUT = 16_000
 MAX_LINE = 1_000_000
 LARGEST = 1 << 62
 _CODE = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
 
 @dataclass(frozen=True)
-class Claims:
-    """What the worker says happened in one job."""
+class WorkerReport:
+    """What the worker says happened in one job: read with care, and never believed for a grade."""
 
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
     traffic: Mapping[str, Any] | None = None
     error: Fault | None = None
     returned: str = ""
-    stdout: str = ""
 
 
-def parse(raw: bytes) -> Claims:
-    """The claims in the report `raw` (JSON, padded with zero bytes); empty if it is nonsense."""
+def parse(raw: bytes) -> WorkerReport:
+    """Read `raw`, which is JSON padded with zero bytes; an empty report if it is anything else."""
     try:
         report = json.loads(raw.split(b"\0", 1)[0].decode("utf-8", "replace") or "{}")
     except (ValueError, RecursionError):
-        return Claims()
+        return WorkerReport()
     if not isinstance(report, dict):
-        return Claims()
+        return WorkerReport()
     launches = tuple(filter(None, map(_launch, _items(report.get("launches")))))
     if launches:
         launches = (*launches[:-1], replace(launches[-1], aim=_aim(report.get("aim"))))
-    return Claims(
+    return WorkerReport(
         faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),
         launches=launches,
         traffic=_traffic(report.get("traffic")),
         error=_fault(report.get("error")),
         returned=text(report.get("returned"), MAX_MESSAGE),
-        stdout=text(report.get("stdout"), MAX_STDOUT),
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be said of an exercise's speed: the least work anywhere, times where there is a GPU."""
+"""What is known of an exercise's speed: its least work on any GPU, and times where there is one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from triton_util.bench import Gpu
 from triton_util.bench.speed_comparison import Modelled, SpeedComparison
 from triton_util.explain import ExplainError
 from triton_util.explain.explanation import explanation
+from triton_util.explain.phrases import remarks
 from triton_util.explain.service import compiled, request_for
-from triton_util.explain.words import remarks
 from triton_util.hardware import ARCHITECTURES
 from triton_util.notebook.source import Gathered
 
@@ -52,7 +52,7 @@ def modelled(exercise: Exercise, work: Workload) -> Modelled:
     )
 
 
-def moved_words(moved: tuple[Moved, int] | None) -> str:
+def describe_traffic(moved: tuple[Moved, int] | None) -> str:
     """How many bytes a kernel was seen to move in the interpreter; "" where it was not seen."""
     if moved is None:
         return ""
@@ -76,7 +76,7 @@ def measure_gpu(folder: Path) -> tuple[str, Gpu]:
     return str(answer["device"]), Gpu(**answer["gpu"])
 
 
-def stand(
+def compare_speed(
     exercise: Exercise,
     folder: Path,
     *,
@@ -87,7 +87,7 @@ def stand(
 ) -> SpeedComparison:
     """Time an exercise on the GPU of this machine, against torch and the model solution.
 
-    source: the text of a submission, without which the model solution stands alone. It runs in
+    source: the text of a submission, without which only the model solution is timed. It runs in
     a process of its own with the rights of this one: only for code that one would run anyway.
 
     Raises:

@@ -1,7 +1,7 @@
 """What the text of a submission shows before anything of it runs.
 
 Is the launcher there, is it still the stub, is a function launched that is no kernel? What the
-launcher does is not read but seen: see `capture`.
+launcher does is found out by calling it: see `capture`.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def _undecorated(tree: ast.Module, functions: Functions) -> Iterator[Finding]:
 
 
 def _stubs(launcher: ast.FunctionDef, kernels: Functions, lines: list[str]) -> Iterator[Finding]:
-    """The launcher, or a kernel that it needs, still has the body that the exercise gave it.
+    """Findings for the launcher and the kernels whose body is still the exercise's.
 
-    Of two kernels one is enough to see its cases: a learner writes them one after the other.
+    Of several kernels one that is written is enough: a learner writes them one after the other.
     """
     wanted = [launcher, *kernels.values()]
     empty = [f for f in wanted if body_is_empty(f) or _still_marked(f, kernels, lines)]
@@ -122,7 +122,7 @@ def _stores(kernel: ast.FunctionDef) -> bool:
 
 
 def _still_marked(function: ast.FunctionDef, kernels: Functions, lines: list[str]) -> bool:
-    """The mark is followed by `pass`, and what the function is there for does not happen."""
+    """Whether `pass` follows the mark, and the function stores, launches and returns nothing."""
     if _stores(function):
         return False
     for node in ast.walk(function):

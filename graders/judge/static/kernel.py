@@ -153,7 +153,7 @@ class _KernelReader:
     def _path(self, node: ast.Attribute) -> str | None:
         """`tl.math.exp` → "triton.language.math.exp"; None where the root is a value.
 
-        Of a module that is no library only its numbers are there: `math.pi` is one.
+        Of a module outside Triton only numbers may be used, `math.pi` for instance.
         """
         parts: list[str] = []
         inner: ast.AST = node

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 
-def words(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
+def names(text: str) -> frozenset[str]:
+    """The names in a text, which blanks separate."""
     return frozenset(text.split())
 
 
 # The course's helpers for kernels.
-TRITON_UTIL = words(
+TRITON_UTIL = names(
     "cdiv print_if breakpoint_if get_1d_offset get_2d_offset get_1d_mask get_2d_mask"
 )
 
-KERNEL_BUILTINS = words(
+KERNEL_BUILTINS = names(
     "range min max len int float bool abs isinstance print list tuple round pow sum zip "
     "True False None"
 )
-TL_DENIED = words("core semantic standard builtin pi32_t target_info extra aggregate_replace")
-TL_IMPORTED = words("core jit math tl wraps List T builtin")  # what those modules import themselves
+TL_DENIED = names("core semantic standard builtin pi32_t target_info extra aggregate_replace")
+TL_IMPORTED = names("core jit math tl wraps List T builtin")  # what those modules import themselves
 ASSEMBLY = "triton.language.inline_asm_elementwise"  # nobody can check what it does, but a GPU
 TL_PREFIXES = (
     "triton.language.math.",
@@ -26,8 +26,8 @@ TL_PREFIXES = (
     "triton.language.extra.libdevice.",
     "triton.language.extra.cuda.libdevice.",
 )
-TRITON_IN_KERNEL = words("triton.cdiv triton.next_power_of_2")
-BLOCK_ATTRIBUTES = words(
+TRITON_IN_KERNEL = names("triton.cdiv triton.next_power_of_2")
+BLOCK_ATTRIBUTES = names(
     # of a block
     "T abs argmax argmin associative_scan broadcast_to cast cdiv ceil cos cumprod cumsum erf exp "
     "exp2 expand_dims flip floor gather histogram item log log2 logical_and logical_or max min "

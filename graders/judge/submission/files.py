@@ -84,7 +84,7 @@ def _decoded_script(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
-    except (SyntaxError, UnicodeError, LookupError):
+    except (SyntaxError, UnicodeError, LookupError, OSError):  # or its module may not be opened
         raise not_utf8() from None
 
 

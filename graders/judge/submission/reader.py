@@ -25,7 +25,7 @@ from typing import Any
 
 from graders.judge.submission.refusals import Refusal, SubmissionError, refusal
 
-SECONDS = 5  # of the processor, for one file
+SECONDS = 4  # of the processor, for one file
 MEMORY_BYTES = 512 * 1024 * 1024  # of addresses, the interpreter's own included
 PATIENCE_SECONDS = 60.0  # on a machine with more to do than it can
 MOST_ANSWER = 128 * 1024 * 1024  # bytes of JSON

@@ -21,7 +21,7 @@ from tests.judge.capture.notebook_styles import MORE
 from tests.judge.capture.refused import WRONG, launcher
 from tests.support.capturing import VECTORS, captured, planned, read
 from tests.support.exercise_records import an_exercise
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 
 PASSING = {
     **{name: HEAD + text for name, text in {**HONEST, **FREE}.items()},

@@ -10,7 +10,7 @@ import pytest
 from graders.judge import discovery
 from graders.judge.compiling.process import CompileWorker
 from tests.support.capturing import captured
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 
 # name → lines before the wrapper, lines in it before the call, and the call.
 STYLES: dict[str, tuple[str, str, str]] = {

@@ -59,7 +59,7 @@ def fail(
     """A failing case; `actual(x, y)` is what the kernel computed, None where it did not return."""
     torch.manual_seed(0)
     x, y = torch.randn(shape), torch.randn(shape)
-    expectation = expect(ADD, (x, y))
+    (expectation,) = expect(ADD, (x, y))
     output = None if actual is None else actual(x, y)
     wrong = None if output is None else wrong_elements(output, expectation)
     evidence = Evidence((x, y), expectation.values, output, never, faults)
@@ -196,7 +196,7 @@ def test_a_mistake_that_would_have_failed_elsewhere_stands_back() -> None:
     second = replace(first, code="load-outside", expected_wrong=())
     exercise = replace(ADD, misconceptions=(first, second))
     args = (torch.randn(40), torch.randn(40))
-    held = [(args, expect(ADD, args))]
+    held = [(args, expect(ADD, args)[0])]
     assert [f.code for f in explain(exercise, [failure], "interpret")] == ["subtracts"]
     assert [f.code for f in explain(exercise, [failure], "interpret", held)] == ["load-outside"]
 

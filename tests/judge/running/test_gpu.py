@@ -15,18 +15,18 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import capture
+from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError, TensorSpec, Tolerance
 from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
-from graders.judge.running.gpu_lock import turn
-from graders.judge.running.interpret import prepare
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.submission.loading import Submission
 from tests.judge.running import gpu_kernels as kernels
 from tests.support.exercise_records import an_exercise
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 
 RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -37,7 +37,7 @@ Judged = Callable[..., list[Finding]]
 @pytest.fixture(autouse=True)
 def a_turn_on_the_gpu() -> Iterator[None]:
     """Tests of other files may be timing on it."""
-    with turn(alone=False):
+    with hold_gpu(exclusive=False):
         yield
 
 

@@ -15,7 +15,7 @@ from graders.judge.pipeline import Judge
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
-from tests.support.places import RIGHT_KERNELS, ROOT
+from tests.support.paths import RIGHT_KERNELS, ROOT
 
 TUNED = "autotuned_matmul"
 WASTEFUL = """

@@ -19,7 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
-from graders.judge.running.gpu_lock import turn
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.sandbox import job_report
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_launches import announce_compiling
@@ -37,7 +37,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is n
 @pytest.fixture(autouse=True)
 def a_turn_on_the_gpu() -> Iterator[None]:
     """Tests of other files may be timing on it."""
-    with turn(alone=False):
+    with hold_gpu(exclusive=False):
         yield
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
-from graders.judge.sandbox.report_reader import Claims, parse
+from graders.judge.sandbox.report_reader import WorkerReport, parse
 from tests.support import plans
 
 FAULT = {"code": "gap-read", "message": "reads a gap", "line": 7, "argument": "x_ptr"}
@@ -33,7 +33,6 @@ def test_a_proper_report_is_read() -> None:
             traffic={"launches": 1, "x_ptr": {"bytes": 4096}},
             error={"code": "exception", "message": "ValueError: no", "line": 3},
             returned="it returned None",
-            stdout="hello\n",
         )
     )
     assert (found.faults[0].code, found.faults[0].line) == ("gap-read", 7)
@@ -43,7 +42,6 @@ def test_a_proper_report_is_read() -> None:
     assert found.traffic == {"launches": 1, "x_ptr": {"bytes": 4096}}
     assert found.error is not None
     assert found.returned == "it returned None"
-    assert found.stdout == "hello\n"
 
 
 @pytest.mark.parametrize(
@@ -59,18 +57,18 @@ def test_a_proper_report_is_read() -> None:
         b'{"a":' * 20_000,
         b"\xff\xfe\xfa",
         b'{"line": ' + b"9" * 10_000 + b"}",
-        b'{"faults": 3, "launches": {"a": 1}, "traffic": [], "error": "x", "stdout": 5}',
+        b'{"faults": 3, "launches": {"a": 1}, "traffic": [], "error": "x"}',
         b'{"faults": [1, null, {}, {"code": 3}, {"code": "NOT A CODE"}, {"code": "__class__"}]}',
     ],
     ids=range(12),
 )
 def test_nonsense_is_dropped(raw: bytes) -> None:
-    assert parse(raw) == Claims()
+    assert parse(raw) == WorkerReport()
 
 
 def test_a_pass_cannot_be_claimed() -> None:
-    assert not {"verdict", "passed", "points"} & {f.name for f in dataclasses.fields(Claims)}
-    assert parse(report(verdict="passed", points=10, status="returned")) == Claims()
+    assert not {"verdict", "passed", "points"} & {f.name for f in dataclasses.fields(WorkerReport)}
+    assert parse(report(verdict="passed", points=10, status="returned")) == WorkerReport()
 
 
 def test_lengths_and_numbers_are_bounded() -> None:
@@ -78,7 +76,6 @@ def test_lengths_and_numbers_are_bounded() -> None:
         report(
             faults=[{"code": "gap-read", "message": "m" * 10_000, "line": 10**12}] * 1_000,
             launches=[{"kernel": "k" * 1_000, "grid": [1] * 100, "meta": {}}] * 1_000,
-            stdout="s" * 100_000,
         )
     )
     assert len(found.faults) == len(found.launches) == report_reader.MAX_ITEMS
@@ -86,7 +83,6 @@ def test_lengths_and_numbers_are_bounded() -> None:
     assert found.faults[0].line is None
     assert len(found.launches[0].kernel) == report_reader.MAX_NAME
     assert len(found.launches[0].grid) == 3
-    assert len(found.stdout) == report_reader.MAX_STDOUT
 
 
 @pytest.mark.parametrize("line", [0, -1, True, 1.5, "3", None, [3]])
@@ -106,7 +102,7 @@ def test_control_characters_are_removed() -> None:
 @given(st.binary(max_size=300))
 @example(b"{}")
 def test_any_bytes_are_survived(raw: bytes) -> None:
-    assert isinstance(parse(raw), Claims)
+    assert isinstance(parse(raw), WorkerReport)
 
 
 _JSON = st.recursive(
@@ -121,14 +117,14 @@ _JSON = st.recursive(
     st.fixed_dictionaries(
         {},
         optional=dict.fromkeys(
-            ("faults", "launches", "traffic", "error", "returned", "stdout"),
+            ("faults", "launches", "traffic", "error", "returned"),
             _JSON
             | st.fixed_dictionaries({"code": st.just("gap-read") | _JSON, "message": _JSON})
             | st.lists(st.fixed_dictionaries({"kernel": _JSON, "grid": _JSON, "meta": _JSON})),
         ),
     )
 )
-def test_any_json_gives_claims_of_the_right_types(fields: dict[str, object]) -> None:
+def test_any_json_gives_a_report_of_the_right_types(fields: dict[str, object]) -> None:
     found = parse(report(**fields))
     for fault in (*found.faults, *filter(None, [found.error])):
         assert isinstance(fault.message, str)
@@ -136,8 +132,7 @@ def test_any_json_gives_claims_of_the_right_types(fields: dict[str, object]) -> 
     for launch in found.launches:
         assert all(type(size) is int for size in launch.grid)
         assert isinstance(launch.kernel, str)
-    for text in (found.returned, found.stdout):
-        assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in text)
+    assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in found.returned)
 
 
 def job() -> Job:
@@ -188,7 +183,7 @@ def test_the_shared_memory_cannot_be_resized() -> None:
 
 
 def test_a_report_that_is_too_long_loses_the_least_important_first() -> None:
-    long = {"stdout": "s" * 50_000, "launches": ["l" * 50_000], "error": FAULT}
+    long = {"faults": ["f" * 50_000], "launches": ["l" * 50_000], "error": FAULT}
     raw = job_report.encode(dict(long), protocol.REPORT_BYTES - 1)
-    assert json.loads(raw) == {"stdout": "s" * 50_000, "error": FAULT}
+    assert json.loads(raw) == {"faults": ["f" * 50_000], "error": FAULT}
     assert job_report.encode({"error": "e" * 100_000}, 1_000) == b"{}"

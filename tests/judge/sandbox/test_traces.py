@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from graders.judge import discovery
+from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.running.interpret import prepare, run_cases
+from graders.judge.running.interpret import run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import from_text
 from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
-from tests.support.places import ROOT
+from tests.support.paths import ROOT
 
 MARK = "zebra_quartz"
 # The mark stands in every name, in a text, in a comment and in what is printed.

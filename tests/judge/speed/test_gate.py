@@ -230,7 +230,7 @@ def spend_and_compute(storages: dict[int, torch.Tensor]) -> torch.Tensor:
 def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
     """What a worker gives for a plan that `call` performs."""
     inputs = prepare(RELU, WORK)
-    plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0])
+    plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0], CAPTURED.plan.cases[0].result)
     rounds, short, _long = jobs_of(plan, inputs, WORK)
     assert rounds.work.timing is not None
     assert short.work.timing is not None
@@ -294,9 +294,9 @@ def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:
             os.close(descriptor)
         return True
 
-    with gpu_lock.turn(alone=False):
+    with gpu_lock.hold_gpu(exclusive=False):
         assert free_for(fcntl.LOCK_SH)
         assert not free_for(fcntl.LOCK_EX)
-    with gpu_lock.turn(alone=True):
+    with gpu_lock.hold_gpu(exclusive=True):
         assert not free_for(fcntl.LOCK_SH)
     assert free_for(fcntl.LOCK_EX)

@@ -35,7 +35,7 @@ class SteadyClock:
         return Measurement(call(), 1.0, 1.05)
 
     def state(self) -> GpuState:
-        return GpuState(1980, 3201, 46, 300.0)
+        return GpuState(1980, 46)
 
 
 @pytest.fixture(autouse=True)

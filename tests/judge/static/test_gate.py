@@ -14,7 +14,7 @@ from tests.judge.capture.honest_styles import HEAD, HONEST
 from tests.judge.capture.notebook_styles import MORE
 from tests.judge.capture.refused import WRONG
 from tests.support.exercise_records import an_exercise
-from tests.support.places import RIGHT_KERNELS
+from tests.support.paths import RIGHT_KERNELS
 
 EXERCISE = an_exercise()
 BY_TEXT = [

@@ -146,6 +146,15 @@ def test_honest_scripts_in_other_encodings(encoding: str, tmp_path: Path) -> Non
     assert "größe = out.numel()" in load(path, EXERCISE).source
 
 
+@pytest.mark.parametrize("encoding", ["cp1257", "koi8-t", "hz", "ptcp154", "rot13", "hex", "none"])
+def test_a_script_in_a_rare_encoding_is_read_or_named(encoding: str, tmp_path: Path) -> None:
+    """Where the fork may open no module of Python's, that is no fault of the judge."""
+    path = tmp_path / "work.py"
+    path.write_text(f"# -*- coding: {encoding} -*-\n" + SCRIPT)
+    refused = refusal_of(lambda: load(path, EXERCISE))
+    assert refused is None or refused.code == "not-utf8"
+
+
 def test_a_notebook_with_a_mark_in_front(tmp_path: Path) -> None:
     path = tmp_path / "work.ipynb"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(honest_notebook()).encode())

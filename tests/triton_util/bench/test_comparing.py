@@ -184,8 +184,8 @@ def test_patience_ends() -> None:
 
 
 def test_throttling_is_noted_with_its_share() -> None:
-    cool = GpuState(1980, 3201, 40, 300.0)
-    hot = GpuState(1200, 3201, 86, 700.0, ("thermal limit",))
+    cool = GpuState(1980, 40)
+    hot = GpuState(1200, 86, ("thermal limit",))
     clock = FakeClock(states=[cool, hot, hot, cool])
     plan = TimingPlan(min_rounds=10, max_rounds=10)
     (timing,) = compare({"it": doubling(1.0)}, numbered, plan=plan, clock=clock)

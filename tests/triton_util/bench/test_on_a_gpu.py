@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from graders.judge import discovery
-from graders.judge.running.gpu_lock import turn
+from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.speed.gate import Stopwatch
@@ -41,9 +41,9 @@ def model() -> Submission:
     return load(path, RELU)
 
 
-def test_a_standing_has_every_contender_and_a_share_of_the_limit(tmp_path: Path) -> None:
-    with turn(alone=True):
-        found = limits.stand(
+def test_a_comparison_has_every_contender_and_a_share_of_the_limit(tmp_path: Path) -> None:
+    with hold_gpu(exclusive=True):
+        found = limits.compare_speed(
             RELU, tmp_path, source=NARROW, name="<narrow>", seconds=3.0, compiled_too=False
         )
     mine, best, torch_ = (found.runner(label) for label in (MINE, MODEL, TORCH))

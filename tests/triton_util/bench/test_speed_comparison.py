@@ -13,7 +13,7 @@ from graders.judge import discovery
 from graders.judge.speed import limits
 from graders.workloads import WORKLOADS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
-from triton_util.bench import GPUS, words
+from triton_util.bench import GPUS, phrases
 from triton_util.bench.page import comparison_html, modelled_html, page
 from triton_util.bench.speed_comparison import (
     MINE,
@@ -50,24 +50,24 @@ def test_a_comparison_survives_its_json() -> None:
 
 
 def test_the_headline_compares_with_the_limit_the_model_and_torch() -> None:
-    said = words.headline(softmax_comparison())
+    said = phrases.headline(softmax_comparison())
     assert said == "43 % of the limit, 0.50 of the model solution's speed, 1.50 of torch's speed"
 
 
 def test_without_a_model_solution_torch_is_the_measure() -> None:
-    said = words.headline(softmax_comparison(runner(MINE, 0.130), runner(TORCH, 0.195)))
+    said = phrases.headline(softmax_comparison(runner(MINE, 0.130), runner(TORCH, 0.195)))
     assert said == "43 % of the limit, 1.50 of torch's speed"
 
 
 def test_what_is_not_believed_gives_no_figure() -> None:
     forged = softmax_comparison(runner(MINE, 0.001, "less than the hardware needs"))
-    assert words.headline(forged) == "was timed, but the time is not believed"
-    assert "%" not in words.rows(forged)[0][1]
+    assert phrases.headline(forged) == "was timed, but the time is not believed"
+    assert "%" not in phrases.rows(forged)[0][1]
     assert forged.runner(MINE) is None
-    assert "yours: less than the hardware needs" in words.doubts(forged)
+    assert "yours: less than the hardware needs" in phrases.doubts(forged)
     assert "0.001" not in drawing(forged).alt
     broken = softmax_comparison(Runner(MINE, None, problems=("it raised",)), runner(MODEL, 0.065))
-    assert words.headline(broken) == "could not be timed"
+    assert phrases.headline(broken) == "could not be timed"
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:
@@ -92,16 +92,16 @@ def test_the_page_loads_nothing_and_shows_text_as_text() -> None:
 
 def test_without_a_gpu_only_limits_are_told() -> None:
     for found in (MATMUL, COPY):
-        text = words.modelled_text(found)
-        assert words.NO_GPU in text
+        text = phrases.modelled_text(found)
+        assert phrases.NO_GPU in text
         assert "GB/s" not in text
         assert "yours" not in text
-        assert len(words.modelled_rows(found)) == len(GPUS) >= 7
-        assert words.NO_GPU in modelled_html(found)
-    limits = {row[0]: row[2] for row in words.modelled_rows(MATMUL)}
+        assert len(phrases.modelled_rows(found)) == len(GPUS) >= 7
+        assert phrases.NO_GPU in modelled_html(found)
+    limits = {row[0]: row[2] for row in phrases.modelled_rows(MATMUL)}
     assert set(limits.values()) == {"arithmetic"}
-    assert {row[2] for row in words.modelled_rows(COPY)} == {"memory"}
-    assert "nothing to compute" in words.work(COPY)
+    assert {row[2] for row in phrases.modelled_rows(COPY)} == {"memory"}
+    assert "nothing to compute" in phrases.work(COPY)
 
 
 def test_what_was_measured_of_a_gpu_is_kept(tmp_path: Path) -> None:

@@ -16,6 +16,13 @@ def several_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
 
 
 @triton.jit
+def unary_kernel(x_ptr, output_ptr, n, FUNCTION: tl.constexpr, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n
+    tl.store(output_ptr + offsets, FUNCTION(tl.load(x_ptr + offsets, mask=mask)), mask=mask)
+
+
+@triton.jit
 def binary_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements

@@ -8,6 +8,21 @@ import pytest
 
 from tests.support.interpreting_process import InterpretingProcess
 
+# libdevice's function of one argument: the same in torch, for arguments y between 0.5 and 0.9
+UNARY = {
+    "acos": "torch.acos(y)",
+    "cbrt": "y ** (1 / 3)",
+    "cyl_bessel_i0": "torch.special.i0(y)",
+    "erfcinv": "torch.special.erfinv(1 - y)",
+    "erfcx": "torch.special.erfcx(y)",
+    "exp10": "10**y",
+    "j0": "torch.special.bessel_j0(y)",
+    "lgamma": "torch.lgamma(y)",
+    "log1p": "torch.log1p(y)",
+    "normcdfinv": "torch.special.ndtri(y)",
+    "rsqrt": "torch.rsqrt(y)",
+    "sinpi": "torch.sin(torch.pi * y)",
+}
 PRELUDE = """
 import torch
 import triton_util.interpreter  # before the kernels take a name from libdevice
@@ -16,6 +31,7 @@ from tests.triton_util.interpreter.libdevice_kernels import (
     bits_kernel,
     fused_kernel,
     several_kernel,
+    unary_kernel,
 )
 from triton_util.interpreter import interpret
 
@@ -31,7 +47,19 @@ def process() -> Iterator[InterpretingProcess]:
         yield running
 
 
-def test_functions_of_one_argument(process: InterpretingProcess) -> None:
+@pytest.mark.parametrize("name", sorted(UNARY))
+def test_a_function_of_one_argument(process: InterpretingProcess, name: str) -> None:
+    code = f"""
+from triton.language.extra import libdevice
+y = torch.linspace(0.5, 0.9, 50)
+with interpret():
+    unary_kernel[(4,)](y, output, 50, libdevice.{name}, BLOCK_SIZE=16)
+print(torch.allclose(output, {UNARY[name]}, rtol=1e-5))
+"""
+    assert process.run(code) == "True\n"
+
+
+def test_several_functions_of_one_argument(process: InterpretingProcess) -> None:
     code = """
 with interpret():
     several_kernel[(4,)](x, output, 50, BLOCK_SIZE=16)

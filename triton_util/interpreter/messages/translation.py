@@ -186,13 +186,13 @@ def _row(kind: str) -> tuple[str, str, str]:
 def _filled(sentence: str, groups: dict[str, str]) -> str:
     """The sentence with its names put in, and the compiler's types of blocks in words."""
     filled = re.sub(r"\{(\w+)\}", lambda match: groups.get(match.group(1), "it"), sentence)
-    return _BLOCK_TYPE.sub(_block_in_words, filled)
+    return _BLOCK_TYPE.sub(_describe_block, filled)
 
 
 # <['64', '64'], fp16>
 _BLOCK_TYPE = re.compile(r"<\[(['\d, ]+)\], (\w+)>")
 
 
-def _block_in_words(match: re.Match[str]) -> str:
+def _describe_block(match: re.Match[str]) -> str:
     shape = match[1].replace("'", "")
     return f"a block of {match[2]} of shape ({shape})"

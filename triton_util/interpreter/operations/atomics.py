@@ -19,8 +19,6 @@ from triton_util.interpreter.operations.formats import (
 )
 from triton_util.interpreter.watchers.happens_before import Ordering
 
-Combine = Callable[[Array, Array], Array]
-
 COMBINE: dict[str, Any] = {
     "ADD": np.add,
     "FADD": np.add,

@@ -117,8 +117,3 @@ def first_blocks(loads: list[BlockLoads]) -> dict[str, Array]:
         _, earliest = np.unique(programs, return_index=True)
         result[name] = np.concatenate([load.first for load in own])[earliest]
     return result
-
-
-def total_bytes(loads: list[BlockLoads]) -> int:
-    """Bytes over all block loads."""
-    return int(sum(int(np.sum(load.bytes)) for load in loads))

@@ -37,10 +37,11 @@ def summary(report: Report) -> str:
 
 
 def gates(report: Report) -> list[tuple[str, str]]:
-    """(gate, status) in the order in which a submission passes them."""
+    """(gate, status) in the order in which a submission passes them; the judge may add some."""
     if report.state == "unjudged":
         return []
-    return [(name, report.gates.get(name, "not_run")) for name in GATE_NAMES]
+    names = dict.fromkeys((*GATE_NAMES, *report.gates))
+    return [(name, report.gates.get(name, "not_run")) for name in names]
 
 
 def tier(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""A record in words: the form for terminals, screen readers and tests."""
+"""A trace as text: for terminals, screen readers and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand in the clone."""
+"""Paths in the clone that several tests need."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written in one step: a reader finds the old one or the new one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 
-def write_whole(path: Path, data: Mapping[str, Any]) -> None:
+def write_atomically(path: Path, data: Mapping[str, Any]) -> None:
     """Write JSON beside the file and rename it: there is the old one or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".fresh-")

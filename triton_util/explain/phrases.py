@@ -1,4 +1,4 @@
-"""The figures in words: what a line became, and what is worth noticing."""
+"""What the compiler's figures mean, in sentences that the terminal and the page share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from triton_util.hardware import MOST_REGISTERS
 WIDEST = 128  # bits that one instruction can move for one thread
 
 
-def line_words(facts: LineFacts) -> str:
+def describe_line(facts: LineFacts) -> str:
     """`2 loads of 128 bits per thread, 16 × mma m16n8k16 f16`; "" for plain arithmetic."""
-    parts = [_access_words(access, count) for access, count in sorted_accesses(facts)]
+    parts = [_describe_access(access, count) for access, count in sorted_accesses(facts)]
     parts += [f"{count} × {name} on tensor cores" for name, count in facts.tensor_cores.items()]
     parts += [_counted(facts.shared, "access", "to shared memory")] if facts.shared else []
     parts += [_counted(facts.barriers, "barrier")] if facts.barriers else []
@@ -25,7 +25,7 @@ def sorted_accesses(facts: LineFacts) -> list[tuple[Access, int]]:
     return sorted(facts.accesses.items(), key=lambda item: (item[0].kind, -item[0].bits))
 
 
-def _access_words(access: Access, count: int) -> str:
+def _describe_access(access: Access, count: int) -> str:
     kind = {"async copy": "asynchronous copy", "bulk copy": "bulk copy"}.get(
         access.kind, access.kind
     )
@@ -44,13 +44,13 @@ def widest_load(made: Made) -> int:
     return max(loads, default=0)
 
 
-def tensor_core_words(made: Made) -> str:
+def tensor_core_instructions(made: Made) -> str:
     """Which matrix instructions there are, or "none"."""
     names = dict.fromkeys(name.split()[0] for name in made.total.tensor_cores)
     return ", ".join(names) or "none"
 
 
-def occupancy_words(made: Made) -> str:
+def describe_occupancy(made: Made) -> str:
     """How many programs one processor holds, and why not more."""
     found = made.occupancy
     if not found.programs:
@@ -61,14 +61,14 @@ def occupancy_words(made: Made) -> str:
     )
 
 
-def shared_words(made: Made) -> str:
+def describe_shared_memory(made: Made) -> str:
     """Shared memory against the limit of the target."""
     limit = made.target.shared_per_program
     share = "" if not made.shared_bytes else f" ({made.shared_bytes / limit:.0%})"
     return f"{made.shared_bytes:,} of {limit:,} bytes{share}"
 
 
-def spill_words(made: Made) -> str:
+def describe_spills(made: Made) -> str:
     """Spilled bytes per thread, as ptxas counts them."""
     if not (made.spill_store_bytes or made.spill_load_bytes):
         return "none"

@@ -1,0 +1,192 @@
+"""The folder of a class: made once, outside the clone. From then on it is the instructor's.
+
+It holds nbgrader's source, the exchange, the gradebook, the roster and a configuration that
+imports ours. Nothing here writes over what somebody has changed, and nothing but these functions
+writes there at all: a clone can be built, cleaned and deleted without the class noticing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from graders.authoring.course import Built, assignments
+from graders.authoring.rooms import Rooms
+from graders.judge.records import GraderError
+
+CONFIG = "nbgrader_config.py"
+ROSTER = "roster.csv"
+ROSTER_HEAD = "id,first_name,last_name,email,lms_user_id\n"
+LEARNER = Path("learner") / CONFIG
+WRITTEN = Path(".tilewise") / "assignments.json"  # what was written last, by its digest
+COURSE_ID = re.compile(r"[A-Za-z0-9][\w-]{0,63}\Z")
+
+_CONFIG = '''\
+"""nbgrader's configuration of this class. It is yours: no command writes it again.
+
+Run nbgrader and tilewise in this folder. TILEWISE_EXCHANGE and TILEWISE_DB override where the
+exchange and the gradebook are; nbgrader's own options on the command line override everything.
+"""
+
+import os
+from pathlib import Path
+
+from graders.grading.plugins.configure import configure
+
+c = get_config()  # noqa: F821 - nbgrader defines it
+configure(
+    c,
+    root=Path(__file__).resolve().parent,
+    course_id={course_id!r},
+    exchange=os.environ.get("TILEWISE_EXCHANGE", {exchange!r}),
+    database=os.environ.get("TILEWISE_DB"),
+)
+
+# Your own settings stand below this line, for instance:
+# c.ExchangeCollect.check_owner = False  # students have no accounts on this machine
+# c.LateSubmissionPlugin.penalty_method = "zero"
+'''
+
+_LEARNER = '''\
+"""nbgrader's configuration for the learners of {course_id}: where they fetch and submit.
+
+Put it in /etc/jupyter for all of a machine, or in the folder in which a learner works.
+"""
+
+c = get_config()  # noqa: F821 - nbgrader defines it
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.root = {exchange!r}
+c.Execute.timeout = 300  # seconds that a cell may take in `nbgrader validate`
+'''
+
+
+@dataclass(frozen=True)
+class Updated:
+    """Assignments by name: written now, and left alone because somebody has changed them."""
+
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def make(
+    rooms: Rooms, folder: Path, course_id: str | None = None, exchange: Path | None = None
+) -> Updated:
+    """Make a class in `folder`, which is no part of the clone; a GraderError where that cannot be.
+
+    The class is called as its folder, and its exchange stands in it, unless something else is said.
+    """
+    folder = folder.expanduser().resolve()
+    name = course_id or folder.name
+    _check(rooms, folder, name)
+    return lay_out(rooms, folder, name, exchange)
+
+
+def lay_out(
+    rooms: Rooms,
+    folder: Path,
+    course_id: str,
+    exchange: Path | None = None,
+    only: str | None = None,
+) -> Updated:
+    """Write the files of a class, wherever it is; `only` one assignment where a lesson is named."""
+    place = exchange.expanduser().resolve() if exchange is not None else folder / "exchange"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        folder.chmod(0o700)  # solutions, hidden tests and grades stand in it
+    if not place.exists():
+        place.mkdir(parents=True)
+        place.chmod(0o777)  # learners write into it, and nbgrader asks for that
+    (folder / LEARNER).parent.mkdir(exist_ok=True)
+    texts = {
+        folder / LEARNER: _LEARNER.format(course_id=course_id, exchange=str(place)),
+        folder / ROSTER: ROSTER_HEAD,
+    }
+    for path, text in texts.items():
+        if not path.exists():
+            path.write_text(text, encoding="utf-8")
+    updated = update(rooms, folder, only)
+    # last: a folder with a configuration is a whole class
+    config = _CONFIG.format(course_id=course_id, exchange=str(place))
+    (folder / CONFIG).write_text(config, encoding="utf-8")
+    return updated
+
+
+def _check(rooms: Rooms, folder: Path, course_id: str) -> None:
+    """Whatever speaks against a class there."""
+    if not COURSE_ID.match(course_id):
+        raise GraderError(
+            f"{course_id!r} is no course id: letters, digits, - and _; name one with --id"
+        )
+    if (folder / CONFIG).exists():
+        raise GraderError(
+            f"{folder} holds a class already: `tilewise course update` there brings its "
+            "assignments up to date"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise GraderError(f"{folder} is a file: name a folder")
+    if folder.is_relative_to(rooms.root):
+        raise GraderError(
+            f"{folder} lies in the clone, where `make clean` or git may delete it: name a folder "
+            "outside"
+        )
+
+
+def update(rooms: Rooms, folder: Path, only: str | None = None) -> Updated:
+    """Bring the course's assignments in `source` up to date; `only` one lesson's if it is named.
+
+    An assignment that somebody has changed stays as it is, and one of theirs is not looked at.
+    """
+    before = _written(folder)
+    now, written, kept = dict(before), [], []
+    for built in assignments(rooms, folder / "source", only):
+        name = built.path.stem
+        there = _digest(built.path) if built.path.is_file() else None
+        if there is not None and there not in (before.get(name), built.digest):
+            kept.append(name)
+            continue
+        if there != built.digest:
+            _write(built)
+            written.append(name)
+        now[name] = built.digest
+    path = folder / WRITTEN
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
+    return Updated(tuple(written), tuple(kept))
+
+
+def _written(folder: Path) -> dict[str, str]:
+    try:
+        found = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write(built: Built) -> None:
+    built.path.parent.mkdir(parents=True, exist_ok=True)
+    built.path.write_text(built.text, encoding="utf-8")
+
+
+def find(named: Path | None, start: Path | None = None) -> Path:
+    """The class that is named, else the one that holds the working folder."""
+    if named is not None:
+        if not (named / CONFIG).is_file():
+            raise GraderError(
+                f"{named} is no class: it has no {CONFIG}; `tilewise course init {named}` makes one"
+            )
+        return named.resolve()
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / CONFIG).is_file() and (folder / "source").is_dir():
+            return folder
+    raise GraderError(
+        "there is no class in this folder or above it: go to it, name it with --course, or make "
+        "one with `tilewise course init DIR`"
+    )

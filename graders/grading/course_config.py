@@ -1,0 +1,37 @@
+"""The configuration of a class, read as nbgrader reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from graders.authoring.class_folder import CONFIG
+from graders.judge.plain_text import one_line
+from graders.judge.records import GraderError
+
+
+def load_config(course: Path, database: str | None) -> Any:
+    """The configuration of the class in that folder; `database` overrides its gradebook.
+
+    The file is its owner's: whatever is wrong in it is told in one line.
+    """
+    from traitlets.config import PyFileConfigLoader
+
+    path = course / CONFIG
+    if not path.is_file():
+        raise GraderError(
+            f"{course} is no class: it has no {CONFIG}; `tilewise course init` makes one"
+        )
+    try:
+        config = PyFileConfigLoader(str(path)).load_config()
+    except Exception as error:  # the owner may write any Python there
+        what = one_line(str(error))
+        raise GraderError(f"{path} cannot be read: {type(error).__name__}: {what}") from error
+    if database is not None:
+        config.CourseDirectory.db_url = database
+    if "db_url" not in config.CourseDirectory:
+        raise GraderError(
+            f"{path} is not the configuration of a class: it names no gradebook, as "
+            "graders.grading.plugins.configure.configure does"
+        )
+    return config

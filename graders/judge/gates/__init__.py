@@ -1,0 +1,1 @@
+"""The gates, one module each: `run` takes the context of a submission and returns its result."""

@@ -1,0 +1,12 @@
+"""The gate *compile*: every kernel compiles for sm_80 and sm_90, with no GPU needed."""
+
+from __future__ import annotations
+
+from graders.judge.compiling.gate import compile_gate
+from graders.judge.gates.protocol import Context, GateResult
+
+
+def run(context: Context) -> GateResult:
+    """Compile what the launch plan launches."""
+    found = compile_gate(context.submission, context.captured, context.runtime.compiler())
+    return GateResult.of(found.findings, resources=found.resources)

@@ -1,0 +1,49 @@
+"""The gate *gpu*: right on the device too, where there is one and it was asked for."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge import discovery
+from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
+from graders.judge.records import GraderError
+from graders.judge.report import Speed
+from graders.judge.running.gpu import gpu_gate
+from graders.judge.running.gpu_lock import hold_gpu
+from graders.judge.running.traffic import compared
+
+
+def run(context: Context) -> GateResult:
+    """Run all cases and the large ones; time what is right, where speed counts."""
+    exercise, runtime, facts = context.exercise, context.runtime, context.facts
+    if runtime.mode == "interpret":
+        return NOT_RUN
+    if not torch.cuda.is_available():
+        if runtime.mode == "gpu":
+            raise GraderError(
+                "there is no GPU here: grade with --mode interpret, or on a machine with one"
+            )
+        return NOT_RUN
+    cases, large = runtime.cases(exercise), runtime.large_cases(exercise)
+    with hold_gpu(exclusive=False):
+        ran, findings = gpu_gate(context.planned, exercise, cases, large, runtime.workers("cuda"))
+    facts.failed_parts |= ran.failed_parts()
+    facts.public_failed_parts |= ran.failed_parts(public_only=True)
+    if runtime.official and runtime.timed and not findings:
+        facts.speed = _speed(context)
+    return GateResult.of(findings)
+
+
+def _speed(context: Context) -> Speed | None:
+    """How fast a right submission is, where the exercise has bars for that."""
+    exercise, runtime = context.exercise, context.runtime
+    secret = discovery.hidden(exercise.name)
+    return runtime.stopwatch().speed(
+        context.submission,
+        exercise,
+        secret.speed_bars if secret is not None else (),
+        context.facts.resources,
+        lambda: compared(
+            context.planned, exercise, runtime.cases(exercise), runtime.workers("cpu")
+        ),
+    )

@@ -1,0 +1,90 @@
+"""What a gate is: a function from the context of one submission to how it fared there.
+
+`graders.judge.pipeline.GATES` lists the gates, in the order in which a submission passes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graders.judge.capture.gate import Captured
+from graders.judge.records import Exercise
+from graders.judge.report import Finding, GateStatus, KernelResources, Speed
+from graders.judge.running.jobs import PlannedJobs
+from graders.judge.runtime import Runtime
+from graders.judge.submission.loading import Submission
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """How a submission fared at one gate. Findings cost points, remarks do not."""
+
+    status: GateStatus
+    findings: tuple[Finding, ...] = ()
+    remarks: tuple[Finding, ...] = ()
+    resources: tuple[KernelResources, ...] = ()  # what the compiler made of the kernels
+
+    @classmethod
+    def of(
+        cls,
+        findings: Sequence[Finding],
+        remarks: Sequence[Finding] = (),
+        resources: tuple[KernelResources, ...] = (),
+    ) -> GateResult:
+        """Failed where there is a finding, else passed."""
+        status = GateStatus.FAILED if findings else GateStatus.PASSED
+        return cls(status, tuple(findings), tuple(remarks), resources)
+
+
+NOT_RUN = GateResult(GateStatus.NOT_RUN)  # there was nothing to run it on, or to compare with
+
+
+@dataclass
+class Facts:
+    """What is found out for the report, and for later gates, besides findings."""
+
+    resources: tuple[KernelResources, ...] = ()
+    cases_passed: int = 0
+    cases_total: int = 0
+    failed_parts: set[str] = field(default_factory=set)
+    public_failed_parts: set[str] = field(default_factory=set)  # by public cases alone
+    speed: Speed | None = None
+
+
+@dataclass
+class Context:
+    """One submission on its way through the gates, and what they share."""
+
+    submission: Submission
+    exercise: Exercise
+    runtime: Runtime
+    facts: Facts = field(default_factory=Facts)
+
+    @cached_property
+    def captured(self) -> Captured:
+        """What the launcher asks for in every case; the gate *read* is the first to ask."""
+        return self.runtime.capture(self.submission, self.exercise)
+
+    @cached_property
+    def planned(self) -> PlannedJobs:
+        """The jobs for the workers that follow from it."""
+        return PlannedJobs(self.submission.source, self.captured)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate and its place in the pipeline.
+
+    It runs where all gates that `after` names have passed. A `concurrent` one runs in a thread of
+    its own, beside the gate that follows, and leaves the context as it is. `keeps` is the share of
+    the points that a submission keeps when it fails here; what its failed cases cost is counted
+    besides (see `scoring`).
+    """
+
+    name: str
+    run: Callable[[Context], GateResult]
+    after: tuple[str, ...] = ()
+    concurrent: bool = False
+    keeps: float = 0.0

@@ -1,0 +1,138 @@
+"""What a judge keeps between submissions: warm processes, prepared cases, and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Literal
+
+import torch
+
+from graders.judge import discovery
+from graders.judge.capture.gate import Captured, capture
+from graders.judge.cases.prepared import Prepared, distinct, prepare
+from graders.judge.compiling.process import CompileWorker
+from graders.judge.records import Case, Exercise, GraderError
+from graders.judge.running.gpu import gpu_properties
+from graders.judge.sandbox.pool import Workers
+from graders.judge.sandbox.watched import WatchedWorkers
+from graders.judge.submission.loading import Submission
+
+if TYPE_CHECKING:
+    from graders.judge.speed.gate import Stopwatch
+
+Mode = Literal["interpret", "gpu", "all"]
+
+
+class Runtime:
+    """Processes start and cases are prepared when they are first asked for; `close` ends them.
+
+    The settings are those of `Judge`.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "interpret",
+        official: bool = False,
+        allow_unsandboxed: bool = False,
+        timed: bool = True,
+    ) -> None:
+        self.mode = mode
+        self.official = official
+        self.allow_unsandboxed = allow_unsandboxed
+        self.timed = timed
+        self._processes = ExitStack()
+        self._workers: dict[str, Workers] = {}
+        self._compiler: CompileWorker | None = None
+        self._prepared: dict[str, list[Prepared]] = {}
+        self._prepared_large: tuple[str, list[Prepared]] = "", []
+        self._stopwatch: Stopwatch | None = None
+
+    def close(self) -> None:
+        """End the warm processes."""
+        self._processes.close()
+        self._workers.clear()
+        self._compiler = None
+
+    def workers(self, device: Literal["cpu", "cuda"]) -> Workers:
+        """Jailed workers; raises GraderError where an official grade has too weak a sandbox."""
+        if device not in self._workers:
+            kind = Workers if device == "cpu" else WatchedWorkers
+            self._workers[device] = self._processes.enter_context(kind(device=device))
+        workers = self._workers[device]
+        if self.official and workers.tier != "A" and not self.allow_unsandboxed:
+            missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
+            raise GraderError(
+                f"the sandbox here is of tier {workers.tier} and not A ({missing}): mend it, or "
+                "grade with --allow-unsandboxed, which is stamped on the reports"
+            )
+        return workers
+
+    def compiler(self) -> CompileWorker:
+        """The process that compiles kernels, and calls launchers to capture what they launch."""
+        if self._compiler is None:
+            self._compiler = self._processes.enter_context(CompileWorker())
+            self._compiler.ptxas(90)  # asking for anything starts the process
+        return self._compiler
+
+    def stopwatch(self) -> Stopwatch:
+        """What times submissions on the GPU of this machine."""
+        if self._stopwatch is None:
+            from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
+
+            workers = self.workers("cuda")
+            assert isinstance(workers, WatchedWorkers)
+            self._stopwatch = Stopwatch(workers, self.capture_others)
+        return self._stopwatch
+
+    def cases(self, exercise: Exercise) -> list[Prepared]:
+        """The public cases of an exercise and, for an official grade, the hidden ones."""
+        if exercise.name not in self._prepared:
+            prepared = prepare(exercise, exercise.cases, hidden=False)
+            if self.official:
+                secret = discovery.hidden(exercise.name)
+                if secret is None:
+                    raise GraderError(
+                        f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
+                        "or use `tilewise check`"
+                    )
+                first = len(exercise.cases)
+                prepared += prepare(exercise, secret.cases, hidden=True, first=first)
+            self._prepared[exercise.name] = prepared
+        return self._prepared[exercise.name]
+
+    def large_cases(self, exercise: Exercise) -> list[Prepared]:
+        """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
+        if self._prepared_large[0] != exercise.name:
+            first = len(distinct(self.cases(exercise)))
+            large = prepare(exercise, exercise.large, hidden=False, first=first)
+            self._prepared_large = exercise.name, large
+        return self._prepared_large[1]
+
+    def capture(self, submission: Submission, exercise: Exercise) -> Captured:
+        """What the launcher asks for, in every case that may be run."""
+        self.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
+        prepared = distinct(self.cases(exercise))
+        cases = [item.case for item in prepared]
+        gpu = None
+        if self.mode != "interpret" and torch.cuda.is_available():
+            cases += exercise.large
+            gpu = gpu_properties()
+        public = sum(not item.hidden for item in prepared)
+        return capture(submission, exercise, cases, public, self.compiler(), gpu)
+
+    def capture_others(
+        self, submission: Submission, exercise: Exercise, cases: Sequence[Case]
+    ) -> Captured:
+        """What a launcher asks for in other cases, of which none is public, on this GPU."""
+        gpu = gpu_properties() if torch.cuda.is_available() else None
+        return capture(submission, exercise, cases, 0, self.compiler(), gpu)
+
+    def tier_for_report(self) -> str:
+        """The sandbox tier as a report states it; "none" where no sandbox was to be had."""
+        try:
+            tier = self.workers("cpu").tier
+        except GraderError:  # nothing ran, so nothing needed a sandbox
+            return "none"
+        stamped = self.official and tier != "A"
+        return f"{tier} (--allow-unsandboxed)" if stamped else tier

@@ -1,0 +1,117 @@
+"""The gates in a row: which one runs after which, what is added up, what runs beside what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from graders.judge import discovery, pipeline
+from graders.judge.gates.protocol import NOT_RUN, Context, Gate, GateResult
+from graders.judge.pipeline import GATE_NAMES, Judge
+from graders.judge.records import GraderError
+from graders.judge.report import Finding, GateStatus, KernelResources, Report, Verdict
+
+EXERCISE = discovery.exercise("vector_add")
+SOURCE = "def vector_add(x, y):\n    return x\n"
+SLIP = Finding("first", "slip", "A slip", "It slips.")
+HINT = Finding("first", "hint", "A remark", "It could be shorter.")
+PASSED, FAILED, UNRUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
+Run = Callable[[Context], GateResult]
+
+
+def passes(_: Context) -> GateResult:
+    return GateResult.of(())
+
+
+def fails(_: Context) -> GateResult:
+    return GateResult.of((SLIP,))
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Report]]:
+    """A report on one submission by gates of one's own."""
+    with Judge(allow_unsandboxed=True) as judge:
+
+        def judged(*gates: Gate) -> Report:
+            monkeypatch.setattr(pipeline, "GATES", gates)
+            monkeypatch.setattr(pipeline, "GATE_NAMES", tuple(gate.name for gate in gates))
+            return judge.judge_text(SOURCE, EXERCISE)
+
+        yield judged
+
+
+def test_a_gate_names_only_gates_before_it() -> None:
+    for number, gate in enumerate(pipeline.GATES):
+        assert set(gate.after) <= set(GATE_NAMES[:number]), gate.name
+
+
+def test_a_new_gate_is_in_the_report_and_counts(judged: Callable[..., Report]) -> None:
+    report = judged(Gate("first", passes), Gate("style", fails))
+    assert report.gates == {"first": PASSED, "style": FAILED}
+    assert report.to_line()["gates"] == {"first": "passed", "style": "failed"}
+    assert Report.from_json(report.to_json()) == report
+    assert (report.verdict, report.points, report.findings) == (Verdict.FAILED, 0, (SLIP,))
+
+
+@pytest.mark.parametrize(("first", "second"), [(passes, PASSED), (fails, UNRUN)])
+def test_a_gate_runs_after_those_that_it_names(
+    judged: Callable[..., Report], first: Run, second: GateStatus
+) -> None:
+    report = judged(Gate("first", first), Gate("second", passes, after=("first",)))
+    assert report.gates["second"] is second
+
+
+def test_a_gate_that_did_not_run_lets_none_run_after_it(judged: Callable[..., Report]) -> None:
+    report = judged(Gate("first", lambda _: NOT_RUN), Gate("second", fails, after=("first",)))
+    assert report.gates == {"first": UNRUN, "second": UNRUN}
+    assert (report.verdict, report.points) == (Verdict.PASSED, EXERCISE.max_points)
+
+
+def test_what_a_gate_keeps_is_left_of_the_points(judged: Callable[..., Report]) -> None:
+    report = judged(Gate("first", fails, keeps=0.5), Gate("second", fails, keeps=1.0))
+    assert (report.verdict, report.points) == (Verdict.FAILED, EXERCISE.max_points / 2)
+
+
+def test_a_concurrent_gate_runs_beside_the_next_and_ends_before_the_one_behind(
+    judged: Callable[..., Report],
+) -> None:
+    both, order = threading.Barrier(2, timeout=30), []
+    made = (KernelResources("k", 80, 16, 0, 0),)
+
+    def beside(_: Context) -> GateResult:
+        both.wait()
+        order.append("beside")
+        return GateResult.of((SLIP,), (HINT,), made)
+
+    def main(_: Context) -> GateResult:
+        both.wait()
+        return GateResult.of((), (HINT,))
+
+    def last(context: Context) -> GateResult:
+        order.append("last")
+        assert context.facts.resources == made
+        return GateResult.of(())
+
+    report = judged(Gate("beside", beside, concurrent=True), Gate("main", main), Gate("end", last))
+    assert order == ["beside", "last"]
+    assert report.gates == {"beside": FAILED, "main": PASSED, "end": PASSED}
+    assert (report.findings, report.remarks, report.resources) == ((SLIP,), (HINT, HINT), made)
+
+
+def test_a_gate_may_wait_for_a_concurrent_one(judged: Callable[..., Report]) -> None:
+    report = judged(Gate("first", fails, concurrent=True), Gate("next", passes, after=("first",)))
+    assert report.gates == {"first": FAILED, "next": UNRUN}
+
+
+@pytest.mark.parametrize("concurrent", [False, True])
+def test_a_fault_of_ours_in_a_gate_costs_nothing(
+    judged: Callable[..., Report], concurrent: bool
+) -> None:
+    def broken(_: Context) -> GateResult:
+        raise GraderError("the disk is full")
+
+    report = judged(Gate("first", fails), Gate("broken", broken, concurrent=concurrent))
+    assert (report.verdict, report.points) == (Verdict.UNGRADED, None)
+    assert [finding.code for finding in report.findings] == ["could-not-grade"]
