@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import ANY_DTYPE, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, rounding, shared
+from graders.misconceptions import elementwise, placement, remarks, rounding, shared
 from graders.misconceptions.expected import computes
 
 COPY = Exercise(
@@ -49,13 +49,17 @@ COPY = Exercise(
             expected_wrong=computes(lambda x: None if x.dtype == torch.bool else x + 1),
         ),
         elementwise.load_ignores_pid(lambda x: x),
+        placement.starts_before_tensor(),
+        placement.address_stretched(),
         shared.missing_mask("a vector"),
-        shared.offset_ignores_pid(),
+        placement.mask_too_narrow(),
+        *placement.misplaced_programs(),
         shared.programs_race("The offsets of the store are not those of the program's own block."),
         shared.grid_too_small(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     forbids=frozenset({"copies"}),
+    remarks=remarks.WASTE,
 )
 
 EXERCISES = (COPY,)

@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import FLOATS, HALVES, cases, one
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, rounding, shared, strides
+from graders.misconceptions import elementwise, placement, rounding, shared, strides
 from graders.misconceptions.expected import computes
 
 AXES = "rows columns"
@@ -79,16 +79,20 @@ RELU2D = Exercise(
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
             expected_wrong=computes(lambda x: (x > 0).double()),
         ),
+        elementwise.infinity_times_zero(),
         elementwise.another_activation("max(x, 0)", lambda x: x),
         elementwise.block_reduced(),
         elementwise.load_ignores_pid(torch.relu),
         elementwise.through_integers(),
         rounding.lossy_dtype(),
         strides.row_stride_is_height(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
         shared.missing_mask("a matrix"),
+        placement.mask_too_narrow(),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
-        shared.offset_ignores_pid(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 4, "edges": 3, "types": 3},
     magnitude=lambda x: x.abs(),

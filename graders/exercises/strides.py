@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
-from graders.misconceptions import detectors, rounding, shared, strides
+from graders.misconceptions import detectors, placement, rounding, shared, strides
 from graders.misconceptions.detectors import has_fault
 from graders.misconceptions.expected import computes, computes_with_block
 
@@ -77,10 +77,13 @@ STRIDED_COPY = Exercise(
         shared.contiguous_assumed(lambda x: x),
         strides.flat_mask(),
         rounding.lossy_copy(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
         shared.missing_mask("a view", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
-        shared.offset_ignores_pid(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbids=frozenset({"copies"}),
@@ -188,10 +191,13 @@ TRANSPOSE = Exercise(
         shared.contiguous_assumed(lambda x: x.t()),
         strides.flat_mask(),
         rounding.lossy_copy(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
         shared.missing_mask("a matrix", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
-        shared.offset_ignores_pid(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "views": 3, "types": 2},
     forbids=frozenset({"copies"}),

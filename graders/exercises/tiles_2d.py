@@ -17,8 +17,13 @@ from graders.judge.records import (
     Tolerance,
     View,
 )
-from graders.misconceptions import detectors, elementwise, rounding, shared, strides
-from graders.misconceptions.expected import computes, computes_with_block
+from graders.misconceptions import detectors, elementwise, placement, rounding, shared, strides
+from graders.misconceptions.expected import (
+    computes,
+    computes_from_memory,
+    computes_with_block,
+    read_as,
+)
 from graders.misconceptions.greyscale import GREY_MISTAKES
 
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
@@ -91,11 +96,14 @@ RGB2GREY = Exercise(
         shared.contiguous_assumed(grey),
         rounding.lossy_dtype(grey),
         rounding.computes_in_half(lambda img: grey(img.abs())),
+        strides.flat_mask("height", "width"),
+        placement.starts_before_tensor(),
         shared.missing_mask("a picture", "height and width"),
+        placement.mask_too_narrow("height and width"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
         shared.tiles_missing("height", "width"),
-        shared.offset_ignores_pid(),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
@@ -126,6 +134,22 @@ def _bias_left_for_rows(evidence: Evidence) -> bool:
     x, bias = evidence.args
     too_few = x.shape[0] > bias.numel() > 1
     return too_few and detectors.has_fault(evidence, detectors.READS_OUTSIDE)
+
+
+def _bias_side_by_side(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
+    if bias.is_contiguous():
+        return None
+    read = read_as(bias, tuple(bias.shape), (1,))
+    return None if read is None else bias_relu(x.double(), read.double())
+
+
+def _bias_left(evidence: Evidence) -> bool:
+    """Whether the load that left its tensor is that of the bias; the engine says its shape."""
+    x, bias = evidence.args
+    left = (f for f in evidence.faults if f.code == "out-of-bounds-load")
+    return x.shape != bias.shape and any(
+        f"shape {tuple(bias.shape)}" in fault.message for fault in left
+    )
 
 
 def _first_biases(block: int, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -241,6 +265,7 @@ BIAS_RELU = Exercise(
         ),
         Misconception(
             code="bias-by-row",
+            places=True,
             title="The bias is added along the wrong axis",
             message=(
                 "Every row got a number of its own. The bias has one entry for each *column*, "
@@ -260,6 +285,28 @@ BIAS_RELU = Exercise(
             next_step="Load the bias with the same `cols` that address the columns of x.",
             expected_wrong=computes_with_block(_first_biases),
         ),
+        Misconception(
+            code="bias-stride-ignored",
+            places=True,
+            title="The stride of the bias is ignored",
+            message=(
+                "The bias is a view here whose elements do not lie side by side, and the kernel "
+                "reads it as if they did: every bias but the first comes from a gap."
+            ),
+            next_step="Pass `bias.stride(0)` and load from `bias_ptr + cols * stride_bias`.",
+            expected_wrong=computes_from_memory(_bias_side_by_side),
+        ),
+        Misconception(
+            code="bias-mask-missing",
+            places=True,
+            title="The load of the bias leaves the bias",
+            message=(
+                "The lanes behind the last column read past the end of the bias: its load has no "
+                "mask, or one that is not about the columns."
+            ),
+            next_step="`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols)`.",
+            detector=_bias_left,
+        ),
         elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
         strides.stored_transposed(bias_relu),
         strides.divided_by_wrong_size(combine=_read_elsewhere),
@@ -267,16 +314,19 @@ BIAS_RELU = Exercise(
         strides.column_stride_ignored(bias_relu),
         strides.output_strides_of_input(bias_relu),
         strides.allocated_like_view(bias_relu),
-        strides.row_stride_is_height("m", "n"),
+        strides.row_stride_is_height(),
         elementwise.through_integers(),
         shared.contiguous_assumed(bias_relu),
-        strides.flat_mask("m", "n"),
+        strides.flat_mask(),
         rounding.lossy_dtype(bias_relu),
-        shared.missing_mask("a matrix", "m and n"),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        shared.missing_mask("a matrix", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
-        shared.tiles_missing(),
-        shared.offset_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        *placement.misplaced_programs(),
     ),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, two
 from graders.judge.records import Choice, Exercise, Misconception, Question
-from graders.misconceptions import elementwise, rounding, shared
+from graders.misconceptions import elementwise, placement, remarks, rounding, shared
 from graders.misconceptions.expected import computes
 
 MISCONCEPTIONS = (
@@ -43,8 +43,11 @@ MISCONCEPTIONS = (
     elementwise.load_ignores_pid(lambda x, y: x + y),
     elementwise.through_integers(),
     rounding.lossy_dtype(),
+    placement.starts_before_tensor(),
+    placement.address_stretched(),
     shared.missing_mask("a vector"),
-    shared.offset_ignores_pid(),
+    placement.mask_too_narrow(),
+    *placement.misplaced_programs(),
     shared.programs_race("The offsets of the store are not those of the program's own block."),
     shared.grid_too_small(),
 )
@@ -86,6 +89,7 @@ EXERCISES = (
         misconceptions=MISCONCEPTIONS,
         parts={"core": 4, "edges": 3, "types": 3},
         magnitude=lambda x, y: x.abs() + y.abs(),
+        remarks=remarks.WASTE,
     ),
 )
 

@@ -14,6 +14,7 @@ from typing import Self
 import torch
 
 from graders.judge.cases.prepared import Prepared
+from graders.judge.diagnosis.by_text import told_once
 from graders.judge.gates import compile as compiling
 from graders.judge.gates import gpu, interpret, read, traffic
 from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
@@ -221,6 +222,7 @@ class Judge:
             progress.collect(running)
             progress.add(gate.name, result)
         progress.collect(running)
+        progress.findings = told_once(progress.findings, submission.source)
 
     def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
         """Bytes that a right submission moves, and the model solution, on the same case."""

@@ -97,9 +97,24 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class Aim:
+    """Where the stores of a launch to the result pointed, masks aside.
+
+    `lanes` of one program in one store; `reached` elements of the result (None: not counted);
+    `firsts`: where program (0, 0, 0) starts, and its neighbours along the axes of the grid.
+    """
+
+    elements: int
+    lanes: int
+    reached: int | None
+    firsts: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
+    `aim` is known of the last launch, where elements were never stored or bytes are counted;
     `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` whether a
     tl.dot rounded float32 to TF32.
     """
@@ -109,6 +124,7 @@ class LaunchFacts:
     meta: Mapping[str, Any]
     configs: int = 1
     tf32: bool = False
+    aim: Aim | None = None
 
 
 @dataclass(frozen=True)
@@ -163,6 +179,8 @@ class Misconception:
     expected_wrong: tuple[ExpectedWrong, ...] = ()
     faults: frozenset[str] = frozenset()
     detector: Callable[[Evidence], bool] | None = None
+    places: bool = False  # it is about which elements are touched: of several such one is the cause
+    rules_out: frozenset[str] = frozenset()  # codes that are not the cause where this one shows
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
     result: int | None = None  # of several results, the one that shows it; None: any of them
 

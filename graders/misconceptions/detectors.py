@@ -12,11 +12,12 @@ special before the general.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 import torch
 
-from graders.judge.records import Evidence, LaunchFacts
+from graders.judge.records import Aim, Evidence, LaunchFacts
 
 Detector = Callable[[Evidence], bool]
 
@@ -80,6 +81,76 @@ def either(*detectors: Detector) -> Detector:
     return lambda evidence: any(detector(evidence) for detector in detectors)
 
 
+def aim(evidence: Evidence) -> Aim | None:
+    """Return where the stores to the output pointed, masks aside; None where nobody knows."""
+    found = evidence.launches[-1].aim if evidence.launches else None
+    return found if found is not None and found.elements == evidence.expected.numel() > 0 else None
+
+
+def came_to_all(evidence: Evidence) -> bool:
+    """Tell whether programs came to every element of the output, so that a mask left some out."""
+    found = aim(evidence)
+    return found is not None and found.reached == found.elements
+
+
+def apart(evidence: Evidence) -> tuple[int, int] | None:
+    """Return how far from each other two neighbouring programs start, and the lanes of a block.
+
+    None where nobody knows, where the grid has several axes, or too few lanes for the output:
+    then the distance is not what is wrong.
+    """
+    found, grid = aim(evidence), evidence.launches[-1].grid if evidence.launches else ()
+    axes = [axis for axis, size in enumerate(grid) if size > 1]
+    if found is None or len(axes) != 1 or math.prod(grid) * found.lanes < found.elements:
+        return None
+    start, following = found.firsts[0], found.firsts[axes[0] + 1]
+    if start != 0 or following is None:
+        return None
+    return following - start, found.lanes
+
+
+def stores_single_elements(evidence: Evidence) -> bool:
+    """Tell whether each program stored one element, although there is a block size."""
+    found = aim(evidence)
+    if found is None or found.lanes != 1 or found.reached is None or not has_holes(evidence):
+        return False
+    launch = evidence.launches[-1]
+    return found.reached <= math.prod(launch.grid) and any(n > 1 for n in _block_sizes(launch))
+
+
+def starts_late(evidence: Evidence) -> bool:
+    """Tell whether the first program starts behind the first element, which nobody stores."""
+    found = aim(evidence)
+    if found is None or not found.firsts[0] or found.firsts[0] < 0 or not has_holes(evidence):
+        return False
+    assert evidence.never_stored is not None
+    before = evidence.never_stored.flatten()[: found.firsts[0]]
+    return bool(before.all())
+
+
+def strays_though_masked(evidence: Evidence) -> bool:
+    """Tell whether program 0 has no more active lanes than there are elements, and some of them
+    still point outside, so that the addresses are wrong and not the mask.
+
+    Of a vector: with two axes as few lanes can be active at the wrong places.
+    """
+    if evidence.expected.dim() != 1:
+        return False
+    for fault in evidence.faults:
+        seen = re.search(r"touches (\d+) of (\d+) active lanes outside", fault.message)
+        if seen and "in program (0, 0, 0)" in fault.message:
+            outside, active = int(seen[1]), int(seen[2])
+            if outside < active <= evidence.expected.numel():
+                return True
+    return False
+
+
+def starts_before_tensor(evidence: Evidence) -> bool:
+    """Tell whether lanes lay before the first element of a tensor."""
+    faults = (fault for fault in evidence.faults if fault.code in OUT_OF_BOUNDS)
+    return any(re.search(r"offsets? -\d", fault.message) for fault in faults)
+
+
 def stored_prefix(evidence: Evidence) -> int | None:
     """Return how many elements were stored if they are the first ones of the output.
 
@@ -118,7 +189,11 @@ def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
 def ran_out_of_programs(evidence: Evidence) -> bool:
     """Tell whether the end of the output is missing because no program was there for it."""
     stored, count = stored_prefix(evidence), programs(evidence)
-    if stored is None or (stuck_on_first_block(evidence) and count > 2):
+    if stored is None or (stuck_on_first_block(evidence) and count > 2) or came_to_all(evidence):
+        return False
+    if stores_single_elements(evidence):
+        return False
+    if apart(evidence) is not None:  # lanes enough, along one axis: they are at wrong places
         return False
     one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
     return (stored > 0 and not one_short) or count == 0
@@ -188,6 +263,8 @@ def _block_sizes(launch: LaunchFacts) -> list[int]:
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
     corner = stored_corner(evidence)
+    if came_to_all(evidence):
+        return False
     if corner is not None:
         # With few tiles, or along one edge, this looks the same as being stuck on the first.
         few = tiles_beyond(evidence, corner) <= 4 and not enough_programs(evidence)

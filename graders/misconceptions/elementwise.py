@@ -12,6 +12,7 @@ import torch
 from torch.nn import functional
 
 from graders.judge.cases.compare import widened
+from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
@@ -22,6 +23,7 @@ from graders.misconceptions.expected import (
 )
 
 TELLING_BLOCKS = BLOCK_SIZES[2:]  # what blocks of 1 or 2 elements would show, chance shows too
+LEAST_NEGATIVE, LEAST_SLOPE = 1e-3, 1e-4  # below them a slope is rounding
 FEWEST = 32  # so many elements hold one and the same value by no chance
 
 OTHER_ACTIVATIONS: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
@@ -153,6 +155,29 @@ def _constant(flat: torch.Tensor, block: int) -> bool:
     return bool(same.all()) and not bool(flat.isnan().all())
 
 
+def infinity_times_zero() -> Misconception:
+    """Return the misconception of a selection by multiplication, as in x * (x > 0)."""
+
+    def detector(evidence: Evidence) -> bool:
+        (x,), actual = evidence.args, evidence.actual
+        if actual is None or not x.is_floating_point():
+            return False
+        strange = actual.isnan() & ~x.isnan()
+        return bool(strange.any()) and torch.equal(strange, x == -math.inf)
+
+    return Misconception(
+        code="infinity-times-zero",
+        title="Minus infinity becomes NaN",
+        message=(
+            "Every finite number is right. But the kernel calculates where it should choose, and "
+            "with -inf that gives NaN: `x * (x > 0)` is -inf * 0, and `(x + tl.abs(x)) / 2` is "
+            "-inf + inf."
+        ),
+        next_step="Choose: `tl.where(x > 0, x, 0.0)`, or `tl.maximum(x, 0.0)`.",
+        detector=detector,
+    )
+
+
 def another_activation(wanted: str, before: Result) -> Misconception:
     """Return the misconception of another activation than the one that is asked for.
 
@@ -162,6 +187,17 @@ def another_activation(wanted: str, before: Result) -> Misconception:
     def otherwise_activated(*args: Any) -> list[torch.Tensor]:
         argument = before(*args)
         return [] if argument is None else [other(argument) for other in OTHER_ACTIVATIONS]
+
+    def leaky(evidence: Evidence) -> bool:
+        argument, actual = before(*widened(evidence.args)), evidence.actual
+        if argument is None or actual is None:
+            return False
+        negative = (argument < -LEAST_NEGATIVE) & argument.isfinite()
+        if int(negative.sum()) < FEWEST:
+            return False
+        slope = float((actual.double()[negative] / argument[negative]).median())
+        wrong = torch.where(argument > 0, argument, slope * argument)
+        return abs(slope) > LEAST_SLOPE and looks_like(evidence, wrong)
 
     return Misconception(
         code="another-activation",
@@ -174,4 +210,5 @@ def another_activation(wanted: str, before: Result) -> Misconception:
         ),
         next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
         expected_wrong=computes(otherwise_activated),
+        detector=leaky,
     )

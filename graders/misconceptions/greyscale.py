@@ -7,7 +7,6 @@ import torch
 from graders.exercises.references.tiles_2d import WEIGHTS, grey
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions import detectors
 from graders.misconceptions.expected import computes, computes_from_memory, each, read_as
 
 
@@ -43,6 +42,15 @@ def _channels_side_by_side(img: torch.Tensor) -> list[torch.Tensor]:
         if len(planes) == 3:
             found.append(grey(torch.stack(planes)))
     return found
+
+
+def _planes_side_by_side(img: torch.Tensor) -> torch.Tensor | None:
+    """A channel is looked for height times width elements behind the one before."""
+    step, distance = img.stride(0), img.shape[1] * img.shape[2]
+    if step == distance:
+        return None
+    planes = each(_plane(img, k * distance, [*img.stride()[1:]]) for k in range(3))
+    return grey(torch.stack(planes)) if len(planes) == 3 else None
 
 
 def _plane(img: torch.Tensor, place: int, strides: list[int]) -> torch.Tensor | None:
@@ -98,6 +106,7 @@ GREY_MISTAKES = (
     ),
     Misconception(
         code="interleaved-assumed",
+        places=True,
         title="The channels are taken to be interleaved",
         message=(
             "The kernel looks for red, green and blue of a pixel side by side, as in a file "
@@ -105,7 +114,6 @@ GREY_MISTAKES = (
         ),
         next_step="Use the three strides of the tensor: channel, row, column.",
         expected_wrong=computes(_interleaved),
-        detector=detectors.strays_in_view,
     ),
     Misconception(
         code="rounded-too-early",
@@ -146,7 +154,22 @@ GREY_MISTAKES = (
         ),
     ),
     Misconception(
+        code="plane-distance-assumed",
+        places=True,
+        title="The distance of the channels is taken to be height times width",
+        message=(
+            "Green is looked for `height * width` elements behind red. That is where it lies in a "
+            "contiguous picture only; in a view the planes lie further apart."
+        ),
+        next_step=(
+            "Pass `img.stride(0)`: green lies `stride_channel` further than red, blue "
+            "`2 * stride_channel`."
+        ),
+        expected_wrong=computes_from_memory(_planes_side_by_side),
+    ),
+    Misconception(
         code="channel-stride-ignored",
+        places=True,
         title="Green and blue are looked for beside red",
         message=(
             "The kernel finds a channel one element behind the one before. They lie "
@@ -155,6 +178,5 @@ GREY_MISTAKES = (
         ),
         next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
         expected_wrong=computes_from_memory(_channels_side_by_side),
-        detector=detectors.strays_in_view,
     ),
 )

@@ -44,12 +44,13 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
         )
     return Misconception(
         code="missing-mask",
+        places=True,
         title="Some lanes of the last block lie outside the tensor",
         message=(
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
             "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is too wide does the same: `<=` for `<`, the bound of the other axis, a mask "
+            "that is too wide does the same: `<=` or `>` for `<`, the bound of the other axis, one "
             "of the columns alone, or the number of the lane in place of its offset."
         ),
         next_step=(
@@ -65,6 +66,7 @@ def offset_ignores_pid() -> Misconception:
     """Return the misconception that leaves all programs on the first block."""
     return Misconception(
         code="offset-ignores-pid",
+        places=True,
         title="Only the first block was computed",
         message=(
             "The launch had programs enough for all elements, but hardly more than one block "
@@ -85,6 +87,7 @@ def grid_too_small(size: str = "n_elements") -> Misconception:
     """Return the misconception of a grid that leaves the tail of a flat output out."""
     return Misconception(
         code="grid-too-small",
+        places=True,
         title="There was no program for the last elements",
         message=(
             "The end of the output was never stored: the programs of the grid do not reach it. "
@@ -105,6 +108,7 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
     """Return the misconception of a 2D grid that leaves the last rows or columns out."""
     return Misconception(
         code="grid-too-small",
+        places=True,
         title="There was no program for the last rows or columns",
         message=(
             "Whole rows or columns at the end of the output were never stored: no program gets "
@@ -126,6 +130,7 @@ def axis_ignores_pid() -> Misconception:
     """Return the misconception of a 2D grid of which one axis enters no offset."""
     return Misconception(
         code="axis-ignores-pid",
+        places=True,
         title="One axis stays on its first block",
         message=(
             "The grid has programs enough along both axes, but along one of them all programs "
@@ -150,6 +155,7 @@ def last_element_missed() -> Misconception:
 
     return Misconception(
         code="last-element-missed",
+        places=True,
         title="The last element is missing",
         message=(
             "All but the very last element is there. The mask stops one too early: with "
@@ -165,6 +171,7 @@ def offset_in_32_bits() -> Misconception:
     """Return the misconception of offsets that overflow 32 bits."""
     return Misconception(
         code="offset-in-32-bits",
+        places=True,
         title="An offset does not fit into 32 bits",
         message=(
             "`tl.program_id` and `tl.arange` are 32-bit integers, and so is their product with "
@@ -188,6 +195,7 @@ def contiguous_assumed(reference: Result, width: str = "the width") -> Misconcep
 
     return Misconception(
         code="contiguous-assumed",
+        places=True,
         title="The kernel takes a view to be contiguous",
         message=(
             f"It finds the next row by stepping over {width} (or the next column by stepping "
@@ -209,6 +217,7 @@ def programs_race(what: str, detector: Detector | None = None) -> Misconception:
     """Return the misconception of several programs that store to the same elements."""
     return Misconception(
         code="programs-race",
+        places=True,
         title="Several programs write to the same elements",
         message=(
             f"{what} Programs run at the same time and in any order, so whichever stores last "

@@ -54,6 +54,7 @@ def strides_swapped(reference: Result) -> Misconception:
 
     return Misconception(
         code="strides-swapped",
+        places=True,
         title="The strides of rows and columns are exchanged",
         message=(
             "The kernel moves to the next *row* by the stride of the columns, and the other "
@@ -61,8 +62,9 @@ def strides_swapped(reference: Result) -> Misconception:
             "wrong places, or left."
         ),
         next_step=(
-            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. "
-            "Check the order of the arguments at the launch too."
+            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. Check the "
+            "order of the arguments at the launch too, and that `//` gives the row and `%` the "
+            "column."
         ),
         expected_wrong=computes_from_memory(misread),
         detector=detector,
@@ -107,6 +109,7 @@ def divided_by_wrong_size(
     length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
     return Misconception(
         code="divided-by-wrong-size",
+        places=True,
         title="Row and column come from a division by the wrong size",
         message=(
             "The number of an output element was divided by the height of a matrix where the "
@@ -143,6 +146,7 @@ def column_stride_ignored(reference: Result) -> Misconception:
 
     return Misconception(
         code="column-stride-ignored",
+        places=True,
         title="The columns are taken to be neighbours",
         message=(
             "The rows are found by their stride, but within a row the kernel steps by 1. In a "
@@ -200,6 +204,7 @@ def output_strides_of_input(reference: Result) -> Misconception:
 
     return Misconception(
         code="output-strides-of-input",
+        places=True,
         title="The output is written with the strides of the input",
         message=(
             "Reading is right, but the store uses the strides of x. The output is a new, "
@@ -262,6 +267,7 @@ def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misco
 
     return Misconception(
         code="row-stride-is-height",
+        places=True,
         title="The rows are taken to be as long as a column",
         message=(
             f"The next row is looked for `{height}` elements further on, but a row holds "
@@ -283,6 +289,7 @@ def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
 
     return Misconception(
         code="flat-mask",
+        places=True,
         title="Lanes beyond the last column slip into the next row",
         message=(
             "The mask compares the offset in the output with the number of all elements. A lane "

@@ -80,6 +80,8 @@ class Memory:
         plan = make_plan(pointer.sum_terms(), factors, shape)
         self.check("tl.store", pointer, factors, plan)
         self.look_for_poison(value, factors)
+        if self.batch.aims is not None:
+            self.batch.aims.add(region, pointer, self.batch)
         raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
         parts = [(piece, raw[piece.where]) for piece in plan.pieces]
         for watcher in self.watchers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +22,7 @@ from triton_util.interpreter.control.rewriting import rewrite
 from triton_util.interpreter.executor import Execution, bind, normalised_grid
 from triton_util.interpreter.faults import EngineUnavailable, Fault, KernelFault
 from triton_util.interpreter.launch import Launching
+from triton_util.interpreter.messages import mapping
 from triton_util.interpreter.messages.reports import Reporter
 from triton_util.interpreter.messages.translation import fault_from
 from triton_util.interpreter.operations.builder import GridBuilder
@@ -31,6 +32,7 @@ from triton_util.interpreter.operations.language import patched_tensor
 from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
 from triton_util.interpreter.options import EngineOptions
 from triton_util.interpreter.state import SourceLines
+from triton_util.interpreter.watchers.aims import Aims
 from triton_util.interpreter.watchers.shadow import Shadow
 from triton_util.interpreter.watchers.traffic import Traffic, TrafficWatcher
 
@@ -73,8 +75,9 @@ class Run:
         self._storages: list[torch.UntypedStorage] = []  # kept, so that no address is used twice
         self.watchers: list[Any] = []
         self.shadow = Shadow(self) if options.track else None
+        self.aims = Aims()
         if self.shadow is not None:
-            self.watchers.append(self.shadow)
+            self.watchers += [self.shadow, self.aims]
         self.counter = TrafficWatcher() if options.traffic else None
         if self.counter is not None:
             self.watchers.append(self.counter)
@@ -124,6 +127,7 @@ class Run:
     def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> None:
         """Run one launch of a kernel; raises KernelFault."""
         kernel = interpreted.fn
+        bound: dict[str, Any] = {}
         try:
             bound, options = self._bind(interpreted, positional, named)
             sizes = normalised_grid(grid, {k: _plain(v) for k, v in bound.items()})
@@ -131,7 +135,9 @@ class Run:
         except KernelFault:
             raise
         except Exception as error:
-            raise KernelFault(fault_from(error, self._place(kernel, error))) from error
+            fault = fault_from(error, self._place(kernel, error))
+            told = "" if bound else mapping.by_place(interpreted.arg_names, positional, named)
+            raise KernelFault(_followed(fault, told)) from error
         for hook in interpreted.pre_run_hooks:
             hook(**{name: _plain(value) for name, value in bound.items()})
         constants = {k: v.value for k, v in bound.items() if isinstance(v, arguments.Constant)}
@@ -159,7 +165,10 @@ class Run:
         """Run the programs; whatever breaks on the way becomes a KernelFault that says whose."""
         try:
             return execution.launch(sizes, hosted)
-        except (KernelFault, MemoryError):
+        except KernelFault as known:
+            told = mapping.astray({name: _plain(value) for name, value in hosted.items()})
+            raise KernelFault(_followed(known.fault, told)) from known.__cause__
+        except MemoryError:
             raise
         except Exception as error:
             raise KernelFault(fault_from(error, self._place(kernel, error))) from error
@@ -191,6 +200,13 @@ class Run:
             else arguments.typed(value, annotations.get(name, inspect.Parameter.empty))
             for name, value in bound.items()
         }, options
+
+
+def _followed(fault: Fault, sentence: str) -> Fault:
+    """An error of the kernel's with one more sentence; other faults speak for themselves."""
+    if fault.code != "kernel-error" or not sentence:
+        return fault
+    return replace(fault, message=f"{fault.message} {sentence}")
 
 
 def _storage(value: Any) -> torch.UntypedStorage | None:
@@ -302,8 +318,6 @@ def _swap(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> Non
 
 
 def _engine_options(options: Any) -> Any:
-    from dataclasses import replace
-
     return replace(options, sanitize_overflow=False, debug=True)
 
 

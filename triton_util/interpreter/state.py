@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from triton_util.interpreter.options import EngineOptions
     from triton_util.interpreter.regions import Region
 
+# The judge performs launches for a learner, and stands between the engine and the line of each.
+_NOT_THE_LEARNERS = ("triton", "triton_util", "torch", "contextlib", "graders")
+
 
 class Divergence(Exception):  # noqa: N818
     """Programs of one batch disagree where Python needs one answer; `values` is per program."""
@@ -53,6 +56,7 @@ class Batch:
         self.poisoned = False
         self.lanes_seen = 1
         self.lane_limit = 1 << 62
+        self.aims: Any = None  # who wants to know where stores were aimed at
 
     def start(self, linear: Array, undoable: bool) -> None:
         """Begin a batch of the programs with these launch numbers."""
@@ -143,7 +147,7 @@ class SourceLines:
         frame = sys._getframe(1)
         while frame is not None:
             package = str(frame.f_globals.get("__name__", "")).split(".")[0]
-            if package not in ("triton", "triton_util", "torch", "contextlib"):
+            if package not in _NOT_THE_LEARNERS:
                 return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
             frame = frame.f_back  # type: ignore[assignment]
         return "", 0, ""

@@ -47,6 +47,13 @@ CAPTURE_SECONDS = 12.0  # of the processor: the launcher is told after 10, see `
 REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
+# What other libraries have, and what torch calls it.
+MEANT = {
+    "strides": "Write x.stride(0), x.stride(1).",
+    "length": "Write x.numel().",
+    "count": "Write x.numel().",
+    "len": "Write x.numel().",
+}
 MOST_FINDINGS = 20  # a forged plan could give one for each line
 # Options of a launch that bring other code to a GPU than the kernel's, or other programs.
 CODE_OPTIONS = frozenset(
@@ -219,7 +226,7 @@ def _findings(
 def _of_exception(raised: Raised) -> Iterator[Finding]:
     missing = _NO_ATTRIBUTE.search(raised.text)
     if raised.kind == "AttributeError" and missing:
-        guess = did_you_mean(missing[1], dir(torch.Tensor))
+        guess = MEANT.get(missing[1]) or did_you_mean(missing[1], dir(torch.Tensor))
         yield capture_finding("no-such-method", missing[1], raised.line, guess)
     elif "Cannot call @triton.jit" in raised.text:
         yield capture_finding("kernel-without-grid", "", raised.line)

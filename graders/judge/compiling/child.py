@@ -30,6 +30,7 @@ from graders.judge.plan.steps import TensorRef
 from triton_util.explain.launches import MODULE, TARGETS, def_line
 from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx
+from triton_util.interpreter.messages.mapping import astray
 from triton_util.interpreter.messages.translation import translate
 
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
@@ -226,6 +227,7 @@ def describe_error(
         "text": text[:4000],
         "whole": str(error)[:4000],
         "said": _translated(error),
+        "astray": astray(launch.bound) if launch else "",
         "public": launch is not None and launch.meaning in _public,
     }
 

@@ -44,8 +44,9 @@ ROWS = (
     ),
     Row(
         r"`_semantic` argument must be provided outside",
-        "A pointer or block cannot be indexed like a Python list.",
-        "Read with tl.load(x_ptr + offsets); [:, None] only adds a dimension.",
+        "A pointer cannot be indexed with [ ], nor can a block be with numbers.",
+        "Read with tl.load(x_ptr + offsets, mask=mask), write with tl.store(output_ptr + offsets, "
+        "value, mask=mask). [:, None] on a block only adds an axis.",
     ),
     Row(
         r"numel \((?P<first>\d+)\) exceeds triton maximum tensor numel \((?P<second>\d+)\)",
@@ -96,11 +97,6 @@ ROWS = (
         "The kernel calls a function that is not @triton.jit.",
         "Put @triton.jit above it if it is part of the kernel.",
     ),
-    Row(
-        r"missing \d+ required (positional|keyword-only) argument",
-        "A function is called with too few arguments.",
-        "Compare the call with the function's parameters.",
-    ),
 )
 # Where nothing more precise is known.
 LATE_ROWS = (
@@ -141,9 +137,11 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
         if error.get("stage") == "module":
             found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
     where = f"In {kernel}: " if kernel else ""
+    astray = plain_text(error.get("astray"), 600)
     original = "\n".join(part for part in (whole or text, plain_text(stderr, 1000)) if part)
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
-    return Finding(GATE, "compile-error", title, where + found[0], plain_line(line), None, found[1],
+    message = f"{where}{found[0]} {astray}".strip()
+    return Finding(GATE, "compile-error", title, message, plain_line(line), None, found[1],
                    original=original)  # fmt: skip
 
 

@@ -12,10 +12,12 @@ import torch
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic
+from graders.judge.diagnosis.aimed import aimed
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
+from graders.judge.diagnosis.raised import raised_text
 from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
@@ -25,6 +27,7 @@ MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
+SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
@@ -70,7 +73,7 @@ def explain(
     it does not account for are explained by what remains. Among equals the one stands back
     that would have failed in a case that has passed (`passed`: arguments and expectation).
     """
-    named = _candidates(exercise, failures)
+    named = _ruled(_candidates(exercise, failures))
     votes = Counter(m.code for _, found in named for m in found)
     order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
     refuted = _refuted(exercise, votes, passed)
@@ -87,6 +90,7 @@ def explain(
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
     findings: dict[str, Finding] = {}
+    placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
         if code in findings:
             continue
@@ -94,8 +98,20 @@ def explain(
             findings[code] = _generic_finding(exercise, failure, gate)
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
-    told = list(findings.values())
-    return [f for f in told if f.code != VAGUE or f is told[0]][:MAX_FINDINGS]
+    return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
+    """Without what follows from the first finding: the shape of a wrong result, which is a symptom
+    of whatever has a name, and other elements touched or missed than those that were due.
+    """
+    kept: list[Finding] = []
+    for found in told:
+        symptom = found.code in SHAPES
+        again = found.code in placing and any(f.code in placing for f in kept)
+        if not kept or not (symptom or again):
+            kept.append(found)
+    return kept
 
 
 def _telling(
@@ -121,6 +137,17 @@ def _candidates(
         return named
     return [
         (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
+        for failure, found in named
+    ]
+
+
+def _ruled(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """With each misconception that another one rules out replaced by that one."""
+    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
+    return [
+        (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
         for failure, found in named
     ]
 
@@ -215,7 +242,7 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         gate=gate,
         code=code,
         title=text.title,
-        message=f"{text.message}\n\n{_detail(exercise, failure, fault)}".strip(),
+        message=f"{text.message}\n\n{_detail(exercise, failure, fault, text.message)}".strip(),
         line=_line(failure, fault),
         case=_case_name(failure),
         next_step=text.next_step,
@@ -238,7 +265,8 @@ def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingTe
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
-        return "raised", _raised_text(failure)
+        told = failure.error.message if failure.error and not failure.hidden else ""
+        return "raised", raised_text(told)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
@@ -255,22 +283,12 @@ def _error_text(error: Fault, hidden: bool) -> FindingText:
     because a submission could speak through it.
     """
     text = generic.FAULTS[error.code]
-    told = error.code == "kernel-error" and error.cause and not hidden
-    return replace(text, next_step=error.cause) if told else text
-
-
-def _raised_text(failure: Failure) -> FindingText:
-    """An error in the launcher. One is common: a copied line that asks for a GPU."""
-    error = failure.error
-    needs_gpu = error is not None and "CUDA" in error.message and not failure.hidden
-    return FindingText(
-        "The launcher stops with an error",
-        "",
-        "Allocate where the inputs are, wherever that is: torch.empty_like(x), or "
-        "torch.empty(..., device=x.device)."
-        if needs_gpu
-        else "Mend it and check again.",
-    )
+    if error.code != "kernel-error" or hidden:
+        return text
+    if error.cause:
+        return replace(text, message=error.message, next_step=error.cause)
+    known = raised_text(error.message)  # a function of Triton's that the launcher calls
+    return replace(known, title=text.title, message=known.message or error.message)
 
 
 def _wrong_return_text(failure: Failure) -> FindingText:
@@ -314,8 +332,10 @@ def _case_name(failure: Failure) -> str:
     return f"a hidden case ({failure.case.part})" if failure.hidden else failure.case.name
 
 
-def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
-    """What was seen, in numbers. Hidden cases give none: feedback must not leak them."""
+def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str = "") -> str:
+    """What was seen, in numbers, but for what is `told` already. Hidden cases give none: feedback
+    must not leak them.
+    """
     if failure.hidden:
         return f"Seen in a hidden case ({failure.case.part})."
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
@@ -326,10 +346,10 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None) -> str:
     if failure.schedule not in ("grid", "serial"):
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
-        said.append(fault.message)
+        said.append(fault.message if fault.message not in told else "")
     if failure.wrong is not None and bool(failure.wrong.any()):
-        said.append(_first_difference(failure))
-    return " ".join(said)
+        said += [_first_difference(failure), aimed(failure.evidence)]
+    return " ".join(filter(None, said))
 
 
 def _first_difference(failure: Failure) -> str:
@@ -343,7 +363,10 @@ def _first_difference(failure: Failure) -> str:
     if actual is None or (never is not None and bool(never[index])):
         return f"{count}, which no program stored."
     got, want = actual[index].item(), failure.evidence.expected[index].item()
-    return f"{count}: got {_number(got)}, expected {_number(want)}."
+    shown = _number(got), _number(want)
+    if shown[0] == shown[1]:  # a copy must agree in every digit
+        shown = repr(got), repr(want)
+    return f"{count}: got {shown[0]}, expected {shown[1]}."
 
 
 def _number(value: float | bool) -> str:

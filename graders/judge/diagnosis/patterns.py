@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from graders.judge.diagnosis import holes
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.records import Evidence
 
@@ -22,44 +23,6 @@ class Pattern:
     code: str
     text: FindingText
     shows: Callable[[Evidence, torch.Tensor], bool]
-
-
-def _stored(evidence: Evidence) -> torch.Tensor | None:
-    """Which elements a kernel stored, flattened; None when all of them were or nobody knows."""
-    if evidence.never_stored is None or not bool(evidence.never_stored.any()):
-        return None
-    return ~evidence.never_stored.reshape(-1)
-
-
-def _nothing_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    stored = _stored(evidence)
-    return stored is not None and not bool(stored.any())
-
-
-def _first_row_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    if evidence.never_stored is None or evidence.expected.dim() < 2:
-        return False
-    rows = ~evidence.never_stored.reshape(evidence.expected.shape[0], -1)
-    return rows.shape[0] > 1 and bool(rows[0].all()) and not bool(rows[1:].any())
-
-
-def _prefix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Stored from the start up to one point, nothing after it: one block, or too few."""
-    stored = _stored(evidence)
-    if stored is None or not bool(stored[0]):
-        return False
-    return int(stored.sum()) == int(stored.int().argmin())
-
-
-def _suffix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    stored = _stored(evidence)
-    if stored is None or not bool(stored[-1]) or int((~stored).sum()) == 1:
-        return False
-    return int(stored.sum()) == int(stored.flip(0).int().argmin())
-
-
-def _never_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    return _stored(evidence) is not None
 
 
 def _same(actual: torch.Tensor, other: torch.Tensor) -> bool:
@@ -90,8 +53,11 @@ def _only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether every ordinary number is right, of which there are enough."""
     if not evidence.expected.is_floating_point() or evidence.actual is None:
         return False
-    want = evidence.expected.double()
+    want, got = evidence.expected.double(), evidence.actual.double()
     ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
+    usual = got.isfinite() & (got.abs() > SUBNORMAL)  # where 0 is due, a mistake and no special
+    if bool((wrong & (want == 0) & usual).any()):
+        return False
     return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
 
 
@@ -214,13 +180,23 @@ PATTERNS = (
         _not_written,
     ),
     Pattern(
+        "store-silenced",
+        FindingText(
+            "Every lane of the store was switched off",
+            "The kernel does store, but its mask held for no lane that points into the output.",
+            "Write down offsets and mask of program 0: it starts at element 0, and the mask holds "
+            "for offsets that are smaller than the number of elements.",
+        ),
+        holes.silenced,
+    ),
+    Pattern(
         "nothing-stored",
         FindingText(
             "No program stored anything",
             "The output is exactly as it was allocated.",
             "End the kernel with tl.store(output_ptr + offsets, value, mask=mask), and launch it.",
         ),
-        _nothing_stored,
+        holes.nothing_stored,
     ),
     Pattern(
         "first-row-only",
@@ -229,7 +205,7 @@ PATTERNS = (
             "Every program works on row 0, or there is only one program.",
             "Let each program find its own row: row = tl.program_id(0).",
         ),
-        _first_row_only,
+        holes.first_row_only,
     ),
     Pattern(
         "first-block-only",
@@ -240,7 +216,7 @@ PATTERNS = (
             "Check that offsets start at program_id * BLOCK_SIZE and that the grid rounds up "
             "(triton.cdiv).",
         ),
-        _prefix_only,
+        holes.prefix_only,
     ),
     Pattern(
         "last-block-only",
@@ -249,7 +225,7 @@ PATTERNS = (
             "The last elements are there and the ones before them were never stored.",
             "Look at how a program finds its first element.",
         ),
-        _suffix_only,
+        holes.suffix_only,
     ),
     Pattern(
         "never-stored",
@@ -258,7 +234,7 @@ PATTERNS = (
             "They still hold whatever was in memory before.",
             "Follow one missing element: which program should store it, and does its mask let it?",
         ),
-        _never_stored,
+        holes.never_stored,
     ),
     Pattern(
         "special-values",
@@ -266,8 +242,9 @@ PATTERNS = (
             "Only special values are wrong",
             "Every ordinary number is right. What is not: NaN, the infinities, the negative zero, "
             "or numbers too small to be normal floats.",
-            "Store what arithmetic gives, and nothing instead of it. (In a copy there is no "
-            "arithmetic at all: `x + 0` and a comparison with 0 lose the sign of -0.0.)",
+            "Infinity times 0 and infinity minus infinity are NaN: choose with tl.where, do not "
+            "multiply by a condition. (In a copy there is no arithmetic at all: `x + 0` and a "
+            "comparison with 0 lose the sign of -0.0.)",
         ),
         _only_specials,
     ),

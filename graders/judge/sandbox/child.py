@@ -147,7 +147,10 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
         if memory.device == "cpu":
             stored = protocol.NOT_GIVEN
             if replay.given(view):
-                stored = memory.store_map(job, replay.never_stored(view))
+                unstored = replay.never_stored(view)
+                stored = memory.store_map(job, unstored)
+                if job.traffic or bool(unstored.any()):
+                    report["aim"] = job_report.aim(run, replay.tensor(view))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)

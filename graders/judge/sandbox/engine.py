@@ -17,6 +17,7 @@ class Run(Protocol):
 
     launches: list[Any]
     faults: list[Any]
+    aims: Any
 
     def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
         """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
@@ -31,6 +32,7 @@ class _Unchecked:
     def __init__(self) -> None:
         self.launches: list[Any] = []
         self.faults: list[Any] = []
+        self.aims: Any = None
 
     def never_stored(self, out: torch.Tensor) -> None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import linecache
@@ -28,7 +29,7 @@ _GPU_ASSERTION = "device-side assert triggered"
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
     """The report as JSON of at most `limit` bytes: what matters least is left out first."""
-    for less in ((), ("traffic",), ("launches",), ("faults",)):
+    for less in ((), ("aim",), ("traffic",), ("launches",), ("faults",)):
         for key in less:
             report.pop(key, None)
         raw = json.dumps(report, default=str).encode()
@@ -46,6 +47,14 @@ def launches(run: Run, job: JobPlan) -> dict[str, Any]:
     if job.traffic:
         facts["traffic"] = _traffic(run)
     return facts
+
+
+def aim(run: Run, out: torch.Tensor) -> dict[str, Any] | None:
+    """Where the last launch aimed its stores to the result; None where that cannot be told."""
+    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+        found = run.aims.told(out.untyped_storage().data_ptr())
+        return None if found is None else dataclasses.asdict(found)
+    return None
 
 
 def status(error: BaseException) -> Status:

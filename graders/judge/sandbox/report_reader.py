@@ -10,10 +10,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from graders.judge.records import Fault, LaunchFacts
+from graders.judge.records import Aim, Fault, LaunchFacts
 
 MAX_ITEMS = 64
 MAX_NAME = 200
@@ -52,9 +52,12 @@ def parse(raw: bytes) -> WorkerReport:
         return WorkerReport()
     if not isinstance(report, dict):
         return WorkerReport()
+    launches = tuple(filter(None, map(_launch, _items(report.get("launches")))))
+    if launches:
+        launches = (*launches[:-1], replace(launches[-1], aim=_aim(report.get("aim"))))
     return WorkerReport(
         faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),
-        launches=tuple(filter(None, map(_launch, _items(report.get("launches"))))),
+        launches=launches,
         traffic=_traffic(report.get("traffic")),
         error=_fault(report.get("error")),
         returned=text(report.get("returned"), MAX_MESSAGE),
@@ -113,6 +116,26 @@ def _launch(value: object) -> LaunchFacts | None:
 def _whole(value: object, most: int) -> int | None:
     """A whole number from 0 to `most`; None for anything else, truth values among it."""
     return value if type(value) is int and 0 <= value <= most else None
+
+
+def _aim(value: object) -> Aim | None:
+    """Where the stores to the result were aimed at: whole numbers of a sensible size."""
+    if not isinstance(value, dict):
+        return None
+    firsts = value.get("firsts")
+    elements, lanes = (
+        _whole(value.get("elements"), MOST_BYTES),
+        _whole(value.get("lanes"), MOST_BYTES),
+    )
+    offsets = firsts if isinstance(firsts, list) and len(firsts) == 4 else [None] * 4
+    if elements is None or lanes is None:
+        return None
+    return Aim(
+        elements=elements,
+        lanes=lanes,
+        reached=_whole(value.get("reached"), MOST_BYTES),
+        firsts=tuple(n if type(n) is int and abs(n) < MOST_BYTES else None for n in offsets),
+    )
 
 
 def _scalars(value: dict[str, Any]) -> dict[str, Any]:

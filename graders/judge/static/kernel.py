@@ -24,6 +24,7 @@ from graders.judge.static.names import (
     TRITON_IN_KERNEL,
     TRITON_UTIL,
 )
+from triton_util.interpreter.messages import calls
 
 # Node type → what it is called and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
@@ -99,13 +100,24 @@ class _KernelReader:
             for part in ast.walk(target):
                 if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
                     yield self._foreign(
-                        part,
-                        f"an assignment to {shown(part)}",
-                        "The elements of a block cannot be set one by one: use tl.where, or "
-                        "tl.store to a pointer.",
+                        part, f"an assignment to {shown(part)}", self._instead_of_setting(part)
                     )
                 elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
                     yield self._foreign(part, f"an assignment to {shown(part)}", "Remove it.")
+
+    def _instead_of_setting(self, part: ast.Subscript) -> str:
+        """What to write in place of `output_ptr[offsets] = value`, or of `block[0] = value`."""
+        parameters = {argument.arg for argument in self.function.args.args}
+        if isinstance(part.value, ast.Name) and part.value.id in parameters:
+            name, at = part.value.id, shown(part.slice)
+            return (
+                f"A pointer is no array. Write tl.store({name} + {at}, value, mask=mask), and read "
+                f"with tl.load(x_ptr + {at}, mask=mask)."
+            )
+        return (
+            "The elements of a block cannot be set one by one: choose with tl.where, or store to a "
+            "pointer, tl.store(output_ptr + offsets, value, mask=mask)."
+        )
 
     def _annotation(self, node: ast.expr) -> Iterator[Finding]:
         """The annotation of a variable: a name, and never anything that is computed."""
@@ -120,7 +132,11 @@ class _KernelReader:
         if path is None:
             if node.attr not in BLOCK_ATTRIBUTES:
                 yield self._foreign(
-                    node, f".{node.attr}", "Only attributes and methods of blocks work here."
+                    node,
+                    f".{node.attr}",
+                    calls.meant_function(node.attr)
+                    if node.attr in calls.OTHER_NAMES
+                    else "Only attributes and methods of blocks work here.",
                 )
             yield from self._visit(node.value)
         elif path == ASSEMBLY:
@@ -130,7 +146,8 @@ class _KernelReader:
                 node,
                 f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
                 "a kernel runs on the GPU, where there is none.",
-                "Use the functions of triton.language (tl.…).",
+                (calls.meant_function(node.attr) if root != "tl" else "")
+                or "Use the functions of triton.language (tl.…).",
             )
 
     def _path(self, node: ast.Attribute) -> str | None:

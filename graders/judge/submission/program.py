@@ -15,6 +15,7 @@ from functools import cached_property
 from graders.judge.plain_text import one_line
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
+    TRITON_NAMES,
     Refusal,
     SubmissionError,
     did_you_mean,
@@ -187,15 +188,29 @@ class Program:
             self._refuse_broken(name)
             if stars:
                 continue
-            known = sorted({bound for s in self.statements for bound in s.binds})
+            known = [*self._local_names(line), *sorted(b for s in self.statements for b in s.binds)]
+            guess = did_you_mean(name, list(dict.fromkeys(known)))
+            if name in TRITON_NAMES:
+                guess = f"Triton's functions live in tl: write tl.{name}."
             raise refusal(
                 "undefined-name",
                 f"{name} is not defined",
                 f"{self._place(line)}: {exercise.name} needs {name}, and nothing here defines it. "
-                f"{did_you_mean(name, known)}".strip(),
-                f"Define {name} before this line: there, beside the function, or in another cell.",
+                f"{guess}".strip(),
+                f"Check the spelling, or define {name} before this line: there, beside the "
+                "function, or in another cell.",
                 line=line,
             )
+
+    def _local_names(self, line: int) -> list[str]:
+        """The parameters and variables of the function in which a line stands."""
+        for statement in self.statements:
+            node = statement.node
+            if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+                named = [part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)]
+                stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+                return named + [n.id for n in stored if isinstance(n.ctx, ast.Store)]
+        return []
 
     def _refuse_broken(self, name: str) -> None:
         """Report the syntax error of the cell in which `name` was meant to be defined."""

@@ -25,6 +25,7 @@ UNREADABLE = frozenset(
         "reading-failed",
     }
 )
+TRITON_NAMES = frozenset({"load", "store", "arange", "program_id", "num_programs", "where"})
 MOST_WORDS = 2_000  # characters of a message, however long the names in it are
 MOST_NAMES, LONGEST_NAME = 500, 80  # that a guess looks at: comparing takes time
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -145,10 +146,33 @@ def test_the_values_tell_the_pattern(code: str, shape: tuple[int, ...], actual: 
     assert codes(fail(actual, shape)) == [code]
 
 
-def test_the_misconception_behind_most_failures_is_named_first() -> None:
+def test_the_shape_of_a_wrong_result_is_a_symptom_of_the_mistake_that_has_a_name() -> None:
     odd = fail(lambda x, y: torch.zeros_like(x))
     usual = [fail(lambda x, y: x - y, (size,)) for size in (40, 41, 42)]
-    assert codes(odd, *usual) == ["subtracts", "all-zeros"]
+    assert codes(odd, *usual) == ["subtracts"]
+
+
+def test_of_two_mistakes_in_placing_the_first_is_the_cause() -> None:
+    def left(code: str, size: int) -> Failure:
+        return fail(None, (size,), faults=(Fault(code, "said"),), status="raised")
+
+    masks = replace(UNMASKED, places=True)
+    gaps = replace(masks, code="contiguous-assumed", faults=frozenset({"gap-read"}))
+    exercise = replace(ADD, misconceptions=(masks, gaps))
+    failures = [left("out-of-bounds-store", n) for n in (40, 41)] + [left("gap-read", 42)]
+    told = [finding.code for finding in explain(exercise, failures, "interpret")]
+    assert told == ["missing-mask"]
+    loose = replace(ADD, misconceptions=(UNMASKED, replace(gaps, places=False)))
+    assert len(explain(loose, failures, "interpret")) == 2
+
+
+def test_numbers_that_look_alike_are_shown_in_every_digit() -> None:
+    close = replace(fail(lambda x, y: (x + y) * (1 + 2e-7)), wrong=torch.ones(40, dtype=torch.bool))
+    found = explain(ADD, [close], "interpret")
+    shown = re.search(r"got (\S+), expected (\S+)\.", found[0].message)
+    assert shown is not None, found[0].message
+    assert shown[1] != shown[2]
+    assert len(shown[2]) > 8
 
 
 def test_a_case_of_an_element_or_two_tells_no_mistake_that_the_others_do_not() -> None:

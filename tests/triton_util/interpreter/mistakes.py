@@ -358,3 +358,61 @@ def calls_without_tl(x_ptr, n, B: tl.constexpr):
 @triton.jit
 def huge_block(x_ptr, n, B: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, B), 1.0)
+
+
+@mistake("call-argument-missing", "call-argument-missing", B=16)
+@triton.jit
+def counts_without_a_start(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + tl.arange(B), 1.0)
+
+
+@mistake("call-argument-missing", "call-argument-missing", B=16)
+@triton.jit
+def asks_for_no_axis(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + tl.program_id(), 1.0)
+
+
+@mistake("call-argument-unknown", "call-argument-unknown", B=16)
+@triton.jit
+def misspells_a_parameter(x_ptr, n, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.store(x_ptr + offsets, 1.0, maks=offsets < n)
+
+
+@mistake("python-range", "python-range", B=16)
+@triton.jit
+def adds_a_range(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + (n + range(B)), 1.0)
+
+
+@mistake("dtype-called", "dtype-called", B=16)
+@triton.jit
+def calls_a_dtype(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + tl.int64(n), 1.0)
+
+
+@mistake("range-needs-constexpr", "range-needs-constexpr", B=16.0)
+@triton.jit
+def float_range(x_ptr, n, B: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, B), 1.0)
+
+
+@mistake("if-on-block", "if-on-block", B=16)
+@triton.jit
+def chooses_by_a_block(x_ptr, n, B: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, B))
+    tl.store(x_ptr + tl.arange(0, B), x if x > 0 else 0)
+
+
+@mistake("trans-of-one-axis", "trans-of-one-axis", B=16)
+@triton.jit
+def turns_a_row(x_ptr, n, B: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, B))
+    tl.store(x_ptr + tl.arange(0, B), tl.trans(x))
+
+
+@mistake("length-asked", "length-asked", B=16)
+@triton.jit
+def asks_a_pointer_for_its_length(x_ptr, n, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.store(x_ptr + offsets, 1.0, mask=offsets < len(x_ptr))

@@ -10,6 +10,7 @@ import triton.language as tl
 
 from tests.triton_util.interpreter.mistakes import MISTAKES
 from triton_util.interpreter import EngineOptions, KernelFault, interpret
+from triton_util.interpreter.messages import calls
 from triton_util.interpreter.messages.table import ROWS
 from triton_util.interpreter.messages.translation import translate
 
@@ -32,6 +33,53 @@ def test_the_mistake_is_named_with_its_line(name, schedule):
         assert fault.source == lines[fault.line - start].strip()
     else:
         assert fault.source == "kernel[grid](torch.ones(64), 16, **constants)"
+
+
+def test_the_names_that_a_guess_looks_at_are_those_of_the_language():
+    assert [name for name in (*calls.FUNCTIONS, *calls.USAGE) if not hasattr(tl, name)] == []
+    assert not set(calls.OTHER_NAMES) & set(calls.FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("laod", "tl.load"), ("arrange", "tl.arange"), ("relu", "tl.maximum(x, 0.0)")],
+)
+def test_a_misspelt_function_is_guessed(wrong, meant):
+    found = translate(f"AttributeError: module 'triton.language' has no attribute '{wrong}'")
+    assert meant in found.advice
+
+
+def test_a_misspelt_variable_is_guessed_from_the_source():
+    found = translate("NameError: name 'ofsets' is not defined", "    offsets = pid * BLOCK_SIZE")
+    assert "Did you mean offsets?" in found.advice
+
+
+@triton.jit
+def stores_ones(x_ptr, n_elements, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.store(x_ptr + offsets, 1.0, mask=offsets < n_elements)
+
+
+def test_a_launch_that_does_not_fit_shows_what_arrived_where():
+    with interpret(), pytest.raises(KernelFault) as caught:
+        stores_ones[(1,)](16, B=16)
+    assert "x_ptr ← 16, B ← 16. Nothing arrives at n_elements." in caught.value.fault.message
+    with interpret(), pytest.raises(KernelFault) as caught:
+        stores_ones[(1,)](16, torch.ones(64), B=16)
+    assert "x_ptr ← 16, n_elements ← tensor (64,)" in caught.value.fault.message
+
+
+@pytest.mark.parametrize(
+    ("grid", "size", "reached", "firsts"),
+    [((2,), 64, 16, (0, 0, None, None)), ((1,), 8, 8, (0, None, None, None))],
+)
+def test_aims_do_not_know_of_masks(grid, size, reached, firsts):
+    out = torch.empty(size)
+    with interpret() as run:
+        stores_ones[grid](out, 3, B=16)
+    aim = run.aims.told(out.untyped_storage().data_ptr())
+    assert (aim.elements, aim.lanes, aim.reached, aim.firsts) == (size, 16, reached, firsts)
+    assert run.aims.told(0) is None
 
 
 def test_at_least_25_kinds_of_messages_are_known():

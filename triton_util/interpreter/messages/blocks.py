@@ -40,9 +40,9 @@ RANGES: tuple[Row, ...] = (
     (
         "range-needs-constexpr",
         r"arange's arguments must be of type tl.constexpr",
-        "tl.arange needs numbers that are known when the kernel is compiled.",
-        "Declare the parameter as BLOCK_SIZE: tl.constexpr. A length that is known only at run "
-        "time belongs into the mask, not into tl.arange.",
+        "tl.arange needs whole numbers that are known when the kernel is compiled.",
+        "Declare the parameter as BLOCK_SIZE: tl.constexpr, and pass a whole number (1024, not "
+        "1024.0). A length that is known only at run time belongs into the mask.",
     ),
     (
         "range-empty",
@@ -98,6 +98,13 @@ SHAPES: tuple[Row, ...] = (
         r"`other` cannot be provided without `mask`",
         "`other` says what masked lanes get, but there is no mask.",
         "Pass mask=... as well, or drop `other`.",
+    ),
+    (
+        "trans-of-one-axis",
+        r"tl\.trans invoked with a 0- or 1-dimensional|permute dims must have the same length",
+        "tl.trans turns a block of rows and columns, and this one has a single axis.",
+        "A row of a matrix needs no turning: which way it lies in memory is a matter of the "
+        "offsets that it is loaded from and stored to.",
     ),
     (
         "reshape-size",

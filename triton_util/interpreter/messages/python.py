@@ -14,6 +14,12 @@ PYTHON: tuple[Row, ...] = (
         "one answer reduce the block first, say with tl.max(condition, axis=0).",
     ),
     (
+        "if-on-block",
+        r"Ternary expression with dynamic condition has inconsistent types.*<\[",
+        "`a if condition else b` chooses once for the whole block, not lane by lane.",
+        "Choose lane by lane with tl.where(condition, a, b).",
+    ),
+    (
         "assignment-twice",
         r"[Mm]ultiple assignments? (is|are) not supported",
         "Triton does not know a = b = value.",
@@ -45,6 +51,12 @@ PYTHON: tuple[Row, ...] = (
         r"[Mm]ismatched type for (?P<name>\w+) between then block|inconsistent types",
         "The two branches leave a variable with different types.",
         "Convert both to the same dtype and shape, or use tl.where.",
+    ),
+    (
+        "debugging-left-in",
+        r"Cannot access global variable (?P<name>print_if|breakpoint_if)\b",
+        "{name} is still in the kernel: it works in the interpreter only, and no GPU can run it.",
+        "Take the line out before a check. While you look for a bug, it stays.",
     ),
     (
         "global-variable",
@@ -83,6 +95,44 @@ PYTHON: tuple[Row, ...] = (
         "@triton.jit functions.",
     ),
     (
+        "python-range",
+        r"'range' object|\bfor \S+: '(range|int|tensor|Block)' and 'range'|"
+        r"cannot convert .*\brange\(",
+        "Python's range is no block of numbers.",
+        "Write tl.arange(0, BLOCK_SIZE), which gives a block of offsets; range is for loops.",
+    ),
+    (
+        "length-asked",
+        r"has no len\(\)",
+        "A pointer is an address, and does not know how many elements lie there.",
+        "Pass the number of elements from the launcher: n_elements = x.numel().",
+    ),
+    (
+        "dtype-called",
+        r"'dtype' object is not callable|'(constexpr|str|int)' object is not callable",
+        "Something is called here that is no function.",
+        "To convert a block or a program id write x.to(tl.int64): tl.int64 and its like are "
+        "dtypes, not functions. tl.program_id and tl.cdiv are called with ( ), once.",
+    ),
+    (
+        "shape-for-a-number",
+        r"can only concatenate tuple|'tuple' object has no attribute '?\w+|torch\.Size\b|"
+        r"'tuple' and '(int|tensor)'|'(int|tensor)' and 'tuple'|"
+        r"tuple\[[^\]]*\] and triton|unsupported tensor index.*tuple",
+        "A tuple of numbers stands where one number is needed.",
+        "x.shape holds all sizes: x.numel() is the number of elements, x.shape[0] the number of "
+        "rows. x.stride() holds all strides: x.stride(0) is the first of them.",
+    ),
+    (
+        "block-pointers",
+        r"[Bb]lock pointers have been removed|make_block_ptr",
+        "Block pointers (tl.make_block_ptr, tl.advance) are gone from this version of Triton.",
+        "Make a block of pointers and a mask instead: "
+        "`pointers = x_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col` and "
+        "`tl.load(pointers, mask=(rows[:, None] < n_rows) & (cols[None, :] < n_cols))`. In place "
+        "of tl.advance add to the pointers or the offsets.",
+    ),
+    (
         "torch-in-kernel",
         r"must be Tensor, not tensor|must be real number, not tensor|"
         r"Unsupported function referenced|"
@@ -111,8 +161,8 @@ NAMES: tuple[Row, ...] = (
         "undefined-name",
         r"name '(?P<name>\w+)' is not defined|NameError\('(?P<other>\w+) is not defined",
         "The kernel uses a name that does not exist: {name}.",
-        "Check the spelling, and whether it is a parameter of the kernel. A kernel sees its "
-        "parameters and global tl.constexpr values, not the variables of the launcher.",
+        "{guess}A kernel sees its parameters, what it has assigned before this line, and global "
+        "tl.constexpr values, not the variables of the launcher.",
     ),
     (
         "no-such-function",
@@ -125,8 +175,7 @@ NAMES: tuple[Row, ...] = (
         "no-such-function",
         r"module 'triton\.language\S*' has no attribute '(?P<name>\w+)'",
         "tl has no {name}.",
-        "Check the spelling. What torch calls one way, Triton may call another: tl.arange, "
-        "tl.maximum, tl.where, tl.sum, tl.cdiv.",
+        "{guess}",
     ),
     (
         "no-such-function",
@@ -143,7 +192,45 @@ NAMES: tuple[Row, ...] = (
     ),
 )
 
+CALLS: tuple[Row, ...] = (
+    (
+        "call-argument-missing",
+        r"\b(?!dynamic_func\b)(?P<function>\w+)\(\) missing \d+ required "
+        r"(keyword-only |positional )?arguments?: (?P<names>.*)",
+        "The call of {function} lacks an argument: {names}.",
+        "{usage}",
+    ),
+    (
+        "call-arguments-too-many",
+        r"\b(?!dynamic_func\b)(?P<function>\w+)\(\) takes (from )?[\d to]+ positional "
+        r"arguments? but \d+",
+        "{function} is called with too many arguments.",
+        "{usage}",
+    ),
+    (
+        "call-argument-twice",
+        r"\b(?!dynamic_func\b)(?P<function>\w+)\(\) got multiple values for argument "
+        r"'(?P<name>\w+)'",
+        "{function} gets its argument {name} twice: by its place and by its name.",
+        "{usage}",
+    ),
+    (
+        "call-argument-unknown",
+        r"\b(?!dynamic_func\b)(?P<function>\w+)\(\) got an unexpected keyword argument "
+        r"'(?P<name>\w+)'",
+        "{function} has no parameter called {name}.",
+        "{guess}",
+    ),
+)
+
 LAUNCHES: tuple[Row, ...] = (
+    (
+        "jit-missing",
+        r"'function' object has no attribute 'arg_names'",
+        "This decorator needs a kernel, and the function below it is plain Python.",
+        "Write @triton.jit on the line directly above `def`; @triton.autotune and "
+        "@triton.heuristics stand above it.",
+    ),
     (
         "not-a-constant",
         r"argument (?P<name>\w+) holds a (?P<kind>\w+), which is no constant",
@@ -154,7 +241,8 @@ LAUNCHES: tuple[Row, ...] = (
     (
         "constexpr-missing",
         r"missing a required argument: '(?P<name>\w+)'|"
-        r"missing \d+ required (keyword-only |positional )?arguments?: (?P<names>.*)",
+        r"dynamic_func\(\) missing \d+ required (keyword-only |positional )?arguments?: "
+        r"(?P<names>.*)",
         "The launch leaves out a parameter of the kernel: {name}.",
         "Pass every parameter, block sizes by name: kernel[grid](x, n, BLOCK_SIZE=1024).",
     ),

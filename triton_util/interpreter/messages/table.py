@@ -7,7 +7,17 @@ its named groups may be used in the sentence and the advice.  The first row that
 from __future__ import annotations
 
 from triton_util.interpreter.messages.blocks import DOTS, INDEXING, RANGES, SHAPES, TYPES
-from triton_util.interpreter.messages.python import LAUNCHES, NAMES, PYTHON
+from triton_util.interpreter.messages.python import CALLS, LAUNCHES, NAMES, PYTHON
 
 Row = tuple[str, str, str, str]
-ROWS: tuple[Row, ...] = (*INDEXING, *RANGES, *SHAPES, *DOTS, *TYPES, *PYTHON, *NAMES, *LAUNCHES)
+ROWS: tuple[Row, ...] = (
+    *INDEXING,
+    *RANGES,
+    *SHAPES,
+    *DOTS,
+    *TYPES,
+    *PYTHON,
+    *NAMES,
+    *CALLS,
+    *LAUNCHES,
+)

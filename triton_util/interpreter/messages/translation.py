@@ -7,6 +7,7 @@ that a process that compiles can use it as well as one that interprets.
 
 from __future__ import annotations
 
+import keyword
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,11 @@ from typing import Any
 
 from triton_util.interpreter.blame import describe, is_our_fault
 from triton_util.interpreter.faults import Fault
+from triton_util.interpreter.messages import calls
 from triton_util.interpreter.messages.table import ROWS
+
+MOST_NAMES = 500  # that a guess looks at
+_KEYWORDS = frozenset(keyword.kwlist)
 
 
 @dataclass(frozen=True)
@@ -138,16 +143,40 @@ def _refined(
     source: str,
 ) -> tuple[str, str, str]:
     """Some messages mean different things in different lines."""
+    groups.setdefault("guess", "")
     if kind == "undefined-name":
         name = groups.get("name") or groups.get("other", "")
         groups["name"] = name
         if re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]", f"{text}\n{source}", re.MULTILINE):
             return _row("defined-in-one-branch")
+        groups["guess"] = _followed(calls.meant(name, _names_near(text, source, name)))
+    if kind == "no-such-function":
+        advice = calls.meant_function(groups["name"]) or advice
+        groups["guess"] = "Check the spelling, or write it with other functions of tl."
+    if kind.startswith("call-argument"):
+        groups["usage"] = calls.usage(groups["function"])
+        near = calls.meant_parameter(groups.get("name", ""))
+        groups["guess"] = near or groups["usage"]
+        groups["function"] = calls.written(groups["function"])
     if kind == "jit-missing" and re.search(r"\w+\[.*\]", shown) and "tl.arange" in shown:
         return _row("pointer-indexed")
     if kind in ("unknown-argument", "constexpr-missing"):
         groups.setdefault("name", groups.get("other") or groups.get("names", ""))
     return kind, sentence, advice
+
+
+def _followed(sentence: str) -> str:
+    return f"{sentence} " if sentence else ""
+
+
+def _names_near(text: str, source: str, wrong: str) -> list[str]:
+    """The names that the source of the kernel, or the compiler's excerpt of it, knows."""
+    found = dict.fromkeys(re.findall(r"(?<![.\w])[A-Za-z_]\w*", f"{source}\n{_excerpts(text)}"))
+    return [name for name in found if name != wrong and name not in _KEYWORDS][:MOST_NAMES]
+
+
+def _excerpts(text: str) -> str:
+    return "\n".join(match.group(3) for match in _EXCERPT.finditer(text))
 
 
 def _row(kind: str) -> tuple[str, str, str]:

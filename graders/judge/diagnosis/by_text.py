@@ -1,0 +1,192 @@
+"""Causes that stand in the text of a kernel, and mistakes that two gates have seen.
+
+A text alone refuses nothing here: only where the cases have failed does it say why.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graders.judge.diagnosis.generic import FindingText
+from graders.judge.report import Finding
+
+NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})
+ABOUT_SIZES = frozenset(
+    {"missing-mask", "mask-too-narrow", "grid-too-small", "never-stored", "first-block-only"}
+)
+LEAST_SIZE = 8  # a number below it is hardly the size of an input
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A cause that the text shows. `find` gives its node in a kernel, or in any function.
+
+    `explains` are the codes in whose place it is told, None for all but errors.
+    """
+
+    code: str
+    text: FindingText
+    find: Callable[[ast.FunctionDef], Iterator[ast.AST]]
+    explains: frozenset[str] | None = None
+    in_launcher: bool = False
+
+
+def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
+    """The findings without repetition, and a cause that stands in the text in its symptom's place.
+
+    The interpreter stops where the compiler refuses, and a kernel is refused for each dtype: the
+    first of that is said.
+    """
+    refused = [found for found in findings if found.code == "compile-error"]
+    kept = [f for f in findings if not refused or f.code not in ("compile-error", "kernel-error")]
+    kept = refused[:1] + kept
+    ran = [found for found in kept if found.gate == "interpret"]
+    if not ran:
+        return kept
+    cause = _cause(ran[0], source)
+    return kept if cause is None else [f for f in kept if f.gate != "interpret"] + [cause]
+
+
+def _cause(symptom: Finding, source: str) -> Finding | None:
+    functions = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
+    kernels = [function for function in functions if _is_kernel(function)]
+    for suspect in SUSPECTS:
+        known = suspect.explains
+        if symptom.code in NEVER_REPLACED or (known is not None and symptom.code not in known):
+            continue
+        for function in functions if suspect.in_launcher else kernels:
+            for node in suspect.find(function):
+                return _told(suspect, symptom, getattr(node, "lineno", None))
+    if symptom.code == "timeout" and kernels and not any(map(_loops, kernels)):
+        return replace(symptom, message=f"{NO_LOOP.message}\n\n{_seen(symptom)}",
+                       next_step=NO_LOOP.next_step)  # fmt: skip
+    return None
+
+
+def _told(suspect: Suspect, symptom: Finding, line: int | None) -> Finding:
+    text = suspect.text
+    return replace(
+        symptom,
+        code=suspect.code,
+        title=text.title,
+        message=f"{text.message}\n\n{_seen(symptom)}",
+        next_step=text.next_step,
+        line=line,
+    )
+
+
+def _seen(symptom: Finding) -> str:
+    """What a finding says of the case in which it was seen."""
+    return symptom.message.rpartition("\n\n")[2]
+
+
+def _is_kernel(node: ast.FunctionDef) -> bool:
+    marks = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+    return any(ast.unparse(mark).split(".")[-1] == "jit" for mark in marks)
+
+
+def _loops(kernel: ast.AST) -> bool:
+    return any(isinstance(node, ast.For | ast.While) for node in ast.walk(kernel))
+
+
+def _joined(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr)
+
+
+def _unbracketed(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
+    """`a < b & c < d`, which Python reads as `a < (b & c) < d`."""
+    for node in ast.walk(kernel):
+        if not isinstance(node, ast.Compare):
+            continue
+        operands = [node.left, *node.comparators]
+        chained = any(map(_joined, operands[1:-1]))
+        inside = (part for part in operands if isinstance(part, ast.BinOp) and _joined(part))
+        if chained or any(
+            isinstance(side, ast.Compare) for part in inside for side in (part.left, part.right)
+        ):
+            yield node
+
+
+def _cast_pointers(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Call) and any(
+            isinstance(part, ast.Attribute) and part.attr == "pointer_type"
+            for argument in [*node.args, *(k.value for k in node.keywords)]
+            for part in ast.walk(argument)
+        ):
+            yield node
+
+
+def _bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The size of an element, which no offset of Triton needs."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and node.attr in ("element_size", "itemsize"):
+            yield node
+
+
+def _fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
+    """A comparison of something that is computed with a number that is written out."""
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE):
+            match node.comparators[0]:
+                case ast.Constant(value=int(size)) if size >= LEAST_SIZE:
+                    yield node
+
+
+SUSPECTS = (
+    Suspect(
+        "brackets-missing",
+        FindingText(
+            "Brackets are missing around the comparisons",
+            "In Python `&` binds more tightly than `<`: `rows < n_rows & cols < n_cols` means "
+            "`rows < (n_rows & cols) < n_cols`. So the mask is another one than you meant.",
+            "Put each comparison in brackets: "
+            "`mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
+        ),
+        _unbracketed,
+    ),
+    Suspect(
+        "pointer-cast",
+        FindingText(
+            "The pointers are turned into pointers to one dtype",
+            "A pointer knows the dtype of its tensor. With `.to(tl.pointer_type(...))` the "
+            "kernel reads every tensor as that dtype, four bytes at a time for float32, whatever "
+            "lies there.",
+            "Drop the conversion of the pointer. Convert what is loaded, `.to(tl.float32)`, and "
+            "what is stored, `.to(output_ptr.dtype.element_ty)`.",
+        ),
+        _cast_pointers,
+    ),
+    Suspect(
+        "counted-in-bytes",
+        FindingText(
+            "Offsets are counted in bytes",
+            "The launcher multiplies by the size of an element in bytes. Triton knows the dtype of "
+            "each pointer and counts in elements, as `x.stride()` does, too.",
+            "Pass the strides as they are: x.stride(0), x.stride(1).",
+        ),
+        _bytes,
+        ABOUT_SIZES | {"contiguous-assumed", "address-stretched", "out-of-bounds-load"},
+        in_launcher=True,
+    ),
+    Suspect(
+        "size-written-out",
+        FindingText(
+            "A size is written out as a number",
+            "The kernel compares with a fixed number. It fits inputs of that one size, and no "
+            "others.",
+            "Pass the size as an argument, `n_elements`, and compare with that.",
+        ),
+        _fixed_sizes,
+        ABOUT_SIZES,
+    ),
+)
+NO_LOOP = FindingText(
+    "The kernel comes to no end in the time that it has",
+    "There is no loop in the kernel. So there are very many programs: each of them has a cost of "
+    "its own, and one that works on a few elements does hardly anything else.",
+    "Let each program work on a block of 1024 elements or so, and launch as many programs as there "
+    "are blocks.",
+)

@@ -1,0 +1,55 @@
+"""Which elements of a result were stored: the shapes of what was left out."""
+
+from __future__ import annotations
+
+import torch
+
+from graders.judge.records import Evidence
+
+
+def _stored(evidence: Evidence) -> torch.Tensor | None:
+    """Which elements a kernel stored, flattened; None when all of them were or nobody knows."""
+    if evidence.never_stored is None or not bool(evidence.never_stored.any()):
+        return None
+    return ~evidence.never_stored.reshape(-1)
+
+
+def nothing_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether no kernel stored any element."""
+    stored = _stored(evidence)
+    return stored is not None and not bool(stored.any())
+
+
+def silenced(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether a store was there, and none of its lanes stored anything."""
+    aim = evidence.launches[-1].aim if evidence.launches else None
+    return aim is not None and nothing_stored(evidence, wrong)
+
+
+def first_row_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether the first row was stored, and nothing else."""
+    if evidence.never_stored is None or evidence.expected.dim() < 2:
+        return False
+    rows = ~evidence.never_stored.reshape(evidence.expected.shape[0], -1)
+    return rows.shape[0] > 1 and bool(rows[0].all()) and not bool(rows[1:].any())
+
+
+def prefix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Stored from the start up to one point, nothing after it: one block, or too few."""
+    stored = _stored(evidence)
+    if stored is None or not bool(stored[0]):
+        return False
+    return int(stored.sum()) == int(stored.int().argmin())
+
+
+def suffix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether only the end was stored."""
+    stored = _stored(evidence)
+    if stored is None or not bool(stored[-1]) or int((~stored).sum()) == 1:
+        return False
+    return int(stored.sum()) == int(stored.flip(0).int().argmin())
+
+
+def never_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether some element was never stored."""
+    return _stored(evidence) is not None

@@ -1,0 +1,195 @@
+"""Programs, masks and addresses at wrong places, told apart by where the stores were aimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions import detectors
+from graders.misconceptions.shared import offset_ignores_pid
+
+START = (
+    "Program number `pid` starts where `pid` blocks have gone before it: at `pid * BLOCK_SIZE`. "
+    "Write down offsets and mask of program 1 for a block of 4."
+)
+
+
+def _apart(wanted: Callable[[int, int], bool]) -> detectors.Detector:
+    """Return the detector of neighbours that start so far apart, given the lanes of a block."""
+
+    def detector(evidence: Evidence) -> bool:
+        known = detectors.apart(evidence)
+        return detectors.has_holes(evidence) and known is not None and wanted(*known)
+
+    return detector
+
+
+def _same_place(evidence: Evidence) -> bool:
+    if detectors.apart(evidence) is None:
+        return detectors.stuck_on_first_tile(evidence)
+    return _apart(lambda distance, _: distance == 0)(evidence)
+
+
+def misplaced_programs() -> tuple[Misconception, ...]:
+    """Return the misconceptions of programs that start at wrong places, told apart.
+
+    Where nobody knows the distance the last one speaks of all of them.
+    """
+    ignored = replace(
+        offset_ignores_pid(),
+        message=(
+            "The launch had programs enough for all elements, but every one of them worked on the "
+            "first block: the offsets of the store do not depend on `tl.program_id`."
+        ),
+        next_step=START,
+        detector=_same_place,
+    )
+    return ARANGE_MISSING, STARTS_LATE, TOO_FAR_APART, TOO_CLOSE, ignored
+
+
+ARANGE_MISSING = Misconception(
+    code="arange-missing",
+    places=True,
+    title="Each program stores one element, not a block",
+    message=(
+        "`pid * BLOCK_SIZE` is one number: the place at which the block of a program begins. What "
+        "is missing are the other elements of the block."
+    ),
+    next_step="Add the lanes: `offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`.",
+    detector=detectors.stores_single_elements,
+)
+STARTS_LATE = Misconception(
+    code="first-elements-missed",
+    places=True,
+    title="The first program starts too late",
+    message=(
+        "Program 0 starts behind the first element, so nobody stores what lies before. "
+        "`tl.program_id` and `tl.arange(0, ...)` count from 0: `pid + 1`, `tl.arange(1, ...)` or a "
+        "`+` for a `*` move everything on."
+    ),
+    next_step=START,
+    detector=detectors.starts_late,
+)
+TOO_FAR_APART = Misconception(
+    code="programs-too-far-apart",
+    places=True,
+    title="The programs start too far apart",
+    message=(
+        "Program 0 is right, but program 1 starts further on than the first block reaches, and "
+        "what lies between is nobody's. `pid * n_elements` does that: each program skips a whole "
+        "vector where it should skip a block, and the mask rightly silences all that lies behind "
+        "the end. A factor too many does the same."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: distance > lanes),
+)
+TOO_CLOSE = Misconception(
+    code="programs-too-close",
+    places=True,
+    title="The programs start too close to each other",
+    message=(
+        "Each program starts before the block of the one before it is over, so they work on the "
+        "same elements again and never come to the last ones. `pid + tl.arange(0, BLOCK_SIZE)` "
+        "does that: it moves on by one *element*, where a whole block is due."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: 0 < distance < lanes),
+)
+
+
+def address_stretched() -> Misconception:
+    """Return the misconception of offsets that are right in the mask and not in the address."""
+    return Misconception(
+        code="address-stretched",
+        places=True,
+        title="The addresses reach further than the offsets",
+        message=(
+            "The mask is not too wide: no more lanes are active than there are elements. But the "
+            "address of some of them lies outside. So it is not the offset that the mask compares: "
+            "it was multiplied once more (Triton counts in elements, never in bytes), or added "
+            "twice."
+        ),
+        next_step=(
+            "Add the offsets to the pointer once, `x_ptr + offsets`, with the same offsets that "
+            "the mask compares."
+        ),
+        detector=detectors.strays_though_masked,
+        rules_out=frozenset({"missing-mask"}),
+    )
+
+
+def starts_before_tensor() -> Misconception:
+    """Return the misconception of offsets below zero, which no `offsets < n` stops."""
+    return Misconception(
+        code="starts-before-tensor",
+        places=True,
+        title="The first lanes lie before the tensor",
+        message=(
+            "Some offsets are negative. They point to memory in front of the first element, and "
+            "a mask `offsets < n` lets them pass: a negative number is smaller than n, too."
+        ),
+        next_step=(
+            "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
+            "not `pid - 1`, and look for whatever else is subtracted from an offset."
+        ),
+        detector=detectors.starts_before_tensor,
+    )
+
+
+def mask_too_narrow(bound: str = "n_elements") -> Misconception:
+    """Return the misconception of a mask that silences lanes whose elements exist.
+
+    `bound` is as in `missing_mask`.
+    """
+    rows, _, columns = bound.partition(" and ")
+    right = f"`offsets < {bound}`"
+    if columns:
+        right = (
+            f"`(rows[:, None] < {rows}) & (cols[None, :] < {columns})`, or `offsets < {rows} * "
+            f"{columns}` for a flat offset"
+        )
+    return Misconception(
+        code="mask-too-narrow",
+        places=True,
+        title="The mask leaves out elements that exist",
+        message=(
+            "The grid is large enough: its programs come to every element. But the mask switches "
+            "some of those lanes off, and their elements are never stored. So it compares with "
+            "too small a number (rows where all elements are counted, the size of the other axis, "
+            "BLOCK_SIZE, `n - 1`), with the wrong index, or it asks about values: lanes that are "
+            "switched off are not stored as 0, they are not stored at all."
+        ),
+        next_step=(
+            f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
+            "the first element that is missing."
+        ),
+        detector=lambda evidence: detectors.has_holes(evidence) and detectors.came_to_all(evidence),
+    )
+
+
+def rows_for_elements() -> Misconception:
+    """Return the misconception of one size of a matrix that is taken for that of all elements."""
+
+    def detector(evidence: Evidence) -> bool:
+        x = next(detectors.tensors(evidence))
+        if x.dim() != 2 or min(x.shape) < 2 or x.shape[0] == x.shape[1]:
+            return False
+        return detectors.stored_prefix(evidence) in (x.shape[0], sum(x.shape))
+
+    return Misconception(
+        code="rows-for-elements",
+        places=True,
+        title="The rows were counted, not the elements",
+        message=(
+            "Exactly as many elements were stored as x has rows (or rows and columns together). "
+            "`len(x)` and `x.shape[0]` are the number of *rows*; a flat offset runs through all "
+            "elements, rows times columns."
+        ),
+        next_step=(
+            "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
+            "offset."
+        ),
+        detector=detector,
+        rules_out=frozenset({"mask-too-narrow", "grid-too-small"}),
+    )

@@ -1,0 +1,70 @@
+"""Causes that stand in the text of a kernel, told in the place of their symptom."""
+
+from __future__ import annotations
+
+from graders.judge.diagnosis.by_text import told_once
+from graders.judge.report import Finding
+
+KERNEL = """
+import triton
+@triton.jit
+def kernel(x_ptr, n_rows, n_cols, BLOCK):
+    mask = {mask}
+    x_ptr = {pointer}
+def launcher(x):
+    return {size}
+"""
+RIGHT = {"mask": "(rows < n_rows) & (cols < n_cols)", "pointer": "x_ptr + 1", "size": "x.stride(0)"}
+SYMPTOM = Finding("interpret", "missing-mask", "Title", "Words.\n\nSeen with x.", 4)
+
+
+def codes(symptom: Finding = SYMPTOM, **parts: str) -> list[str]:
+    return [f.code for f in told_once([symptom], KERNEL.format(**{**RIGHT, **parts}))]
+
+
+def test_a_sound_text_changes_nothing() -> None:
+    assert codes() == ["missing-mask"]
+    assert codes(mask="(x & 1) == 0") == ["missing-mask"]
+
+
+def test_brackets_that_are_missing_around_a_comparison() -> None:
+    for mask in (
+        "rows < n_rows & cols < n_cols",
+        "(rows < n_rows) & cols < n_cols",
+        "rows[:, None] < n_rows & (cols < n_cols)",
+    ):
+        assert codes(mask=mask) == ["brackets-missing"], mask
+
+
+def test_the_cause_keeps_what_was_seen_and_names_its_own_line() -> None:
+    text = KERNEL.format(**{**RIGHT, "mask": "rows < n_rows & cols < n_cols"})
+    (found,) = told_once([SYMPTOM], text)
+    assert found.message.endswith("Seen with x.")
+    assert found.line == 5
+
+
+def test_pointers_of_one_dtype_sizes_and_bytes() -> None:
+    assert codes(pointer="x_ptr.to(tl.pointer_type(tl.float32))") == ["pointer-cast"]
+    assert codes(mask="offsets < 4096") == ["size-written-out"]
+    assert codes(size="x.stride(0) * x.element_size()") == ["counted-in-bytes"]
+
+
+def test_what_is_certain_is_not_replaced() -> None:
+    error = Finding("interpret", "kernel-error", "Title", "Words.", 4)
+    assert codes(error, mask="rows < n_rows & cols < n_cols") == ["kernel-error"]
+    values = Finding("interpret", "wrong-values", "Title", "Words.")
+    assert codes(values, mask="offsets < 4096") == ["wrong-values"]
+
+
+def test_a_kernel_that_does_not_compile_is_refused_once() -> None:
+    refused = [Finding("compile", "compile-error", "Title", str(n), 5) for n in range(2)]
+    error = Finding("interpret", "kernel-error", "Title", "Words.", 6)
+    assert told_once([*refused, error, SYMPTOM], KERNEL.format(**RIGHT)) == [refused[0], SYMPTOM]
+
+
+def test_of_a_kernel_without_a_loop_no_endless_loop_is_said() -> None:
+    endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
+    (found,) = told_once([endless], KERNEL.format(**RIGHT))
+    assert "no loop" in found.message
+    looping = KERNEL.format(**RIGHT).replace("    mask", "    for i in range(9): pass\n    mask")
+    assert told_once([endless], looping) == [endless]

@@ -1,0 +1,121 @@
+"""How Triton's own functions are called, and which name a misspelt one was meant to be.
+
+Needs no triton, as `translation` does, so the names stand here; a test compares them with `tl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+LONGEST_NAME = 80  # comparing long names takes time
+
+# Function → how it is called. `{name}` in a message stands for what is missing.
+USAGE = {
+    "arange": "Write tl.arange(0, BLOCK_SIZE): it takes a start and an end.",
+    "program_id": "Write tl.program_id(0): the number is the axis of the grid, 0, 1 or 2.",
+    "num_programs": "Write tl.num_programs(0): the number is the axis of the grid, 0, 1 or 2.",
+    "clamp": "Write tl.clamp(x, low, high) with both bounds; for one of them there are "
+    "tl.maximum(x, low) and tl.minimum(x, high).",
+    "where": "Write tl.where(condition, a, b): what a lane gets where the condition holds, and "
+    "what it gets elsewhere.",
+    "maximum": "Write tl.maximum(x, 0.0): it compares two values, lane by lane. The largest "
+    "element of one block is tl.max(x, axis=0).",
+    "minimum": "Write tl.minimum(x, 1.0): it compares two values, lane by lane. The smallest "
+    "element of one block is tl.min(x, axis=0).",
+    "load": "Write tl.load(x_ptr + offsets, mask=mask).",
+    "store": "Write tl.store(output_ptr + offsets, value, mask=mask): pointers, values, mask.",
+    "zeros": "Write tl.zeros((BLOCK_SIZE,), dtype=tl.float32).",
+    "full": "Write tl.full((BLOCK_SIZE,), 0.0, dtype=tl.float32).",
+    "cdiv": "Write tl.cdiv(n, BLOCK_SIZE).",
+    "dot": "Write tl.dot(a, b), or tl.dot(a, b, accumulator).",
+    "cast": "Write x.to(tl.float32).",
+    "reshape": "Write tl.reshape(x, (ROWS, COLUMNS)).",
+    "broadcast_to": "Write tl.broadcast_to(x, (ROWS, COLUMNS)).",
+}
+
+_NAMES = (
+    "abs arange argmax argmin associative_scan atomic_add atomic_and atomic_cas atomic_max "
+    "atomic_min atomic_or atomic_xchg atomic_xor bfloat16 broadcast broadcast_to cast cat cdiv "
+    "ceil clamp constexpr cos cumprod cumsum debug_barrier device_assert device_print div_rn dot "
+    "dot_scaled erf exp exp2 expand_dims fdiv flip float16 float32 float64 floor fma full gather "
+    "histogram int1 int16 int32 int64 int8 interleave join load load_tensor_descriptor log log2 "
+    "make_tensor_descriptor math max max_contiguous maximum min minimum multiple_of num_programs "
+    "permute program_id rand randint randn range ravel reduce reshape rsqrt sigmoid sin softmax "
+    "sort split sqrt sqrt_rn static_assert static_print static_range store store_tensor_descriptor "
+    "sum swizzle2d tensor trans uint16 uint32 uint64 uint8 umulhi view where xor_sum zeros "
+    "zeros_like"
+)
+FUNCTIONS = tuple(_NAMES.split())
+_PARAMETERS = (
+    "axis mask other dtype keep_dims input_precision out_dtype allow_tf32 acc condition shape "
+    "num_stages cache_modifier eviction_policy"
+)
+PARAMETERS = tuple(_PARAMETERS.split())
+
+# What torch, numpy or other languages call otherwise → what to write.
+OTHER_NAMES = {
+    "add_": "tl.store",
+    "array": "tl.zeros((BLOCK_SIZE,), tl.float32)",
+    "clip": "tl.maximum(x, 0.0), or tl.clamp(x, low, high)",
+    "concat": "tl.cat(a, b)",
+    "concatenate": "tl.cat(a, b)",
+    "copy": "tl.load and tl.store",
+    "dim": "axis",
+    "empty": "tl.zeros((BLOCK_SIZE,), tl.float32)",
+    "exponential": "tl.exp",
+    "float": "tl.float32",
+    "int": "tl.int32",
+    "keepdim": "keep_dims",
+    "length": "a parameter n_elements, which the launcher passes",
+    "linspace": "tl.arange(0, BLOCK_SIZE)",
+    "matmul": "tl.dot(a, b)",
+    "mean": "tl.sum(x, axis=0) / n_elements",
+    "mm": "tl.dot(a, b)",
+    "ones": "tl.full((BLOCK_SIZE,), 1.0, tl.float32)",
+    "pid": "tl.program_id(0)",
+    "pow": "x * x, or tl.exp2(y * tl.log2(x))",
+    "power": "x * x, or tl.exp2(y * tl.log2(x))",
+    "read": "tl.load",
+    "relu": "tl.maximum(x, 0.0)",
+    "save": "tl.store",
+    "size": "a parameter n_elements, which the launcher passes",
+    "tanh": "libdevice.tanh, or 2 * tl.sigmoid(2 * x) - 1",
+    "threadIdx": "tl.arange(0, BLOCK_SIZE)",
+    "thread_id": "tl.arange(0, BLOCK_SIZE)",
+    "transpose": "tl.trans(x)",
+    "write": "tl.store",
+}
+
+
+def usage(function: str) -> str:
+    """How to call a function of Triton, or what to compare."""
+    return USAGE.get(function, "Compare the call with the function's parameters, one by one.")
+
+
+def written(function: str) -> str:
+    """`arange` → "tl.arange"; the name itself where it is no function of Triton."""
+    return f"tl.{function}" if function in FUNCTIONS else function
+
+
+def meant(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """`Did you mean …?` where one of the known names is near, else nothing."""
+    if len(name) > LONGEST_NAME:
+        return ""
+    lowered = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    return f"Did you mean {prefix}{lowered[close[0]]}?" if close else ""
+
+
+def meant_function(name: str) -> str:
+    """What to write in place of `tl.name`, which there is not."""
+    if name in OTHER_NAMES:
+        return f"Write {OTHER_NAMES[name]}."
+    return meant(name, FUNCTIONS, "tl.")
+
+
+def meant_parameter(name: str) -> str:
+    """What to write in place of a parameter that a function of Triton has not."""
+    if name in OTHER_NAMES:
+        return f"Write {OTHER_NAMES[name]}."
+    return meant(name, PARAMETERS)

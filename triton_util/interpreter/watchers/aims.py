@@ -1,0 +1,136 @@
+"""Where the stores of a launch were aimed at, masks aside.
+
+An element that nobody stored has one of two causes: no program came to it, or a program did and
+its mask said no. The pointers of a store tell these apart, as they stand before the mask. They are
+kept by reference while the kernel runs, and looked at only when somebody asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_util.interpreter.operations.blocks import Pointer, total
+from triton_util.interpreter.operations.formats import Array
+
+if TYPE_CHECKING:
+    from triton_util.interpreter.regions import Region
+    from triton_util.interpreter.state import Batch
+
+MOST_KEPT_BYTES = 16 << 20  # of pointers of one launch; beyond it nothing is said
+MOST_LANES = 1 << 24  # that are looked at
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the stores of one launch to one tensor were aimed at.
+
+    lanes: of one program in one store, the most there were. reached: elements of the tensor that
+    some lane points to, None where that is too much to count. firsts: the offset at which program
+    (0, 0, 0) starts, and those of the next program along each axis of the grid, None where there
+    is none.
+    """
+
+    elements: int
+    lanes: int
+    reached: int | None
+    firsts: tuple[int | None, int | None, int | None, int | None]
+
+
+@dataclass
+class _Store:
+    region: Region
+    programs: Array  # launch numbers
+    terms: tuple[Array, ...]
+    shape: tuple[int, ...]  # of the block
+
+    @property
+    def lanes(self) -> int:
+        return math.prod(self.shape)
+
+
+class Aims:
+    """Keeps the pointers of the stores of one launch."""
+
+    def __init__(self) -> None:
+        self._stores: list[_Store] = []
+        self._kept = 0
+        self._mark = 0
+        self._grid = (1, 1, 1)
+
+    def launch_started(self, batch: Batch, _reporter: Any) -> None:
+        """A launch begins; what is known of the one before is forgotten."""
+        self._stores, self._kept, self._mark, self._grid = [], 0, 0, batch.grid
+        batch.aims = self
+
+    def batch_started(self) -> None:
+        """What comes from here on may be undone."""
+        self._mark = len(self._stores)
+
+    def batch_undone(self) -> None:
+        """Forget the stores of the batch."""
+        del self._stores[self._mark :]
+
+    def add(self, region: Region, pointer: Pointer, batch: Batch) -> None:
+        """Keep the pointers of one store."""
+        terms = pointer.sum_terms()
+        self._kept += sum(term.nbytes for term in terms)
+        if self._kept <= MOST_KEPT_BYTES:
+            self._stores.append(_Store(region, batch.linear, terms, tuple(pointer.shape)))
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        """The engine's other events say nothing about aims."""
+        if event.startswith("_"):
+            raise AttributeError(event)
+        return lambda *_: None
+
+    def told(self, storage: int) -> Aim | None:
+        """The aim at the memory that begins at this address; None if nothing was stored there."""
+        stores = [store for store in self._stores if store.region.storage == storage]
+        return self._aim(stores) if stores else None
+
+    def _aim(self, stores: list[_Store]) -> Aim:
+        region = stores[0].region
+        nx, ny, nz = self._grid
+        numbers = (0, 1 if nx > 1 else None, nx if ny > 1 else None, nx * ny if nz > 1 else None)
+        first, *others = (_first_of(stores, number) for number in numbers)
+        return Aim(
+            region.elements,
+            max(store.lanes for store in stores),
+            self._reached(region, stores),
+            (first, others[0], others[1], others[2]),
+        )
+
+    def _reached(self, region: Region, stores: list[_Store]) -> int | None:
+        lanes = sum(len(store.programs) * store.lanes for store in stores)
+        if self._kept > MOST_KEPT_BYTES or lanes > MOST_LANES or not region.dense:
+            return None
+        touched = np.zeros(region.extent, bool)
+        for offsets in map(_offsets, stores):
+            touched[offsets[(offsets >= 0) & (offsets < region.extent)]] = True
+        return int(touched.sum())
+
+
+def _offsets(store: _Store) -> Array:
+    shape = (max(term.shape[0] for term in store.terms), *store.shape)
+    whole: Array = np.broadcast_to(total(store.terms), shape).reshape(-1)
+    return whole
+
+
+def _first_of(stores: list[_Store], number: int | None) -> int | None:
+    """The smallest offset of the first store of one program."""
+    if number is None:
+        return None
+    for store in _with_program(stores, number):
+        place = int(np.flatnonzero(store.programs == number)[0])
+        own = [term[place if term.shape[0] > 1 else 0] for term in store.terms]
+        return sum(int(term.min()) for term in own)
+    return None
+
+
+def _with_program(stores: list[_Store], number: int) -> Iterator[_Store]:
+    return (store for store in stores if bool((store.programs == number).any()))
