@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from graders.exercises.references.attention import attention, magnitude
-from graders.judge.cases.builders import HALVES, Maker, cases
+from graders.judge.cases.builders import FAR, HALVES, Maker, cases
 from graders.judge.records import (
     Arg,
     Case,
@@ -66,6 +66,13 @@ VIEWS: tuple[View, ...] = (
     "expanded_rows",
 )
 MIXED: tuple[View, View, View] = ("sliced", "transposed", "stepped_columns")
+
+
+FAR_AWAY: dict[str, tuple[View, View, View]] = {
+    "q": ("far", "contiguous", "contiguous"),
+    "k": ("contiguous", "far", "contiguous"),
+    "v": ("contiguous", "contiguous", "far"),
+}
 
 
 def usual_cases(axes: str, lead: tuple[int, ...]) -> tuple[Case, ...]:
@@ -139,6 +146,20 @@ ATTENTION = Exercise(
             [(2, 34, 34, 16)],
             part="views",
             label="each its own, causal",
+        ),
+        *(
+            case
+            for name, views in FAR_AWAY.items()
+            for case in cases(
+                each_its_own(False, views), "m n d", [(20, 24, 16)], label=name, **FAR
+            )
+        ),
+        *cases(
+            each_its_own(False, ("contiguous", "far", "contiguous")),
+            "h m n d",
+            [(3, 20, 24, 16)],
+            label="k, by head",
+            **FAR,
         ),
     ),
     large=(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.exercises.swizzling import TILES_LOST
@@ -12,12 +10,10 @@ from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import (
     Choice,
     Evidence,
-    LaunchFacts,
     Misconception,
     Question,
-    Remark,
 )
-from graders.misconceptions import detectors
+from graders.misconceptions import detectors, promises
 
 COUNTS = range(2, 65)
 
@@ -62,31 +58,6 @@ def _kernel_depends(evidence: Evidence) -> bool:
     grids = _grids(evidence)
     return (len(grids) > 1 or grids == {(1, 1, 1)}) and _configs_disagree(evidence)
 
-
-def _one_choice(launches: Sequence[LaunchFacts], _traffic: Any) -> bool:
-    """One call launched every kernel with a single set of constants: there was no search.
-
-    A tuner that knows several, and leaves out all but one on this machine, is a search elsewhere.
-    """
-    chosen: dict[str, set[str]] = {}
-    for launch in launches:
-        chosen.setdefault(launch.kernel, set()).add(repr(sorted(launch.meta.items())))
-    tuned = any(launch.configs > 1 for launch in launches)
-    return not tuned and bool(chosen) and all(len(found) == 1 for found in chosen.values())
-
-
-NOTHING_TUNED = Remark(
-    code="nothing-tuned",
-    title="The product is right, but nothing was tuned",
-    message=(
-        "Your kernel ran with one choice of block sizes only. It passes, because its values are "
-        "right; but the exercise is about a kernel that finds its block sizes by itself, on "
-        "whatever GPU it meets."
-    ),
-    next_step="Put `@triton.autotune(configs=[...], key=['M', 'N', 'K'])` with two or more "
-    "configurations above `@triton.jit`.",
-    applies=_one_choice,
-)
 
 AUTOTUNED_MATMUL = replace(
     MATMUL,
@@ -153,7 +124,7 @@ AUTOTUNED_MATMUL = replace(
         TILES_LOST,
         *MATMUL_MISCONCEPTIONS,
     ),
-    remarks=(NOTHING_TUNED,),
+    promises=promises.TUNED,
 )
 
 EXERCISES = (AUTOTUNED_MATMUL,)

@@ -7,7 +7,7 @@ import math
 import torch
 
 from graders.exercises.references.fusion import ROOT, gelu
-from graders.judge.cases.builders import HALVES, cases, one
+from graders.judge.cases.builders import FAR, HALVES, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
 from graders.misconceptions import elementwise, rounding, shared, strides
 from graders.misconceptions.expected import computes
@@ -80,6 +80,7 @@ GELU = Exercise(
         *cases(one, "rows columns", [(24, 36)], part="views", views=VIEWS_3D),
         *cases(one, "batch rows columns", [(3, 8, 14)], part="views", views=VIEWS_3D),
         *cases(one, "n", [500], part="views", views=["stepped_columns", "offset"]),
+        *cases(one, "rows columns", [(9, 20)], **FAR),
     ),
     large=(
         *cases(one, "n", [2**22 + 5], part="edges", why="Thousands of programs."),
@@ -194,6 +195,7 @@ GELU = Exercise(
             next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
             detector=_overflowed,
         ),
+        shared.offset_in_32_bits(),
         strides.column_stride_ignored(gelu),
         strides.output_strides_of_input(gelu),
         strides.allocated_like_view(gelu),

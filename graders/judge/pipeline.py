@@ -33,6 +33,7 @@ from graders.judge.running.gpu import gpu_gate, gpu_properties
 from graders.judge.running.gpu_lock import turn
 from graders.judge.running.interpret import RunResult, prepare, run_cases
 from graders.judge.running.jobs import PlannedJobs, Prepared
+from graders.judge.running.promises import broken_promises
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
@@ -212,7 +213,7 @@ class Judge:
         held = [(item.args, item.expectation) for item in run.passed]
         progress.close("interpret", explain(exercise, run.failures, "interpret", held))
         if progress.gates["interpret"] is GateStatus.PASSED:
-            self._traffic(progress, planned)
+            self._traffic(progress, submission, planned)
             progress.remarks += captured.remarks
         if self.mode != "interpret" and progress.gates["interpret"] is GateStatus.PASSED:
             self._gpu(progress, submission, planned)
@@ -253,12 +254,13 @@ class Judge:
         self._count(progress, cases, run)
         return run
 
-    def _traffic(self, progress: _Progress, planned: PlannedJobs) -> None:
+    def _traffic(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
         cases, workers = self._cases(progress.exercise), self._running("cpu")
         told = traffic_gate(planned, progress.exercise, cases, workers)
-        if told is not None:
-            findings, progress.remarks = told
-            progress.close("traffic", findings)
+        broken = broken_promises(planned, progress.exercise, submission, self._warm_compiler())
+        if told is not None or broken:
+            findings, progress.remarks = told or ([], [])
+            progress.close("traffic", [*broken, *findings])
 
     def _gpu(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
         if not torch.cuda.is_available():

@@ -37,6 +37,7 @@ from graders.misconceptions.shared import (
     contiguous_assumed,
     missing_mask,
     offset_ignores_pid,
+    offset_in_32_bits,
     programs_race,
     tiles_missing,
 )
@@ -60,6 +61,7 @@ def product_mistakes(
     that is not square.
     """
     return (
+        offset_in_32_bits(),
         contiguous_assumed(reference, "the width of the matrix"),
         k_not_masked(operands),
         *special,

@@ -41,6 +41,13 @@ ALL_VIEWS: tuple[View, ...] = (
     "expanded_columns",
     "overlapping",
 )
+FAR = {
+    "part": "views",
+    "views": ("far",),
+    "dtypes": (torch.float16,),  # of gigabytes that nobody touches, the fewer the better
+    "why": "Its last row lies more than 2**31 elements behind its first.",
+}
+"""How a case is made in which offsets need 64 bits."""
 DENSE_VIEWS: tuple[View, ...] = ("sliced", "transposed", "offset", "stepped_rows")
 VECTOR_SIZES = tuple(
     sorted({0, 1, 2, 3, 7} | {size + by for size in (16, 64, 256, 1024) for by in (-1, 0, 1)})

@@ -17,6 +17,7 @@ from graders.judge.plan.steps import (
     Copy,
     Fill,
     Launch,
+    LaunchPlan,
     Raised,
     Step,
     TensorRef,
@@ -64,6 +65,11 @@ class PlannedJobs:
         self._captured = captured
         self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
         self._kept = _outliving(captured)
+
+    @property
+    def plan(self) -> LaunchPlan:
+        """What the launcher asks for."""
+        return self._captured.plan
 
     def with_source(self, source: str) -> PlannedJobs:
         """The same plan with other kernels, which stand on the same lines."""

@@ -353,6 +353,7 @@ MISTAKES = (
         expected_wrong=computes_from_memory(values_read_like_keys),
         detector=values_left,
     ),
+    shared.offset_in_32_bits(),
     shared.contiguous_assumed(attention),
     Misconception(
         code="first-head-only",

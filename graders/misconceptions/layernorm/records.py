@@ -279,6 +279,7 @@ MISTAKES = (
         )
         + computes_with_block(columns_of_tile),
     ),
+    shared.offset_in_32_bits(),
     shared.contiguous_assumed(layernorm),
     rounding.computes_in_half(layernorm_magnitude),
     rounding.lossy_dtype(layernorm),

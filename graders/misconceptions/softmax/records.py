@@ -210,6 +210,7 @@ MISTAKES = (
         next_step="The exponent is `x - maximum`, not `maximum - x` or `minimum - x`.",
         expected_wrong=computes(lambda x: softmax(-x)),
     ),
+    shared.offset_in_32_bits(),
     shared.contiguous_assumed(softmax),
     rounding.computes_in_half(softmax_magnitude),
     rounding.lossy_dtype(softmax),
