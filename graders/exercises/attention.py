@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from graders.exercises.references.attention import attention, magnitude
-from graders.judge.cases.builders import FAR, HALVES, Maker, cases
+from graders.judge.cases.builders import HALVES, Maker, cases, far_cases
 from graders.judge.records import (
     Arg,
     Case,
@@ -150,16 +150,13 @@ ATTENTION = Exercise(
         *(
             case
             for name, views in FAR_AWAY.items()
-            for case in cases(
-                each_its_own(False, views), "m n d", [(20, 24, 16)], label=name, **FAR
-            )
+            for case in far_cases(each_its_own(False, views), "m n d", [(20, 24, 16)], label=name)
         ),
-        *cases(
+        *far_cases(
             each_its_own(False, ("contiguous", "far", "contiguous")),
             "h m n d",
             [(3, 20, 24, 16)],
             label="k, by head",
-            **FAR,
         ),
     ),
     large=(

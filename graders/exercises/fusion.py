@@ -7,7 +7,7 @@ import math
 import torch
 
 from graders.exercises.references.fusion import ROOT, gelu
-from graders.judge.cases.builders import FAR, HALVES, cases, one
+from graders.judge.cases.builders import HALVES, cases, far_cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
 from graders.misconceptions import elementwise, rounding, shared, strides
 from graders.misconceptions.expected import computes
@@ -70,6 +70,7 @@ GELU = Exercise(
         *cases(one, "batch rows columns", [(3, 17, 20)]),
         *cases(one, "n", [700], engine_orders=True),
         *cases(one, "n", [0, 1, 2, 7, 63, 65, 1023, 1025, 2047], part="edges"),
+        *cases(one, "n", [400_003], part="edges", why="More than a fixed grid covers."),
         *cases(one, "a b c d", [(2, 3, 4, 5), (1, 1, 1, 1)], part="edges"),
         *cases(one, "rows columns", [(0, 5), (5, 0), (1, 333), (333, 1)], part="edges"),
         *cases(one, "n", [900], part="types", dtypes=HALVES, why="Keep the dtype of x."),
@@ -80,7 +81,7 @@ GELU = Exercise(
         *cases(one, "rows columns", [(24, 36)], part="views", views=VIEWS_3D),
         *cases(one, "batch rows columns", [(3, 8, 14)], part="views", views=VIEWS_3D),
         *cases(one, "n", [500], part="views", views=["stepped_columns", "offset"]),
-        *cases(one, "rows columns", [(9, 20)], **FAR),
+        *far_cases(one, "rows columns", [(9, 20)]),
     ),
     large=(
         *cases(one, "n", [2**22 + 5], part="edges", why="Thousands of programs."),

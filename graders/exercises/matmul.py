@@ -3,7 +3,7 @@
 import torch
 
 from graders.exercises.references import matmul as references
-from graders.judge.cases.builders import ALL_VIEWS, FAR, FLOATS, HALVES, Maker, cases
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, Maker, cases, far_cases
 from graders.judge.records import (
     Arg,
     Case,
@@ -79,8 +79,8 @@ def matmul_cases() -> tuple[Case, ...]:
             label="b",
         ),
         *cases(factors, AXES, [(33, 31, 35)], part="views", dtypes=HALVES, views=["transposed"]),
-        *cases(first_factor_viewed, AXES, [(20, 18, 12)], label="a", **FAR),
-        *cases(second_factor_viewed, AXES, [(12, 20, 18)], label="b", **FAR),
+        *far_cases(first_factor_viewed, AXES, [(20, 18, 12)], label="a"),
+        *far_cases(second_factor_viewed, AXES, [(12, 20, 18)], label="b"),
     )
 
 
@@ -214,8 +214,8 @@ LINEAR_BIAS_RELU = Exercise(
             label="b",
         ),
         *cases(layer, AXES, [(33, 31, 35)], part="views", dtypes=HALVES, views=["transposed"]),
-        *cases(only_viewed(0), AXES, [(20, 18, 12)], label="x", **FAR),
-        *cases(only_viewed(1), AXES, [(12, 20, 18)], label="w", **FAR),
+        *far_cases(only_viewed(0), AXES, [(20, 18, 12)], label="x"),
+        *far_cases(only_viewed(1), AXES, [(12, 20, 18)], label="w"),
     ),
     large=cases(layer, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
     hints=(

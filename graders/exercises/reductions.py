@@ -8,7 +8,7 @@ from graders.exercises.references.reductions import (
     softmax,
     softmax_magnitude,
 )
-from graders.judge.cases.builders import ALL_VIEWS, FAR, HALVES, Maker, cases, one
+from graders.judge.cases.builders import ALL_VIEWS, HALVES, Maker, cases, far_cases, one
 from graders.judge.records import Arg, Choice, Exercise, Question, TensorSpec
 from graders.misconceptions.layernorm.records import MISTAKES as LAYERNORM_MISTAKES
 from graders.misconceptions.softmax.records import MISTAKES as SOFTMAX_MISTAKES
@@ -52,7 +52,7 @@ SOFTMAX = Exercise(
         *cases(one, AXES, [(12, 70)], part="types", fills=["zeros"], why="All the same."),
         *cases(one, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
         *cases(one, AXES, [(3, 2100)], part="views", views=["stepped_columns"], why="Long rows."),
-        *cases(one, AXES, [(9, 20)], **FAR),
+        *far_cases(one, AXES, [(9, 20)]),
     ),
     large=cases(one, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
@@ -123,7 +123,7 @@ LAYERNORM = Exercise(
         *cases(USUAL, AXES, [(12, 70)], part="types", fills=["zeros"], why="Only the bias."),
         *cases(USUAL, AXES, [(24, 36), (17, 50)], part="views", views=ALL_VIEWS),
         *cases(USUAL, AXES, [(3, 2100)], part="views", views=["stepped_columns"], why="Long rows."),
-        *cases(USUAL, AXES, [(9, 20)], **FAR),
+        *far_cases(USUAL, AXES, [(9, 20)]),
         *cases(
             strided_parameters,
             AXES,

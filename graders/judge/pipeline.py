@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -15,16 +15,14 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.compiling.gate import CompileResult, CompileWorker, compile_gate
-from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.explain import MAX_FINDINGS, explain, explain_tf32
 from graders.judge.plain_text import presentable
+from graders.judge.progress import Progress
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.report import (
-    GATES,
     Finding,
     GateStatus,
-    KernelResources,
     Report,
-    Speed,
     Verdict,
     awaits_gpu,
     ungraded_finding,
@@ -37,7 +35,6 @@ from graders.judge.running.promises import broken_promises
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
-from graders.judge.scoring import points
 from graders.judge.static.gate import read_gate
 from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
@@ -47,30 +44,6 @@ if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
-
-
-@dataclass
-class _Progress:
-    """What is known of one submission so far; becomes the report."""
-
-    name: str
-    exercise: Exercise
-    started: float
-    gates: dict[str, GateStatus] = field(
-        default_factory=lambda: dict.fromkeys(GATES, GateStatus.NOT_RUN)
-    )
-    findings: list[Finding] = field(default_factory=list)
-    resources: tuple[KernelResources, ...] = ()
-    failed_parts: set[str] = field(default_factory=set)
-    public_failed_parts: set[str] = field(default_factory=set)
-    cases_passed: int = 0
-    cases_total: int = 0
-    speed: Speed | None = None
-    remarks: list[Finding] = field(default_factory=list)
-
-    def close(self, gate: str, findings: Sequence[Finding]) -> None:
-        self.gates[gate] = GateStatus.FAILED if findings else GateStatus.PASSED
-        self.findings += findings
 
 
 class Judge:
@@ -137,7 +110,7 @@ class Judge:
 
     def judge(self, path: Path, exercise: Exercise) -> Report:
         """The report for one file and exercise. Faults of ours give an ungraded report."""
-        progress = _Progress(str(path), exercise, time.perf_counter())
+        progress = Progress(str(path), exercise, time.perf_counter())
         try:
             submission = load(path, exercise)
         except SubmissionError as error:
@@ -146,7 +119,7 @@ class Judge:
 
     def judge_text(self, text: str, exercise: Exercise, name: str = "<notebook>") -> Report:
         """The same for source text that stands in no file."""
-        progress = _Progress(name, exercise, time.perf_counter())
+        progress = Progress(name, exercise, time.perf_counter())
         try:
             submission = from_text(text, exercise, name)
         except SubmissionError as error:
@@ -164,7 +137,7 @@ class Judge:
             return report
         if self.mode != "gpu" and not torch.cuda.is_available():
             return report
-        progress = _Progress(str(path), exercise, time.perf_counter())
+        progress = Progress(str(path), exercise, time.perf_counter())
         progress.gates, progress.findings = dict(report.gates), list(report.findings)
         progress.cases_passed, progress.cases_total = report.cases_passed, report.cases_total
         progress.resources, progress.remarks = report.resources, list(report.remarks)
@@ -181,14 +154,14 @@ class Judge:
         progress.findings = [*report.findings, *placed]
         return self._report(progress, _verdict(progress))
 
-    def _refused(self, progress: _Progress, error: SubmissionError) -> Report:
+    def _refused(self, progress: Progress, error: SubmissionError) -> Report:
         progress.findings.append(error.finding)
         if error.finding.code in UNREADABLE:
             return self._report(progress, Verdict.UNGRADED)
         progress.gates["read"] = GateStatus.FAILED
         return self._report(progress, Verdict.FAILED)
 
-    def _judge(self, progress: _Progress, submission: Submission) -> Report:
+    def _judge(self, progress: Progress, submission: Submission) -> Report:
         try:
             self._pass_gates(progress, submission)
             progress.findings = [_placed(finding, submission) for finding in progress.findings]
@@ -197,7 +170,7 @@ class Judge:
             return self._report(progress, Verdict.UNGRADED)
         return self._report(progress, _verdict(progress))
 
-    def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
+    def _pass_gates(self, progress: Progress, submission: Submission) -> None:
         exercise = progress.exercise
         found = read_gate(submission, exercise)
         captured = None if found else self._capture(submission, exercise)
@@ -211,7 +184,10 @@ class Judge:
         run = self._interpret(progress, planned)
         self._finish_compile(progress, compiling)
         held = [(item.args, item.expectation) for item in run.passed]
-        progress.close("interpret", explain(exercise, run.failures, "interpret", held))
+        others = [failure for failure in run.failures if all(failure is not f for f in run.of_tf32)]
+        findings = explain(exercise, others, "interpret", held)
+        findings += explain_tf32(exercise, run.of_tf32, "interpret")
+        progress.close("interpret", findings[:MAX_FINDINGS])
         if progress.gates["interpret"] is GateStatus.PASSED:
             self._traffic(progress, submission, planned)
             progress.remarks += captured.remarks
@@ -243,18 +219,21 @@ class Judge:
             self._compiler.ptxas(90)  # asking for anything starts the process
         return self._compiler
 
-    def _finish_compile(self, progress: _Progress, compiling: Future[CompileResult]) -> None:
+    def _finish_compile(self, progress: Progress, compiling: Future[CompileResult]) -> None:
         result = compiling.result()
         progress.close("compile", result.findings)
+        progress.slow_to_compile = bool(result.findings) and all(
+            finding.code == "compile-timeout" for finding in result.findings
+        )
         progress.resources = result.resources
 
-    def _interpret(self, progress: _Progress, planned: PlannedJobs) -> RunResult:
+    def _interpret(self, progress: Progress, planned: PlannedJobs) -> RunResult:
         cases = self._cases(progress.exercise)
         run = run_cases(planned, cases, self._running("cpu"), orders=True)
-        self._count(progress, cases, run)
+        progress.count(cases, run)
         return run
 
-    def _traffic(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
+    def _traffic(self, progress: Progress, submission: Submission, planned: PlannedJobs) -> None:
         cases, workers = self._cases(progress.exercise), self._running("cpu")
         told = traffic_gate(planned, progress.exercise, cases, workers)
         broken = broken_promises(planned, progress.exercise, submission, self._warm_compiler())
@@ -262,7 +241,7 @@ class Judge:
             findings, progress.remarks = told or ([], [])
             progress.close("traffic", [*broken, *findings])
 
-    def _gpu(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
+    def _gpu(self, progress: Progress, submission: Submission, planned: PlannedJobs) -> None:
         if not torch.cuda.is_available():
             if self.mode == "gpu":
                 raise GraderError(
@@ -279,7 +258,7 @@ class Judge:
         if self.official and self.timed and not findings:
             self._time(progress, submission, planned)
 
-    def _time(self, progress: _Progress, submission: Submission, planned: PlannedJobs) -> None:
+    def _time(self, progress: Progress, submission: Submission, planned: PlannedJobs) -> None:
         """How fast a right submission is, where the exercise has bars for that."""
         from graders.judge.speed.gate import Stopwatch  # nobody without a GPU waits for it
 
@@ -311,16 +290,6 @@ class Judge:
             return None
         planned = PlannedJobs(submission.source, self._capture(submission, exercise))
         return item, measure(planned, item, self._running("cpu"))
-
-    def _count(self, progress: _Progress, cases: list[Prepared], run: RunResult) -> None:
-        progress.failed_parts |= run.failed_parts()
-        progress.cases_total = len(cases)
-        progress.cases_passed = len(run.passed)
-        ran = {id(item) for item, _ in run.outcomes}
-        missed = [item for item in cases if id(item) not in ran]
-        progress.failed_parts |= {item.case.part for item in missed}
-        progress.public_failed_parts |= run.failed_parts(public_only=True)
-        progress.public_failed_parts |= {item.case.part for item in missed if not item.hidden}
 
     def _cases(self, exercise: Exercise) -> list[Prepared]:
         if exercise.name not in self._prepared:
@@ -365,15 +334,13 @@ class Judge:
         except GraderError:  # nothing ran, so nothing needed a sandbox
             return "none"
 
-    def _report(self, progress: _Progress, verdict: Verdict) -> Report:
+    def _report(self, progress: Progress, verdict: Verdict) -> Report:
         return Report(
             submission=progress.name,
             exercise=progress.exercise.name,
             verdict=verdict,
-            points=points(progress.exercise, verdict, progress.gates, progress.failed_parts),
-            public_points=points(
-                progress.exercise, verdict, progress.gates, progress.public_failed_parts
-            ),
+            points=progress.points(verdict, progress.failed_parts),
+            public_points=progress.points(verdict, progress.public_failed_parts),
             max_points=progress.exercise.max_points,
             gates=dict(progress.gates),
             findings=tuple(map(presentable, progress.findings)),
@@ -387,7 +354,7 @@ class Judge:
         )
 
 
-def _verdict(progress: _Progress) -> Verdict:
+def _verdict(progress: Progress) -> Verdict:
     failed = any(status is GateStatus.FAILED for status in progress.gates.values())
     return Verdict.FAILED if failed else Verdict.PASSED
 

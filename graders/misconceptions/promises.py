@@ -141,11 +141,12 @@ def _kept_though_too_large(cases: Sequence[CasePlan]) -> str | None:
         if not (step.prunes and sizes):
             continue
         for trial in step.trials:
-            tile = [trial.config.get(name) for name in TILE]
-            stages = trial.config.get("num_stages")
-            if not all(type(value) is int for value in (*tile, stages)):
+            given = (trial.config.get(name) for name in (*TILE, "num_stages"))
+            known = [value for value in given if type(value) is int]
+            if len(known) != len(TILE) + 1:
                 continue
-            needed = (stages - 1) * (tile[0] + tile[1]) * tile[2] * min(sizes)
+            rows, columns, depth, stages = known
+            needed = (stages - 1) * (rows + columns) * depth * min(sizes)
             if stages >= FEWEST_STAGES and needed > SMALL_BYTES:
                 told = ", ".join(f"{n}: {v}" for n, v in trial.config.items() if v is not None)
                 return (

@@ -60,6 +60,8 @@ class Idle:
 class _Driver(offline.CompileOnlyDriver):
     """Says that the tensors lie on the GPU, and what Triton's own driver says of it."""
 
+    utils: Any
+
     def __init__(self, device: Any) -> None:
         super().__init__()
         told = {

@@ -41,13 +41,6 @@ ALL_VIEWS: tuple[View, ...] = (
     "expanded_columns",
     "overlapping",
 )
-FAR = {
-    "part": "views",
-    "views": ("far",),
-    "dtypes": (torch.float16,),  # of gigabytes that nobody touches, the fewer the better
-    "why": "Its last row lies more than 2**31 elements behind its first.",
-}
-"""How a case is made in which offsets need 64 bits."""
 DENSE_VIEWS: tuple[View, ...] = ("sliced", "transposed", "offset", "stepped_rows")
 VECTOR_SIZES = tuple(
     sorted({0, 1, 2, 3, 7} | {size + by for size in (16, 64, 256, 1024) for by in (-1, 0, 1)})
@@ -85,6 +78,19 @@ def cases(
         args = make(sizes, dtype=dtype, fill=fill, view=view, scale=scale, shift=shift)
         made.append(case(name, args, part=part, why=why, engine_orders=engine_orders))
     return tuple(made)
+
+
+def far_cases(
+    make: Maker, axes: str, shapes: Iterable[Sequence[int]], label: str = ""
+) -> tuple[Case, ...]:
+    """Return cases in which offsets need 64 bits, in the smallest format that all kernels take:
+    of the gigabytes nobody touches more than a few elements.
+    """
+    why = "Its last row lies more than 2**31 elements behind its first."
+    dtypes = [torch.float16]
+    return cases(
+        make, axes, shapes, part="views", why=why, dtypes=dtypes, views=["far"], label=label
+    )
 
 
 def case(

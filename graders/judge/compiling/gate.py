@@ -6,6 +6,7 @@ what is compiled is what runs.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -94,9 +95,23 @@ def compile_gate(
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
     if not isinstance(known, CompileResult):
-        known = _judged(worker.ask(request), worker)
+        known = _judged(_asked(request, worker), worker)
         worker.remember(key, known)
     return known
+
+
+def _asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
+    """The answer, asked for twice where nothing but the clock on the wall ended it: no kernel can
+    wait, so that is what a busy machine does.
+    """
+    for _ in range(2):
+        answer = worker.ask(request)
+        if not (answer.timeout and answer.ended == "time"):
+            return answer
+    raise GraderError(
+        f"compiling was given less than {worker.cpu_seconds:.0f} s of the processor in three times "
+        "as long, twice: grade again when the machine is less busy"
+    )
 
 
 def _launches(plan: LaunchPlan, public: int) -> list[dict[str, Any]]:
@@ -207,9 +222,10 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
     deadline = time.monotonic() + ASSEMBLING_SECONDS
     for item in compiled:
         if time.monotonic() > deadline:
-            found = timeout_finding(f"{item.kernel} for sm_{item.target}", item.line)
-            findings.append(found if item.public else unseen(found))
-            break
+            raise GraderError(
+                f"ptxas was not done with {item.kernel} after {ASSEMBLING_SECONDS:.0f} s: grade "
+                "again when the machine is less busy"
+            )
         if item.shared > SHARED_LIMITS[item.target]:
             if not _another_fits(item, compiled):
                 limit = SHARED_LIMITS[item.target]
@@ -221,6 +237,8 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
         try:
             made = _cached_assembly(item, worker)
         except AssemblerError as error:
+            if _another_assembles(item, compiled, worker):
+                continue
             found = assembler_finding(item.kernel, item.line, item.target, str(error))
             findings.append(found if item.public else unseen(found))
             continue
@@ -237,6 +255,19 @@ def _another_fits(item: _Compiled, compiled: Sequence[_Compiled]) -> bool:
         and other.shared <= SHARED_LIMITS[item.target]
         for other in compiled
     )
+
+
+def _another_assembles(
+    item: _Compiled, compiled: Sequence[_Compiled], worker: CompileWorker
+) -> bool:
+    """Triton passes over a configuration that ptxas refuses, as over one that is too large."""
+    for other in compiled:
+        alike = (other.kernel, other.target) == (item.kernel, item.target) and other is not item
+        if item.tuned and alike and other.shared <= SHARED_LIMITS[other.target]:
+            with contextlib.suppress(AssemblerError):
+                _cached_assembly(other, worker)
+                return True
+    return False
 
 
 def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:

@@ -56,6 +56,12 @@ class Prepared:
     hidden: bool
     number: int
 
+    @property
+    def size(self) -> int:
+        """Elements, of arguments and result together."""
+        inputs = sum(arg.numel() for arg in self.args if isinstance(arg, torch.Tensor))
+        return inputs + self.expectation.values.numel()
+
 
 class PlannedJobs:
     """Makes the jobs of one submission; `source` is the text that its kernels stand in."""
@@ -75,7 +81,9 @@ class PlannedJobs:
         """The same plan with other kernels, which stand on the same lines."""
         return PlannedJobs(source, self._captured)
 
-    def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
+    def job(
+        self, item: Prepared, schedule: str, traffic: bool = False, tf32: bool = True
+    ) -> Job | Outcome:
         """What a worker has to do for one case, or what has become of it already."""
         case = self._captured.case(item.number)
         if case is None:
@@ -91,6 +99,7 @@ class PlannedJobs:
             out_dtype="any-integer" if expected.any_integer else expected.dtype,
             schedule=schedule,
             traffic=traffic,
+            tf32=tf32,
             seconds=CASE_SECONDS,
         )
 
