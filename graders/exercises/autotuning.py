@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
-from graders.exercises.swizzling import TILES_LOST
+from graders.exercises.matmul import MATMUL
+from graders.exercises.swizzling import PRODUCT_MISTAKES, TILES_LOST
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import (
     Choice,
@@ -29,6 +29,15 @@ def _added_up(evidence: Evidence) -> bool:
     if times in COUNTS and abs(ratio - times) < 0.01:
         return looks_like(evidence, times * expected)
     return detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
+
+
+def _starts_from_nothing(evidence: Evidence) -> bool:
+    """Only memory that nobody has set is added to: all is NaN, and everything was reached."""
+    actual = evidence.actual
+    tuned = any(launch.configs > 1 for launch in evidence.launches)
+    if actual is None or not actual.numel() or not tuned or detectors.has_holes(evidence):
+        return False
+    return bool(actual.isnan().all()) and len(evidence.launches) == 1
 
 
 def _configs_disagree(evidence: Evidence) -> bool:
@@ -90,6 +99,18 @@ AUTOTUNED_MATMUL = replace(
             detector=_added_up,
         ),
         Misconception(
+            code="reset-only-while-tuning",
+            title="The output is cleared only while the tuner measures",
+            message=(
+                "The kernel adds to an output that starts as torch.empty. `reset_to_zero` clears "
+                "it before each run of the *search*; once the choice for a key is known nothing "
+                "clears it any more, and the sums start from whatever was in memory. The first "
+                "call of a shape is right, the second is not."
+            ),
+            next_step="Allocate the output with `torch.zeros`; `reset_to_zero` is still needed.",
+            detector=_starts_from_nothing,
+        ),
+        Misconception(
             code="grid-ignores-config",
             title="The grid does not fit every configuration",
             message=(
@@ -122,7 +143,7 @@ AUTOTUNED_MATMUL = replace(
             detector=_kernel_depends,
         ),
         TILES_LOST,
-        *MATMUL_MISCONCEPTIONS,
+        *PRODUCT_MISTAKES,
     ),
     promises=promises.TUNED,
 )

@@ -91,7 +91,9 @@ def _only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
     if not evidence.expected.is_floating_point() or evidence.actual is None:
         return False
     want = evidence.expected.double()
-    ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
+    first = next((arg for arg in evidence.args if isinstance(arg, torch.Tensor)), want)
+    asked = first.double() if first.shape == want.shape else want  # 0 is due for many a number
+    ordinary = asked.isfinite() & (asked.abs() > SUBNORMAL) & want.isfinite()
     return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
 
 
@@ -108,6 +110,8 @@ def _shifted(evidence: Evidence, wrong: torch.Tensor) -> bool:
     if actual is None or expected.numel() < 4:
         return False
     flat = actual.reshape(-1)
+    if _same(expected[1:], expected[:-1]):
+        return False  # all the same: nothing tells a shift
     return _same(flat[1:], expected[:-1]) or _same(flat[:-1], expected[1:])
 
 
