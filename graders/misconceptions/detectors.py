@@ -211,7 +211,8 @@ def leaves_tiles_out(evidence: Evidence) -> bool:
     known = tiles(evidence)
     if known is None or known[1] * known[2] < 2 or not has_a_program_for_each_tile(evidence):
         return False
-    return not (stays_along_one_axis(evidence) or stuck_on_first_tile(evidence))
+    flat = sum(size > 1 for size in known[0]) == 1
+    return not stuck_on_first_tile(evidence) and (flat or not stays_along_one_axis(evidence))
 
 
 def programs_left_over(evidence: Evidence) -> bool:

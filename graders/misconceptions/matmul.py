@@ -17,7 +17,6 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     READS_OUTSIDE,
     Detector,
-    all_contiguous,
     has_fault,
     has_holes,
 )
@@ -86,8 +85,8 @@ def product_mistakes(
         lossy_dtype(reference),
         tf32_product(magnitude),
         missing_mask("a matrix", "M and N"),
-        axis_ignores_pid(),
         tiles_lost(),
+        axis_ignores_pid(),
         tiles_missing("m", "n"),
         offset_ignores_pid(),
     )
@@ -201,7 +200,7 @@ def k_block_repeated(operands: Operands, finish: Result) -> Misconception:
         a, b = operands(*args)
         k = a.shape[1]
         if k <= block:
-            return []
+            return [finish(2 * (a @ b), *args)] if k else []  # type: ignore[list-item]
         last = (k - 1) // block * block
         again = (a[:, :block] @ b[:block], a[:, last:] @ b[last:])
         return [finish(a @ b + more, *args) for more in again]  # type: ignore[misc]
@@ -367,10 +366,10 @@ def k_step_wrong() -> Misconception:
 
 
 def left_oblong_factor(evidence: Evidence) -> bool:
-    """Tell whether the kernel left a dense factor, where the factors are not both square."""
+    """Tell whether the kernel left a factor, where the factors are not both square."""
     a, b = evidence.args[:2]
     square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-    return not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
+    return not square and has_fault(evidence, READS_OUTSIDE)
 
 
 def with_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:

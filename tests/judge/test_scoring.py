@@ -37,3 +37,12 @@ def test_wasted_traffic_leaves_a_share() -> None:
 
 def test_what_could_not_be_graded_has_no_number() -> None:
     assert worth(Verdict.UNGRADED, {"core"}) is None
+
+
+def test_what_is_only_slow_has_a_share_of_what_held() -> None:
+    gates = {**dict.fromkeys(GATES, PASSED), "interpret": FAILED}
+    slow = points(EXERCISE, Verdict.FAILED, gates, {"edges"}, slow=True)
+    assert slow == WASTEFUL_SHARE * (EXERCISE.max_points - EXERCISE.parts["edges"])
+    gates = {**dict.fromkeys(GATES, PASSED), "compile": FAILED}
+    assert points(EXERCISE, Verdict.FAILED, gates, set(), slow=True) == 0.5 * EXERCISE.max_points
+    assert points(EXERCISE, Verdict.FAILED, gates, {"core"}, slow=True) == 0

@@ -168,7 +168,7 @@ def _specialising(value: Any) -> Any:
 
 def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if answer.timeout or answer.report is None:
-        return CompileResult([_stopped(answer)], ())
+        return CompileResult([_stopped(answer, worker.cpu_seconds)], ())
     errors = _items(answer.report, "errors")
     findings = [_of_error(error, answer.stderr) for error in errors[:3]]
     if findings:
@@ -182,11 +182,16 @@ def _of_error(error: Mapping[str, Any], stderr: str) -> Finding:
     return found if error.get("public") is True else unseen(found)
 
 
-def _stopped(answer: Answer) -> Finding:
+def _stopped(answer: Answer, seconds: float) -> Finding:
     """The finding for a child that came to no report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
     if answer.timeout:
         found = timeout_finding(what, line)
+        budget = (
+            f"A submission has {seconds:.0f} s of the processor for all its configurations and "
+            "both targets together. Where its values are right, half of the points are left."
+        )
+        found = replace(found, message=f"{found.message} {budget}")
     else:
         found = crash_finding(answer.signal, answer.stderr, what, line)
     return found if answer.at.get("public") is True else unseen(found)

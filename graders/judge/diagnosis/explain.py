@@ -25,6 +25,13 @@ MAX_FINDINGS = 3
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
+# What says no more than how values are wrong: no second mistake beside one that has a name.
+GUESSES = frozenset(
+    (
+        *("nearly-right", "constant-factor", "constant-offset", "nan-result", "all-zeros"),
+        *("right-values-elsewhere", "shifted-by-one", "signs-differ"),
+    )
+)
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 TF32 = "tf32-product"
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
@@ -96,7 +103,9 @@ def explain(
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
     told = list(findings.values())
-    return [f for f in told if f.code != VAGUE or f is told[0]][:MAX_FINDINGS]
+    known = {m.code for m in exercise.misconceptions}
+    guesses = {VAGUE} if told and told[0].code not in known else {VAGUE, *GUESSES}
+    return [f for f in told if f.code not in guesses or f is told[0]][:MAX_FINDINGS]
 
 
 def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:

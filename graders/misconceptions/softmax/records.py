@@ -41,6 +41,17 @@ from graders.misconceptions.softmax.wrong_results import (
 
 MISTAKES = (
     Misconception(
+        code="mean-subtracted",
+        title="The mean is subtracted, not the maximum",
+        message=(
+            "Mathematically any number may be subtracted. But only below the row's *maximum* no "
+            "exponent is positive: above its mean an element can lie far enough for exp to "
+            "overflow, and inf / inf is NaN."
+        ),
+        next_step="`tl.exp(x - tl.max(x, axis=0))`.",
+        detector=overflowed_from_mean,
+    ),
+    Misconception(
         code="maximum-from-zero",
         title="The maximum starts from 0",
         message=(
@@ -198,17 +209,6 @@ MISTAKES = (
         ),
         next_step="Divide by `tl.sum(numerator, axis=0)` as it is.",
         expected_wrong=computes(with_eps),
-    ),
-    Misconception(
-        code="mean-subtracted",
-        title="The mean is subtracted, not the maximum",
-        message=(
-            "Mathematically any number may be subtracted. But only below the row's *maximum* no "
-            "exponent is positive: above its mean an element can lie far enough for exp to "
-            "overflow, and inf / inf is NaN."
-        ),
-        next_step="`tl.exp(x - tl.max(x, axis=0))`.",
-        detector=overflowed_from_mean,
     ),
     Misconception(
         code="sum-starts-at-one",
