@@ -7,7 +7,7 @@ import torch
 from graders.exercises.references.matmul import layer, layer_magnitude
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import READS_OUTSIDE, all_contiguous, has_fault
+from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
 from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
 from graders.misconceptions.expected import (
     computes,
@@ -55,10 +55,9 @@ MOST_AGREE = 0.8  # the share of them that a product summed in another order may
 
 
 def _weight_left(evidence: Evidence) -> bool:
-    """Whether the kernel read outside of a tensor, with a dense weight that is not square."""
+    """Whether the kernel read outside of a tensor, with a weight that is not square."""
     height, width = evidence.args[1].shape
-    oblong = height != width and all_contiguous(evidence)
-    return oblong and has_fault(evidence, READS_OUTSIDE)
+    return height != width and has_fault(evidence, READS_OUTSIDE)
 
 
 def _bias_in_each_step(

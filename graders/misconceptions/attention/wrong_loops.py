@@ -55,8 +55,10 @@ def diagonal_skipped(
 ) -> torch.Tensor | None:
     """Each query sees the blocks before its own alone; who sees nothing gets NaN or 0."""
     m, n = q.shape[-2], k.shape[-2]
-    if not causal or not 1 < block < m:
+    if not causal or block < 2 or not m:
         return None
+    if block >= m:
+        return torch.zeros_like(q)  # one block, and nobody sees it
     hidden = torch.arange(n) >= torch.arange(m)[:, None] // block * block
     return attend(scaled(q, k).masked_fill(hidden, -float("inf")), v)
 
