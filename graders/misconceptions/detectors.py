@@ -59,6 +59,24 @@ def has_holes(evidence: Evidence) -> bool:
     return evidence.never_stored is not None and bool(evidence.never_stored.any())
 
 
+def nan_from_padding(length: Callable[..., int]) -> Detector:
+    """Return the detector of NaNs that nothing but the padding of a row explains.
+
+    A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
+    `length(*args)` is how long a row is; a power of two needs no padding.
+    """
+
+    def detector(evidence: Evidence) -> bool:
+        actual, count = evidence.actual, length(*evidence.args)
+        if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
+            return False
+        if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS | {"uninitialised-read"}):
+            return False
+        return bool(evidence.expected.isfinite().all())
+
+    return detector
+
+
 def either(*detectors: Detector) -> Detector:
     """Return the detector that holds where one of them holds."""
     return lambda evidence: any(detector(evidence) for detector in detectors)

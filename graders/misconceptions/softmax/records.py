@@ -10,7 +10,7 @@ from graders.exercises.references.reductions import (
 )
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import RACES
+from graders.misconceptions.detectors import RACES, nan_from_padding
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.softmax.wrong_results import (
     all_underflowed,
@@ -26,7 +26,6 @@ from graders.misconceptions.softmax.wrong_results import (
     one_too_many,
     over_tiles,
     overflowed,
-    overflowed_from_mean,
     padding_counted,
     rescaled_by_ratio,
     rescaled_the_wrong_way,
@@ -40,17 +39,6 @@ from graders.misconceptions.softmax.wrong_results import (
 )
 
 MISTAKES = (
-    Misconception(
-        code="mean-subtracted",
-        title="The mean is subtracted, not the maximum",
-        message=(
-            "Mathematically any number may be subtracted. But only below the row's *maximum* no "
-            "exponent is positive: above its mean an element can lie far enough for exp to "
-            "overflow, and inf / inf is NaN."
-        ),
-        next_step="`tl.exp(x - tl.max(x, axis=0))`.",
-        detector=overflowed_from_mean,
-    ),
     Misconception(
         code="maximum-from-zero",
         title="The maximum starts from 0",
@@ -74,7 +62,7 @@ MISTAKES = (
             "Subtracting the row's maximum changes nothing mathematically and keeps every "
             "exponent at 0 or below. It has to be the maximum of the *whole* row: one that is "
             "kept running starts at -inf, not at 0, and takes in every block. (Cutting large "
-            "numbers off makes them all equal.)"
+            "numbers off makes them all equal, and above the mean exp can overflow as well.)"
         ),
         next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
         expected_wrong=computes(clamped),
@@ -103,7 +91,6 @@ MISTAKES = (
         next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
         expected_wrong=computes_with_block(padding_counted, lanes_wrapped),
     ),
-    shared.other_missing("-float('inf')"),
     Misconception(
         code="rescaling-missing",
         title="The sum is not rescaled when the maximum grows",
@@ -120,6 +107,7 @@ MISTAKES = (
         ),
         detector=rescaled_to_infinity,
     ),
+    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="last-block-only",
         title="The sum holds the last block of the row only",
