@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from graders.exercises.matmul import MATMUL, MATMUL_MISCONCEPTIONS
-from graders.exercises.swizzling import TILES_LOST
+from graders.exercises.matmul import MATMUL
+from graders.exercises.swizzling import PRODUCT_MISTAKES, TILES_LOST
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import (
     Choice,
     Evidence,
-    LaunchFacts,
     Misconception,
     Question,
-    Remark,
 )
-from graders.misconceptions import detectors
+from graders.misconceptions import detectors, promises
 
 COUNTS = range(2, 65)
 
@@ -33,6 +29,15 @@ def _added_up(evidence: Evidence) -> bool:
     if times in COUNTS and abs(ratio - times) < 0.01:
         return looks_like(evidence, times * expected)
     return detectors.has_fault(evidence, frozenset({"uninitialised-read"}))
+
+
+def _starts_from_nothing(evidence: Evidence) -> bool:
+    """Only memory that nobody has set is added to: all is NaN, and everything was reached."""
+    actual = evidence.actual
+    tuned = any(launch.configs > 1 for launch in evidence.launches)
+    if actual is None or not actual.numel() or not tuned or detectors.has_holes(evidence):
+        return False
+    return bool(actual.isnan().all()) and len(evidence.launches) == 1
 
 
 def _configs_disagree(evidence: Evidence) -> bool:
@@ -63,31 +68,6 @@ def _kernel_depends(evidence: Evidence) -> bool:
     return (len(grids) > 1 or grids == {(1, 1, 1)}) and _configs_disagree(evidence)
 
 
-def _one_choice(launches: Sequence[LaunchFacts], _traffic: Any) -> bool:
-    """One call launched every kernel with a single set of constants: there was no search.
-
-    A tuner that knows several, and leaves out all but one on this machine, is a search elsewhere.
-    """
-    chosen: dict[str, set[str]] = {}
-    for launch in launches:
-        chosen.setdefault(launch.kernel, set()).add(repr(sorted(launch.meta.items())))
-    tuned = any(launch.configs > 1 for launch in launches)
-    return not tuned and bool(chosen) and all(len(found) == 1 for found in chosen.values())
-
-
-NOTHING_TUNED = Remark(
-    code="nothing-tuned",
-    title="The product is right, but nothing was tuned",
-    message=(
-        "Your kernel ran with one choice of block sizes only. It passes, because its values are "
-        "right; but the exercise is about a kernel that finds its block sizes by itself, on "
-        "whatever GPU it meets."
-    ),
-    next_step="Put `@triton.autotune(configs=[...], key=['M', 'N', 'K'])` with two or more "
-    "configurations above `@triton.jit`.",
-    applies=_one_choice,
-)
-
 AUTOTUNED_MATMUL = replace(
     MATMUL,
     name="autotuned_matmul",
@@ -117,6 +97,18 @@ AUTOTUNED_MATMUL = replace(
                 "the tuner: `reset_to_zero=['c_ptr']` (or `restore_value`)."
             ),
             detector=_added_up,
+        ),
+        Misconception(
+            code="reset-only-while-tuning",
+            title="The output is cleared only while the tuner measures",
+            message=(
+                "The kernel adds to an output that starts as torch.empty. `reset_to_zero` clears "
+                "it before each run of the *search*; once the choice for a key is known nothing "
+                "clears it any more, and the sums start from whatever was in memory. The first "
+                "call of a shape is right, the second is not."
+            ),
+            next_step="Allocate the output with `torch.zeros`; `reset_to_zero` is still needed.",
+            detector=_starts_from_nothing,
         ),
         Misconception(
             code="grid-ignores-config",
@@ -151,9 +143,9 @@ AUTOTUNED_MATMUL = replace(
             detector=_kernel_depends,
         ),
         TILES_LOST,
-        *MATMUL_MISCONCEPTIONS,
+        *PRODUCT_MISTAKES,
     ),
-    remarks=(NOTHING_TUNED,),
+    promises=promises.TUNED,
 )
 
 EXERCISES = (AUTOTUNED_MATMUL,)

@@ -45,6 +45,24 @@ def _argument(x: torch.Tensor) -> torch.Tensor:
     return ROOT * (x + 0.044715 * x**3)
 
 
+def _rational(x: torch.Tensor) -> list[torch.Tensor]:
+    """GELU with the usual fractions for tanh, cut off at 1 or not."""
+    z = _argument(x)
+    square = z * z
+    fractions = (
+        z * (15 + square) / (15 + 6 * square),
+        z * (27 + square) / (27 + 9 * square),
+        z * (105 + 10 * square) / (105 + 45 * square + square**2),
+        z * (135135 + 17325 * square + 378 * square**2 + square**3)
+        / (135135 + 62370 * square + 3150 * square**2 + 28 * square**3),
+        z / (1 + z.abs()),
+        z - z**3 / 3,
+    )  # fmt: skip
+    forms = [*fractions, *(fraction.clamp(-1, 1) for fraction in fractions)]
+    forms += [torch.where(z.abs() < 3, fraction, z.sign()) for fraction in fractions]
+    return [0.5 * x * (1 + tanh) for tanh in forms]
+
+
 def _overflowed(evidence: Evidence) -> bool:
     """NaN (or inf) exactly where exp of the argument is too large for float32."""
     (x,) = evidence.args
@@ -70,6 +88,7 @@ GELU = Exercise(
         *cases(one, "batch rows columns", [(3, 17, 20)]),
         *cases(one, "n", [700], engine_orders=True),
         *cases(one, "n", [0, 1, 2, 7, 63, 65, 1023, 1025, 2047], part="edges"),
+        *cases(one, "n", [400_003], part="edges", why="More than a fixed grid covers."),
         *cases(one, "a b c d", [(2, 3, 4, 5), (1, 1, 1, 1)], part="edges"),
         *cases(one, "rows columns", [(0, 5), (5, 0), (1, 333), (333, 1)], part="edges"),
         *cases(one, "n", [900], part="types", dtypes=HALVES, why="Keep the dtype of x."),
@@ -153,6 +172,17 @@ GELU = Exercise(
             expected_wrong=computes(
                 lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3)))
             ),
+        ),
+        Misconception(
+            code="tanh-approximate",
+            title="tanh itself is an approximation",
+            message=(
+                "The argument of tanh is right, but tanh is replaced by something cheaper: a "
+                "rational function, or tanh.approx of the hardware. It is near tanh around 0 "
+                "and some thousandths or hundredths off further out: enough to see in float32."
+            ),
+            next_step="0.5 (1 + tanh(z)) is `tl.sigmoid(2.0 * z)`; or `libdevice.tanh(z)`.",
+            expected_wrong=computes(_rational),
         ),
         Misconception(
             code="constants-wrong",

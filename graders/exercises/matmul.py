@@ -3,7 +3,7 @@
 import torch
 
 from graders.exercises.references import matmul as references
-from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, Maker, cases
 from graders.judge.records import (
     Arg,
     Case,
@@ -13,7 +13,7 @@ from graders.judge.records import (
     Question,
     TensorSpec,
 )
-from graders.misconceptions import linear_layer
+from graders.misconceptions import linear_layer, promises
 from graders.misconceptions.expected import computes, computes_from_memory
 from graders.misconceptions.matmul import (
     k_step_wrong,
@@ -164,6 +164,16 @@ def layer(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     )
 
 
+def only_viewed(place: int) -> Maker:
+    """Return the maker of a layer of which only one matrix, x or w, has the view."""
+
+    def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+        args = layer(shape, **{**spec, "view": "contiguous"})
+        return (*args[:place], layer(shape, **spec)[place], *args[place + 1 :])
+
+    return make
+
+
 def strided_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
     """Return a layer of which only the bias has the view."""
     x, w, _ = layer(shape, **{**spec, "view": "contiguous"})
@@ -213,6 +223,7 @@ LINEAR_BIAS_RELU = Exercise(
         "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
     ),
     misconceptions=linear_layer.MISTAKES,
+    promises=(promises.one_kernel("the whole layer"),),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

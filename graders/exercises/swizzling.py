@@ -14,11 +14,10 @@ from graders.judge.records import (
     Choice,
     Evidence,
     Exercise,
-    Misconception,
     Question,
     Remark,
 )
-from graders.misconceptions import detectors, swizzle
+from graders.misconceptions import detectors, shared, swizzle
 
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
@@ -80,21 +79,12 @@ def _tiles_lost(evidence: Evidence) -> bool:
     return not at_the_end or detectors.enough_programs(evidence)
 
 
-TILES_LOST = Misconception(
-    code="tiles-lost",
-    title="The order of the tiles leaves some of them out",
-    message=(
-        "Some tiles were never computed, in the middle of the matrix or at the end of a group: "
-        "the mapping from program to tile is no bijection. Other programs worked on tiles "
-        "twice, or on rows that do not exist. Usually the last group, which has fewer rows, is "
-        "treated like a full one."
-    ),
-    next_step=(
-        "Use `size = min(n_tiles_m - first, GROUP)` for both the row and the column within the "
-        "group, and check the mapping with `swizzle_ids` on 5 × 4 tiles."
-    ),
-    detector=_tiles_lost,
+TILES_LOST = replace(
+    shared.tiles_lost(),
+    detector=detectors.either(_tiles_lost, detectors.leaves_tiles_out),
 )
+
+PRODUCT_MISTAKES = tuple(m for m in MATMUL_MISCONCEPTIONS if m.code != TILES_LOST.code)
 
 # Rows of tiles that one group may reasonably have: more of them in a column are no group.
 MOST_ROWS = 16
@@ -162,7 +152,7 @@ GROUPED_MATMUL = replace(
         "`pid_m = first + pid % (GROUP * n_tiles_n) % size`, "
         "`pid_n = pid % (GROUP * n_tiles_n) // size`.",
     ),
-    misconceptions=(TILES_LOST, *MATMUL_MISCONCEPTIONS),
+    misconceptions=(TILES_LOST, *PRODUCT_MISTAKES),
     remarks=(NOT_GROUPED,),
 )
 

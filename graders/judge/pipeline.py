@@ -46,10 +46,15 @@ GATES = (
 GATE_NAMES = tuple(gate.name for gate in GATES)
 
 
-def kept_share(statuses: Mapping[str, GateStatus]) -> float:
-    """The share of the points that is left by the gates that a submission failed at."""
+def kept_share(
+    statuses: Mapping[str, GateStatus], kept: Mapping[str, float] | None = None
+) -> float:
+    """The share of the points that is left by the gates that a submission failed at.
+
+    kept: the shares of failures that leave another one than their gate does.
+    """
     failed = (gate for gate in GATES if statuses.get(gate.name) is GateStatus.FAILED)
-    return min((gate.keeps for gate in failed), default=1.0)
+    return min(((kept or {}).get(gate.name, gate.keeps) for gate in failed), default=1.0)
 
 
 @dataclass
@@ -64,12 +69,15 @@ class _Progress:
     )
     findings: list[Finding] = field(default_factory=list)
     remarks: list[Finding] = field(default_factory=list)
+    kept: dict[str, float] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
 
     def add(self, gate: str, result: GateResult) -> None:
         self.gates[gate] = result.status
         self.findings += result.findings
         self.remarks += result.remarks
+        if result.keeps is not None:
+            self.kept[gate] = result.keeps
         self.facts.resources = result.resources or self.facts.resources
 
     def collect(self, running: dict[str, Future[GateResult]]) -> None:
@@ -242,7 +250,7 @@ class Judge:
 
     def _report(self, progress: _Progress, verdict: Verdict) -> Report:
         exercise, facts = progress.exercise, progress.facts
-        share = kept_share(progress.gates)
+        share = kept_share(progress.gates, progress.kept)
         return Report(
             submission=progress.name,
             exercise=exercise.name,

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import torch
 
+from graders.judge.plan.steps import CasePlan
+
 # "copies": torch moves or converts data; "constants": numbers that Python may have worked out
 Forbidden = Literal["copies", "constants"]
 
@@ -217,6 +219,22 @@ class ReturnedTensor:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What a contract says of the way to a result. Who breaks it has half of the points.
+
+    `broken(cases, small)` looks at what the launcher asks for in each public case, where it
+    believes in an A100, and where in a GPU of the same kind with less shared memory. It gives
+    what is to be said beside the message, and None where the promise is kept.
+    """
+
+    code: str
+    title: str
+    message: str
+    next_step: str
+    broken: Callable[[Sequence[CasePlan], Sequence[CasePlan]], str | None]
+
+
+@dataclass(frozen=True)
 class Exercise:
     """What counts as solved. `reference(*args)` takes the floating arguments in float64.
 
@@ -243,6 +261,7 @@ class Exercise:
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
+    promises: tuple[Promise, ...] = ()
 
     @property
     def max_points(self) -> int:

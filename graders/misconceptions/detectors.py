@@ -25,6 +25,7 @@ OUT_OF_BOUNDS = frozenset(
     {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
 )
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
+TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MN]", re.IGNORECASE)
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 
 
@@ -260,8 +261,65 @@ def _block_sizes(launch: LaunchFacts) -> list[int]:
     return sizes * 2 if len(sizes) == 1 else sizes
 
 
+def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
+    """Return the grid of the last launch, and how many tiles there are down and across.
+
+    None where the constants of the launch do not say by their names how large a tile is.
+    """
+    if not evidence.launches or evidence.expected.ndim != 2:
+        return None
+    launch = evidence.launches[-1]
+    sides = []
+    for letter in "MN":
+        named = [
+            value
+            for name, value in launch.meta.items()
+            if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper().endswith(letter)
+        ]
+        if len(named) != 1 or named[0] < 1:
+            return None
+        sides.append(named[0])
+    rows, columns = evidence.expected.shape[-2:]
+    return launch.grid, math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
+
+
+def has_a_program_for_each_tile(evidence: Evidence) -> bool:
+    """Tell whether the grid is known to have one, on each axis where it has two."""
+    known = tiles(evidence)
+    if known is None:
+        return False
+    grid, down, across = known
+    used = [size for size in grid if size > 1]
+    if len(used) < 2:
+        return math.prod(grid) >= down * across
+    return grid[0] >= down and grid[1] >= across
+
+
+def leaves_tiles_out(evidence: Evidence) -> bool:
+    """Tell whether tiles are missing although the grid had a program for each."""
+    missing = evidence.never_stored
+    if missing is None or not missing.any() or missing.all():
+        return False
+    known = tiles(evidence)
+    if known is None or known[1] * known[2] < 2 or not has_a_program_for_each_tile(evidence):
+        return False
+    flat = sum(size > 1 for size in known[0]) == 1
+    return not stuck_on_first_tile(evidence) and (flat or not stays_along_one_axis(evidence))
+
+
+def programs_left_over(evidence: Evidence) -> bool:
+    """Tell whether a grid of one axis has more programs than tiles, and some left a tensor."""
+    known = tiles(evidence)
+    if known is None or not has_fault(evidence, OUT_OF_BOUNDS | {"kernel-error"}):
+        return False
+    grid, down, across = known
+    return len([size for size in grid if size > 1]) == 1 and math.prod(grid) > down * across > 0
+
+
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
+    if leaves_tiles_out(evidence):
+        return False
     corner = stored_corner(evidence)
     if came_to_all(evidence):
         return False

@@ -36,6 +36,11 @@ def computes_with_block(
     )
 
 
+def computes_skipping(*functions: Result | Results) -> tuple[ExpectedWrong, ...]:
+    """Return wrong results with a block size that leave some elements open: NaN."""
+    return computes_with_block(*functions, blocks=WIDE_BLOCKS)
+
+
 def walks_through_blocks(
     *functions: Result | Results, unless: frozenset[str] = frozenset()
 ) -> tuple[ExpectedWrong, ...]:

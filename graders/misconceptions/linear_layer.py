@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 
 from graders.exercises.references.matmul import layer, layer_magnitude
+from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import READS_OUTSIDE, all_contiguous, has_fault
+from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
 from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
     computes_with_block,
+    each,
     read_as,
     walks_through_blocks,
 )
@@ -27,19 +29,35 @@ def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torc
     return [torch.relu(x @ w.t() + bias[:, None]) for bias in (masked, b[row % len(b)])]
 
 
-def _weight_unturned(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
-    """The weight is read as it lies, as if it were its transpose."""
-    read = read_as(w, tuple(w.t().shape), w.stride())
-    if read is None:
-        return None
-    return torch.relu(x.double() @ read.double() + b.double())
+def _weight_unturned(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
+    """The weight is read as it lies, as if it were its transpose, with its strides or dense."""
+    shape = tuple(w.t().shape)
+    read = each(read_as(w, shape, strides) for strides in {w.stride(), (w.shape[0], 1)})
+    return [torch.relu(x.double() @ other.double() + b.double()) for other in read]
+
+
+def _rounded_before_bias(evidence: Evidence) -> bool:
+    """Whether a half-precision product was rounded, and bias and ReLU computed with that."""
+    actual = evidence.actual
+    if actual is None or actual.dtype not in (torch.float16, torch.bfloat16):
+        return False
+    x, w, b = widened(evidence.args)
+    early = torch.relu((x @ w.t()).to(actual.dtype).double() + b).to(actual.dtype)
+    late = evidence.expected.to(actual.dtype)
+    telling = early != late
+    if int(telling.sum()) < FEWEST_TELLING:
+        return False
+    return float((actual == early)[telling].double().mean()) > MOST_AGREE
+
+
+FEWEST_TELLING = 8  # elements in which rounding early shows at all
+MOST_AGREE = 0.8  # the share of them that a product summed in another order may leave
 
 
 def _weight_left(evidence: Evidence) -> bool:
-    """Whether the kernel read outside of a tensor, with a dense weight that is not square."""
+    """Whether the kernel read outside of a tensor, with a weight that is not square."""
     height, width = evidence.args[1].shape
-    oblong = height != width and all_contiguous(evidence)
-    return oblong and has_fault(evidence, READS_OUTSIDE)
+    return height != width and has_fault(evidence, READS_OUTSIDE)
 
 
 def _bias_in_each_step(
@@ -81,6 +99,20 @@ def _relu_in_each_step(
 
 
 SPECIAL = (
+    Misconception(
+        code="epilogue-in-half",
+        title="The product is rounded before bias and ReLU",
+        message=(
+            "The sum over k is right. But it was converted to half precision *before* the bias was "
+            "added, and the sum with the bias was rounded once more: two roundings where one is "
+            "due. Where product and bias nearly cancel, what is left is mostly rounding error."
+        ),
+        next_step=(
+            "Add `bias.to(tl.float32)` to the float32 accumulator, apply the ReLU, and convert "
+            "once, at the store."
+        ),
+        detector=_rounded_before_bias,
+    ),
     Misconception(
         code="bias-missing",
         title="The bias is missing",

@@ -17,8 +17,8 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     READS_OUTSIDE,
     Detector,
-    all_contiguous,
     has_fault,
+    has_holes,
 )
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
@@ -35,9 +35,12 @@ from graders.misconceptions.rounding import (
 from graders.misconceptions.shared import (
     axis_ignores_pid,
     contiguous_assumed,
+    grid_too_large,
     missing_mask,
     offset_ignores_pid,
+    other_missing,
     programs_race,
+    tiles_lost,
     tiles_missing,
 )
 
@@ -61,7 +64,9 @@ def product_mistakes(
     """
     return (
         contiguous_assumed(reference, "the width of the matrix"),
+        grid_too_large(),
         k_not_masked(operands),
+        other_missing("0.0", cut_to_zero(operands)),
         *special,
         k_block_repeated(operands, finish),
         k_wrapped(operands, finish),
@@ -73,14 +78,29 @@ def product_mistakes(
             part_stored(operands, finish),
         ),
         accumulator_overwritten(operands, finish),
+        elementwise_product(operands, finish),
         accumulates_in_half(magnitude),
         lossy_dtype(reference),
         tf32_product(magnitude),
         missing_mask("a matrix", "M and N"),
+        tiles_lost(),
         axis_ignores_pid(),
         tiles_missing("m", "n"),
         offset_ignores_pid(),
     )
+
+
+def cut_to_zero(operands: Operands) -> Detector:
+    """Return the detector of zeros everywhere, in place of sums over a ragged k: NaN and a ReLU."""
+
+    def detector(evidence: Evidence) -> bool:
+        actual = evidence.actual
+        k = operands(*evidence.args)[0].shape[1]
+        if actual is None or bool(actual.any()) or has_holes(evidence) or k % 16 == 0:
+            return False
+        return bool((evidence.expected > 0).any())
+
+    return detector
 
 
 def k_not_masked(operands: Operands) -> Misconception:
@@ -174,6 +194,15 @@ def k_block_repeated(operands: Operands, finish: Result) -> Misconception:
             return None
         return finish(steps * (a[:, :block] @ b[:block]), *args)
 
+    def counted_twice(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        k = a.shape[1]
+        if k <= block:
+            return [finish(2 * (a @ b), *args)] if k else []  # type: ignore[list-item]
+        last = (k - 1) // block * block
+        again = (a[:, :block] @ b[:block], a[:, last:] @ b[last:])
+        return [finish(a @ b + more, *args) for more in again]  # type: ignore[misc]
+
     def one_repeated(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
         a, b = operands(*args)
         (m, k), n = a.shape, b.shape[1]
@@ -187,17 +216,48 @@ def k_block_repeated(operands: Operands, finish: Result) -> Misconception:
 
     return Misconception(
         code="k-block-repeated",
-        title="Every step of the loop multiplies the same block",
+        title="A block of k is multiplied more than once",
         message=(
-            "The loop runs often enough, but each step loads the *first* block of k again: the "
-            "output is the product of that block, several times over. The pointers (or the "
-            "offsets along k) of a, of b or of both are computed before the loop and never move."
+            "A block of k enters the sum more than once. Either each step loads the *first* block "
+            "again, because the pointers (or the offsets along k) of a, of b or of both are "
+            "computed before the loop and never move; or the first or last block is added once "
+            "more outside the loop."
         ),
         next_step=(
             "At the end of each step advance both: `a_ptrs += BLOCK_K * stride_ak` and "
             "`b_ptrs += BLOCK_K * stride_bk`; or compute `offs_k` from the loop variable."
         ),
-        expected_wrong=computes_with_block(repeated_whole, repeated, one_repeated),
+        expected_wrong=computes_with_block(repeated_whole, repeated, one_repeated, counted_twice),
+    )
+
+
+def elementwise_product(operands: Operands, finish: Result) -> Misconception:
+    """Return the misconception of tiles that are multiplied element by element."""
+
+    def by_element(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        (m, k), n = a.shape, b.shape[1]
+        if not (m and n and k) or block < 16:
+            return None
+        extra = (-m % block, -n % block, -k % block)
+        left = torch.nn.functional.pad(a, (0, extra[2], 0, extra[0]))
+        right = torch.nn.functional.pad(b, (0, extra[1], 0, extra[2]))
+        total = torch.zeros(left.shape[0], right.shape[1], dtype=a.dtype)
+        down, across = left.shape[0] // block, right.shape[1] // block
+        for start in range(0, left.shape[1], block):
+            part_a, part_b = left[:, start : start + block], right[start : start + block]
+            total += part_a.repeat(1, across) * part_b.repeat(down, 1)
+        return finish(total[:m, :n], *args)
+
+    return Misconception(
+        code="elementwise-product",
+        title="The tiles are multiplied element by element",
+        message=(
+            "`a * b` multiplies each element with the one at the same place. A matrix product "
+            "adds, for each element, the products of a whole row with a whole column."
+        ),
+        next_step='`accumulator = tl.dot(a, b, accumulator, input_precision="ieee")`.',
+        expected_wrong=computes_with_block(by_element, blocks=(16, 32, 64, 128)),
     )
 
 
@@ -304,10 +364,10 @@ def k_step_wrong() -> Misconception:
 
 
 def left_oblong_factor(evidence: Evidence) -> bool:
-    """Tell whether the kernel left a dense factor, where the factors are not both square."""
+    """Tell whether the kernel left a factor, where the factors are not both square."""
     a, b = evidence.args[:2]
     square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-    return not square and all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
+    return not square and has_fault(evidence, READS_OUTSIDE)
 
 
 def with_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:

@@ -13,7 +13,9 @@ from graders.misconceptions.detectors import (
     RACES,
     Detector,
     has_fault,
+    leaves_tiles_out,
     programs,
+    programs_left_over,
     ran_out_of_programs,
     ran_out_of_tiles,
     reaches_far,
@@ -59,6 +61,63 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
             "not: write down pointer, stride and offset of one lane that strays."
         ),
         faults=OUT_OF_BOUNDS,
+    )
+
+
+def other_missing(neutral: str, detector: Detector | None = None) -> Misconception:
+    """Return the misconception of masked lanes that enter a result. `neutral` goes unnoticed."""
+    return Misconception(
+        code="other-missing",
+        title="Lanes that were masked off take part in the result",
+        message=(
+            "A `tl.load` with a mask and without `other` leaves the lanes that are masked off "
+            "undefined: on a GPU they hold whatever was in the register. They never reach the "
+            "output by a store, but here they did by way of a sum, a maximum or a product over "
+            "the block. (The judge fills them with NaN, so that it shows; behind a `tl.maximum` "
+            "with 0 such a NaN has become 0.)"
+        ),
+        next_step=f"Say what they hold: `tl.load(..., mask=mask, other={neutral})`.",
+        faults=frozenset({"masked-lanes-used"}),
+        detector=detector,
+    )
+
+
+def tiles_lost() -> Misconception:
+    """Return the misconception of tiles that nobody took although there are programs for all."""
+    return Misconception(
+        code="tiles-lost",
+        title="There are programs for all tiles, but some tiles are left out",
+        message=(
+            "The grid is right: it has a program for each tile. Yet some tiles were never "
+            "computed, because other programs took the same ones twice, or tiles that do not "
+            "exist: the mapping from program to tile is no bijection. Usual causes: an axis "
+            "counted in blocks of the other axis, BLOCK_M for BLOCK_N, an id that is divided by "
+            "the wrong number of tiles, or a last group of rows that is treated like a full one."
+        ),
+        next_step=(
+            "Write down (pid_m, pid_n) for each program of a small case, 3 x 2 tiles for "
+            "instance: each pair must come exactly once. (`swizzle_ids` on 5 x 4 tiles shows the "
+            "last group.)"
+        ),
+        detector=leaves_tiles_out,
+    )
+
+
+def grid_too_large() -> Misconception:
+    """Return the misconception of programs that have no tile, and load as if they had."""
+    return Misconception(
+        code="grid-too-large",
+        title="There are more programs than tiles",
+        message=(
+            "The grid has programs left over when every tile has one. Their row or column numbers "
+            "lie beyond the matrix, or come out negative, and the masks do not keep them from "
+            "loading."
+        ),
+        next_step=(
+            "Launch `triton.cdiv(M, BLOCK_M) * triton.cdiv(N, BLOCK_N)` programs, with the block "
+            "sizes that the kernel gets."
+        ),
+        detector=programs_left_over,
     )
 
 

@@ -38,3 +38,11 @@ def test_wasted_traffic_leaves_a_share() -> None:
 
 def test_what_could_not_be_graded_has_no_number() -> None:
     assert worth(Verdict.UNGRADED, {"core"}) is None
+
+
+def test_what_is_only_slow_has_a_share_of_what_held() -> None:
+    for gate in ("interpret", "compile"):
+        share = kept_share({gate: FAILED}, {gate: WASTEFUL_SHARE})
+        held = EXERCISE.max_points - EXERCISE.parts["edges"]
+        assert points(EXERCISE, Verdict.FAILED, share, {"edges"}) == WASTEFUL_SHARE * held
+        assert points(EXERCISE, Verdict.FAILED, share, {"core"}) == 0

@@ -43,13 +43,17 @@ class Launches:
         self._tuners: dict[int, int] = {}
         self._alive: list[Any] = []  # tuners, so that no number is used twice
         self._pruned: dict[tuple[int, str], Sequence[Any]] = {}
+        self._compiling: set[int] = set()  # tuners whose pruning asked for compiled kernels
+        self._compiled = 0
 
     def install(self) -> None:
         """Patch Triton."""
         launches = self
 
         def run(self: Any, *args: Any, grid: Any = None, warmup: bool = False, **kw: Any) -> Any:
-            if not warmup:
+            if warmup:
+                launches._compiled += 1
+            else:
                 launches.launch(self, args, grid, kw)
             return Compiled()
 
@@ -85,8 +89,7 @@ class Launches:
         known = (self._tuner(tuner), key)
         tuned = known in self._pruned
         if not tuned:
-            several = len(tuner.configs) > 1
-            self._pruned[known] = list(tuner.prune_configs(named)) if several else tuner.configs
+            self._pruned[known] = self._survivors(tuner, named)
         configs = self._pruned[known]
         tuner.best_config = configs[0]
         trials = [self._trial(tuner, args, named, config, tuned) for config in configs]
@@ -101,9 +104,21 @@ class Launches:
                 trials=tuple(trials),
                 finish=self._finish(tuner, named, configs),
                 line=self.recorder.line(),
+                prunes=tuner.early_config_prune is not None and known[0] not in self._compiling,
             )
         )
         return Compiled()
+
+    def _survivors(self, tuner: Any, named: dict[str, Any]) -> Sequence[Any]:
+        """The configurations that are left after pruning."""
+        if len(tuner.configs) < 2:
+            configs: Sequence[Any] = tuner.configs
+            return configs
+        before = self._compiled
+        configs = list(tuner.prune_configs(named))
+        if self._compiled > before:  # what is compiled here has no figures to go by
+            self._compiling.add(self._tuner(tuner))
+        return configs
 
     def _trial(
         self, tuner: Any, args: Any, named: dict[str, Any], config: Any, tuned: bool

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 
 from triton_util.explain import offline
@@ -57,7 +58,23 @@ class Idle:
 
 
 class _Driver(offline.CompileOnlyDriver):
-    """Says that the tensors lie on the GPU."""
+    """Says that the tensors lie on the GPU, and what Triton's own driver says of it."""
+
+    utils: Any
+
+    def __init__(self, device: Any) -> None:
+        super().__init__()
+        told = {
+            "max_shared_mem": device.shared_memory_per_block_optin,
+            "max_num_regs": device.regs_per_multiprocessor,
+            "multiprocessor_count": device.multi_processor_count,
+        }
+        known = {**offline.PROPERTIES, **told}
+        self.utils = SimpleNamespace(get_device_properties=lambda device: dict(known))
+        self._arch = 10 * int(device.major) + int(device.minor)
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", self._arch, 32)
 
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cuda", 0)
@@ -103,4 +120,4 @@ def pretend_gpu(properties: Mapping[str, Any] | None = None) -> None:
         setattr(torch.cuda, name, lambda *args, **named: Idle())
     with contextlib.suppress(ImportError, AttributeError):
         torch.cuda.nvtx.range = Idle  # type: ignore[assignment]
-    driver.set_active(_Driver())
+    driver.set_active(_Driver(device))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation, expect
 from graders.judge.records import Case, Exercise, GraderError
@@ -24,6 +26,12 @@ class Prepared:
     expectation: Expectation
     hidden: bool
     number: int
+
+    @property
+    def size(self) -> int:
+        """Elements, of arguments and result together."""
+        inputs = sum(arg.numel() for arg in self.args if isinstance(arg, torch.Tensor))
+        return inputs + self.expectation.values.numel()
 
 
 def prepare(

@@ -29,6 +29,7 @@ PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values ar
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
+TF32 = "tf32-product"
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
 THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
@@ -99,6 +100,16 @@ def explain(
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
     return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
+    """At most one finding for cases that are right where nothing is rounded to TF32."""
+    known = [m for m in exercise.misconceptions if m.code == TF32]
+    for failure in failures[:1]:
+        if known:
+            return [_misconception_finding(exercise, known[0], failure, gate)]
+        return [_generic_finding(exercise, failure, gate)]
+    return []
 
 
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:

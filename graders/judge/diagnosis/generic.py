@@ -106,6 +106,15 @@ OUTCOMES = {
         "Look at the loop's bounds and step: does the counter change, does it reach the end, and "
         "how often does it run for a million elements?",
     ),
+    "too-slow": FindingText(
+        "The kernel is right, but too slow for the larger cases",
+        "Every smaller case is right; this one was stopped when it had used up the 10 s of the "
+        "processor that a case has. That is worth half of the points. Many very small programs, "
+        "one program that does everything, or a loop over single elements: each step costs the "
+        "interpreter, and a GPU, as much as a step over a whole block.",
+        "Let each program work on a block of many elements, and launch as many programs as there "
+        "are blocks.",
+    ),
     "crashed": FindingText(
         "The process that ran the submission crashed",
         "A signal of the operating system ended it, or the GPU did, usually after it had touched "

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graders.judge.cases.prepared import Prepared, distinct
-from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.explain import MAX_FINDINGS, explain, explain_tf32
 from graders.judge.gates.protocol import Context, Facts, GateResult
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.traffic import traffic_case
+from graders.judge.scoring import WASTEFUL_SHARE
 
 
 def run(context: Context) -> GateResult:
@@ -20,13 +23,24 @@ def run(context: Context) -> GateResult:
     ran = run_cases(context.planned, cases, workers, orders=True, counted=counted)
     context.facts.counted = None if counted is None else ran.outcome_of(counted)
     _count(context.facts, cases, ran)
+    findings = _explained(exercise, ran)
+    remarks = () if findings else context.captured.remarks
+    return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
+
+
+def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
+    """TF32 comes last: it would hide what else is wrong."""
     passed = [(item.args, item.expectation) for item in ran.passed]
-    findings = explain(exercise, ran.failures, "interpret", passed)
-    return GateResult.of(findings, () if findings else context.captured.remarks)
+    others = [failure for failure in ran.failures if all(failure is not f for f in ran.of_tf32)]
+    findings = explain(exercise, others, "interpret", passed)
+    return [*findings, *explain_tf32(exercise, ran.of_tf32, "interpret")][:MAX_FINDINGS]
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
-    """A case that was not run counts as failed."""
+    """A case that was not run counts as failed.
+
+    Of a kernel that is right wherever it has the time, a part counts where one of its cases was.
+    """
     reached = {id(item) for item, _ in run.outcomes}
     missed = [item for item in cases if id(item) not in reached]
     passed = {id(item) for item in run.passed}
@@ -34,6 +48,11 @@ def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
     facts.cases_passed = facts.cases_total - len(
         distinct([item for item in cases if id(item) not in passed])
     )
+    if run.slow:
+        parts = {item.case.part for item in cases} - {item.case.part for item in run.passed}
+        facts.failed_parts |= parts
+        facts.public_failed_parts |= parts
+        return
     facts.failed_parts |= run.failed_parts() | {item.case.part for item in missed}
     facts.public_failed_parts |= run.failed_parts(public_only=True)
     facts.public_failed_parts |= {item.case.part for item in missed if not item.hidden}

@@ -26,6 +26,7 @@ class GateResult:
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Finding, ...] = ()
     resources: tuple[KernelResources, ...] = ()  # what the compiler made of the kernels
+    keeps: float | None = None  # in place of the gate's own share, where this failure leaves more
 
     @classmethod
     def of(
@@ -33,10 +34,11 @@ class GateResult:
         findings: Sequence[Finding],
         remarks: Sequence[Finding] = (),
         resources: tuple[KernelResources, ...] = (),
+        keeps: float | None = None,
     ) -> GateResult:
         """Failed where there is a finding, else passed."""
         status = GateStatus.FAILED if findings else GateStatus.PASSED
-        return cls(status, tuple(findings), tuple(remarks), resources)
+        return cls(status, tuple(findings), tuple(remarks), resources, keeps)
 
 
 NOT_RUN = GateResult(GateStatus.NOT_RUN)  # there was nothing to run it on, or to compare with

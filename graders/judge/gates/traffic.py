@@ -1,16 +1,24 @@
-"""The gate *traffic*: a kernel moves no more bytes than it should. See `running.traffic`."""
+"""The gate *traffic*: a kernel moves no more bytes than it should, and keeps what was promised.
+
+See `running.traffic` and `running.promises`.
+"""
 
 from __future__ import annotations
 
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
+from graders.judge.running.promises import broken_promises
 from graders.judge.running.traffic import traffic_gate
 
 
 def run(context: Context) -> GateResult:
     """Compare the bytes of one case, which were counted while it was judged.
 
-    Not run where those of the model solution are unknown.
+    Not run where those of the model solution are unknown and no promise is broken.
     """
-    cases = context.runtime.cases(context.exercise)
-    found = traffic_gate(context.exercise, cases, context.facts.counted)
-    return NOT_RUN if found is None else GateResult.of(*found)
+    exercise, runtime = context.exercise, context.runtime
+    found = traffic_gate(exercise, runtime.cases(exercise), context.facts.counted)
+    broken = broken_promises(context.planned, exercise, context.submission, runtime.compiler())
+    if found is None and not broken:
+        return NOT_RUN
+    findings, remarks = found or ([], [])
+    return GateResult.of([*broken, *findings], remarks)

@@ -162,7 +162,7 @@ class PlanReader:
         return number
 
     def _tune(self, *fields: Any) -> Step:
-        tuner, key, configs, known, kernel, arguments, trials, finish, line = fields
+        tuner, key, configs, known, kernel, arguments, trials, finish, line, prunes = fields
         self._tuners += 1
         if self._tuners > DEEPEST:
             raise PlanError("tuners within tuners")
@@ -176,6 +176,7 @@ class PlanReader:
             trials=_listed(trials, 1000, self._trial),
             finish=self.steps(finish),
             line=_line(line),
+            prunes=bool(prunes),
         )
         self._tuners -= 1
         return made

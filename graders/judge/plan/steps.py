@@ -139,7 +139,8 @@ class Tune:
     `key` is what the choice is kept by; `known`: it was tuned for this key before, so that only
     `chosen` runs. `configs` is how many configurations the tuner knows, before any pruning;
     `arguments` are the tensors that the tuner sees, by name; `finish` is done after tuning and
-    before the chosen launch.
+    before the chosen launch; `prunes`: a function of the submission rules configurations out, by
+    figures that it works out itself.
     """
 
     tuner: int
@@ -151,6 +152,7 @@ class Tune:
     trials: tuple[Trial, ...]
     finish: tuple[Step, ...] = ()
     line: int | None = None
+    prunes: bool = False
 
 
 Step = Allocate | Fill | Copy | Constant | Launch | Tune
@@ -269,7 +271,7 @@ def step_to_json(step: Step) -> list[Any]:
         return ["launch", step.kernel, step.grid, positional, named, step.line]
     fields = [step.tuner, step.key, step.configs, step.known, step.kernel, dict(step.arguments)]
     trials = [_trial_to_json(trial) for trial in step.trials]
-    return ["tune", *fields, trials, steps_to_json(step.finish), step.line]
+    return ["tune", *fields, trials, steps_to_json(step.finish), step.line, step.prunes]
 
 
 def _trial_to_json(trial: Trial) -> list[Any]:

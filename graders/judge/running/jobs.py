@@ -18,6 +18,7 @@ from graders.judge.plan.steps import (
     Copy,
     Fill,
     Launch,
+    LaunchPlan,
     Raised,
     Step,
     TensorRef,
@@ -54,6 +55,11 @@ class PlannedJobs:
         self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
         self._kept = _outliving(captured)
 
+    @property
+    def plan(self) -> LaunchPlan:
+        """What the launcher asks for."""
+        return self._captured.plan
+
     def with_source(self, source: str) -> PlannedJobs:
         """The same plan with other kernels, which stand on the same lines."""
         return PlannedJobs(source, self._captured)
@@ -72,7 +78,9 @@ class PlannedJobs:
         launches = (one.line for case in plan.cases for one in launches_of(case.steps))
         return found | {line for line in launches if line is not None}
 
-    def job(self, item: Prepared, schedule: str, traffic: bool = False) -> Job | Outcome:
+    def job(
+        self, item: Prepared, schedule: str, traffic: bool = False, tf32: bool = True
+    ) -> Job | Outcome:
         """The job for one case, or its outcome where that is known without running it."""
         case = self._captured.case(item.number)
         if case is None:
@@ -88,6 +96,7 @@ class PlannedJobs:
             out_dtype="any-integer" if expected.any_integer else expected.dtype,
             schedule=schedule,
             traffic=traffic,
+            tf32=tf32,
             seconds=CASE_SECONDS,
         )
 

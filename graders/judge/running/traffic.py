@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import torch
-
 from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
 from graders.judge.report import Finding
@@ -48,13 +46,8 @@ class Moved:
 
 def traffic_case(prepared: Sequence[Prepared]) -> Prepared | None:
     """The largest public core case: the one on which bytes are counted."""
-    core = [p for p in prepared if p.case.part == "core" and not p.hidden and _elements(p)]
-    return max(core, key=_elements, default=None)
-
-
-def _elements(item: Prepared) -> int:
-    inputs = sum(arg.numel() for arg in item.args if isinstance(arg, torch.Tensor))
-    return inputs + item.expectation.values.numel()
+    core = [p for p in prepared if p.case.part == "core" and not p.hidden and p.size]
+    return max(core, key=lambda p: p.size, default=None)
 
 
 def measure(planned: PlannedJobs, item: Prepared, workers: Workers) -> Moved | None:

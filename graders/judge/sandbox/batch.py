@@ -73,6 +73,7 @@ class Job:
     out_dtype: torch.dtype | Literal["any-integer"]
     schedule: str = "grid"
     traffic: bool = False
+    tf32: bool = True
     seconds: float = 10.0
     memory_bytes: int = 2 << 30
 
@@ -254,6 +255,7 @@ class _Planner:
             report=self._layout.report(index),
             schedule=job.schedule,
             traffic=job.traffic,
+            tf32=job.tf32,
             seconds=job.seconds,
             memory_bytes=job.memory_bytes,
             timing=job.work.timing,

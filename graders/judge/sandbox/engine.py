@@ -66,7 +66,7 @@ def running(job: JobPlan, device: str) -> Iterator[Run]:
         schedule=job.schedule,  # type: ignore[arg-type]  # checked there
         memory_bytes=job.memory_bytes,
         traffic=job.traffic,
-        tf32=True,  # what tl.dot does with fp32 on a GPU unless it is told not to
+        tf32=job.tf32,
     )
     with interpret(options) as run:
         yield run

@@ -7,11 +7,13 @@ from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
 from graders.misconceptions.attention.wrong_loops import (
     by_whole_blocks,
+    diagonal_skipped,
     divided_in_each_step,
     fewer_keys,
     first_keys,
     keys_reshaped,
     last_block_alone,
+    missing_too_little,
     not_rescaled,
     padding_counted,
     parts_not_merged,
@@ -22,6 +24,7 @@ from graders.misconceptions.attention.wrong_results import (
     always_causal,
     base_two,
     divided_by_count,
+    divided_by_sum_and_eps,
     first_head_only,
     future_in_the_sum,
     future_only,
@@ -31,21 +34,22 @@ from graders.misconceptions.attention.wrong_results import (
     nothing_visible,
     numbered_through_heads,
     one_key_more,
+    one_left,
     operands_mixed,
     other_heads,
     other_scales,
     over_queries,
     overflowed,
+    read_like_another,
     scaled,
     scaled_by,
-    values_left,
-    values_read_like_keys,
     weights_scaled,
 )
-from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions.detectors import RACES
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
+    computes_skipping,
     computes_with_block,
     walks_through_blocks,
 )
@@ -161,6 +165,16 @@ MISTAKES = (
         expected_wrong=walks_through_blocks(local_indices),
     ),
     Misconception(
+        code="diagonal-block-skipped",
+        title="The block of keys on the diagonal is left out",
+        message=(
+            "Each query sees the blocks of keys before its own block, and not its own: the loop "
+            "ends one block too early. Query 0 then sees no key at all."
+        ),
+        next_step="Walk up to `(block + 1) * BLOCK_M`, and compare the positions in that block.",
+        expected_wrong=computes_skipping(diagonal_skipped),
+    ),
+    Misconception(
         code="causal-by-block",
         title="The mask decides for whole blocks of keys",
         message=(
@@ -184,11 +198,11 @@ MISTAKES = (
         code="hidden-too-little",
         title="Hidden keys keep a part of their weight",
         message=(
-            "A key in the future gets a low score here, not -inf. exp(-10) is small, but not 0: "
-            "next to scores that are low themselves the future shines through."
+            "A key in the future, or one that does not exist, gets a low score here, not -inf. "
+            "exp(-10) is small, but not 0: next to scores that are low themselves it counts."
         ),
         next_step="Use `-float('inf')`, or a number like -1e30 that no score comes near.",
-        expected_wrong=computes(hidden_too_little),
+        expected_wrong=computes(hidden_too_little) + computes_with_block(missing_too_little),
     ),
     Misconception(
         code="future-counted",
@@ -241,10 +255,9 @@ MISTAKES = (
             "are wrapped round with `% n`, or held at the last key, count real keys again.)"
         ),
         next_step="`s = tl.where(offs_n[None, :] < n, s, -float('inf'))` before the maximum.",
-        faults=frozenset({"masked-lanes-used"}),
         expected_wrong=computes_with_block(padding_counted),
-        detector=nan_from_padding(lambda q, k, v, causal: k.shape[-2]),
     ),
+    shared.other_missing("0.0"),
     Misconception(
         code="rescaling-missing",
         title="What was summed before is not rescaled",
@@ -285,6 +298,16 @@ MISTAKES = (
         ),
         next_step="Divide once, after the loop: `acc / l[:, None]`.",
         expected_wrong=walks_through_blocks(divided_in_each_step),
+    ),
+    Misconception(
+        code="eps-added",
+        title="A small number is added to the sum",
+        message=(
+            "The divisor is the sum of the weights plus an eps, so the weights no longer sum to "
+            "1. It is not needed: the best key adds exp(0) = 1, so the sum is never 0."
+        ),
+        next_step="`acc / l[:, None]`, without the eps.",
+        expected_wrong=computes(divided_by_sum_and_eps),
     ),
     Misconception(
         code="parts-not-merged",
@@ -344,14 +367,14 @@ MISTAKES = (
     ),
     Misconception(
         code="strides-exchanged",
-        title="v is read with the strides of k",
+        title="One of q, k and v is read with the strides of another",
         message=(
-            "Each tensor has strides of its own. As long as k and v lie alike in memory the "
+            "Each tensor has strides of its own. As long as all three lie alike in memory the "
             "mistake does not show."
         ),
-        next_step="Pass `*v.stride()` as well, and use those for the pointers of v.",
-        expected_wrong=computes_from_memory(values_read_like_keys),
-        detector=values_left,
+        next_step="Pass q.stride(), k.stride() and v.stride(), and use each for its own pointers.",
+        expected_wrong=computes_from_memory(read_like_another),
+        detector=one_left,
     ),
     shared.contiguous_assumed(attention),
     Misconception(

@@ -37,6 +37,32 @@ def padding_counted(
     return found
 
 
+def missing_too_little(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """Lanes beyond the last key get a finite score, and values of 0."""
+    extra = -k.shape[-2] % block
+    if not extra or not k.numel():
+        return []
+    s = hide(scaled(q, k), causal)
+    weights = torch.exp(s)
+    total = weights.sum(dim=-1, keepdim=True)
+    return [(weights @ v) / (total + extra * math.exp(-low)) for low in (1.0, 5.0, 10.0, 20.0)]
+
+
+def diagonal_skipped(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """Each query sees the blocks before its own alone; who sees nothing gets NaN or 0."""
+    m, n = q.shape[-2], k.shape[-2]
+    if not causal or block < 2 or not m:
+        return None
+    if block >= m:
+        return torch.zeros_like(q)  # one block, and nobody sees it
+    hidden = torch.arange(n) >= torch.arange(m)[:, None] // block * block
+    return attend(scaled(q, k).masked_fill(hidden, -float("inf")), v)
+
+
 def first_keys(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> torch.Tensor | None:

@@ -131,24 +131,36 @@ def _heads_m_apart(
     return keys_or_values(q, k, v, causal, k_m, v_m)
 
 
-def values_read_like_keys(
+def read_like_another(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
-) -> torch.Tensor | None:
-    """v is read with the strides of k."""
-    if k.stride() == v.stride():
-        return None
-    read = read_as(v, tuple(v.shape), k.stride())
-    return None if read is None else attention(*widened((q, k, read, causal)))
+) -> list[torch.Tensor]:
+    """One of the three is read with the strides of another."""
+    found = []
+    for place, strides in _borrowed(q, k, v):
+        read = read_as((q, k, v)[place], tuple((q, k, v)[place].shape), strides)
+        if read is not None:
+            wrong = [q, k, v]
+            wrong[place] = read
+            found.append(attention(*widened((*wrong, causal))))
+    return found
 
 
-def values_left(evidence: Evidence) -> bool:
-    """Tell whether one argument was left by a kernel that may read v with the strides of k."""
-    _, k, v, _ = evidence.args
+def _borrowed(*tensors: torch.Tensor) -> list[tuple[int, tuple[int, ...]]]:
+    """The number of a tensor, and strides of another one that are not its own."""
+    return [
+        (place, other.stride())
+        for place, tensor in enumerate(tensors)
+        for other in tensors
+        if other.stride() != tensor.stride()
+    ]
+
+
+def one_left(evidence: Evidence) -> bool:
+    """Tell whether a kernel left one argument, and may have read it with another's strides."""
+    q, k, v, _ = evidence.args
     left = {fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}
-    if k.stride() == v.stride() or not left:
-        return False
     # Who takes all three to be dense reads outside of more than one of them.
-    return len(left) == 1 or read_as(v, tuple(v.shape), k.stride()) is None
+    return len(left) == 1 and bool(_borrowed(q, k, v))
 
 
 def nothing_visible(evidence: Evidence) -> bool:
@@ -201,6 +213,18 @@ def divided_by_count(
 ) -> torch.Tensor:
     """The output is divided by the number of keys, not by the sum of their weights."""
     return not_divided(q, k, v, causal) / max(1, k.shape[-2])
+
+
+def divided_by_sum_and_eps(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The output is divided by the sum of the weights plus a small number."""
+    s = hide(scaled(q, k), causal)
+    if not s.numel():
+        return []
+    weights = torch.exp(s - s.amax(dim=-1, keepdim=True))
+    total = weights.sum(dim=-1, keepdim=True)
+    return [weights @ v / (total + 10.0**-power) for power in range(1, 7)]
 
 
 def over_queries(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:

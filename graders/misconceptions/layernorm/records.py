@@ -9,14 +9,17 @@ from graders.exercises.references.reductions import (
 )
 from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions.detectors import RACES
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.layernorm.wrong_results import (
+    block_means_averaged,
     cancelled,
     columns_of_tile,
+    constant_row_divided_by_zero,
     divided_by_block,
     divided_by_rows,
     eps_elsewhere,
+    eps_ignored,
     last_block_alone,
     normalised,
     of_whole_tile,
@@ -52,10 +55,9 @@ MISTAKES = (
             "another number than 0, they are in the mean already.)"
         ),
         next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
-        faults=frozenset({"masked-lanes-used"}),
         expected_wrong=computes_with_block(padding_in_variance, ones_in_the_mean),
-        detector=nan_from_padding(lambda x, weight, bias, eps: x.shape[1]),
     ),
+    shared.other_missing("0.0"),
     Misconception(
         code="divided-by-block",
         title="The sums are divided by the block size",
@@ -94,14 +96,25 @@ MISTAKES = (
         ),
     ),
     Misconception(
-        code="eps-outside-root",
-        title="The eps of the call is not added under the root",
+        code="eps-ignored",
+        title="The eps of the call is not used",
         message=(
-            "The divisor should be √(variance + eps), with the eps that was passed. Here eps "
-            "stands outside the root (√variance + eps), or is a fixed number, or is there twice, "
-            "or is the least that the variance may be, or is missing."
+            "The divisor is √variance, or √(variance + a fixed number): eps is left out, or "
+            "written into the kernel. With the usual 1e-5 it hardly shows; with another one, or "
+            "in a row whose elements are all alike, it does."
         ),
-        next_step="`tl.sqrt(variance + eps)`, with `eps` as an argument of the kernel.",
+        next_step="Pass `eps` to the kernel, and divide by `tl.sqrt(variance + eps)`.",
+        expected_wrong=computes(eps_ignored),
+        detector=constant_row_divided_by_zero,
+    ),
+    Misconception(
+        code="eps-outside-root",
+        title="eps is not added under the root",
+        message=(
+            "The divisor should be √(variance + eps). Here eps stands outside the root "
+            "(√variance + eps), or is there twice, or is the least that the variance may be."
+        ),
+        next_step="`tl.sqrt(variance + eps)`.",
         expected_wrong=computes(eps_elsewhere),
     ),
     Misconception(
@@ -154,6 +167,16 @@ MISTAKES = (
         ),
         next_step="Add that term, or find the row's mean first and the squares in a second walk.",
         expected_wrong=walks_through_blocks(within_blocks_only),
+    ),
+    Misconception(
+        code="means-averaged",
+        title="The means of the blocks are averaged as if all were full",
+        message=(
+            "The mean of the blocks' means is the mean of the row only where every block holds "
+            "equally many elements. The last one of a ragged row holds fewer, and counts too much."
+        ),
+        next_step="Add up the *sums* of the blocks, and divide once, by `n_cols`.",
+        expected_wrong=walks_through_blocks(block_means_averaged),
     ),
     Misconception(
         code="parameters-not-advanced",

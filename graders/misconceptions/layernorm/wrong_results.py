@@ -237,14 +237,49 @@ def of_whole_tile(
 def eps_elsewhere(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
 ) -> list[torch.Tensor]:
-    """Return the layer norms with eps outside the root, missing, fixed, twice, or as the least
-    variance or deviation that there is.
+    """Return the layer norms with eps outside the root, twice, or as the least variance or
+    deviation that there is.
     """
     centred, variance = x - x.mean(1, True), row_variance(x)
     outside = (variance.sqrt() + eps, torch.sqrt(variance + eps) + eps)
     least = (variance.clamp_min(eps).sqrt(), variance.sqrt().clamp_min(eps))
-    known = [layernorm(x, weight, bias, other) for other in (0.0, 1e-5, 1e-6, 2 * eps)]
-    return known + [centred / spread * weight + bias for spread in (*outside, *least)]
+    twice = layernorm(x, weight, bias, 2 * eps)
+    return [twice, *(centred / spread * weight + bias for spread in (*outside, *least))]
+
+
+def eps_ignored(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
+) -> list[torch.Tensor]:
+    """Return the layer norms with another eps than that of the call, or with none."""
+    others = (0.0, *(10.0**-power for power in (3, 4, 5, 6, 7, 8, 12)))
+    return [layernorm(x, weight, bias, other) for other in others if other != eps]
+
+
+def constant_row_divided_by_zero(evidence: Evidence) -> bool:
+    """Tell whether exactly the rows whose elements are all alike are NaN: 0 / 0."""
+    x, actual = evidence.args[0].double(), evidence.actual
+    if actual is None or not x.numel() or has_holes(evidence):
+        return False
+    alike = (x == x[:, :1]).all(dim=1)
+    lost = actual.isnan().all(dim=1)
+    return bool(alike.any()) and bool((alike == lost).all())
+
+
+def block_means_averaged(
+    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
+) -> list[torch.Tensor]:
+    """Return the layer norms whose mean is that of the blocks' means, a ragged one as the others.
+
+    The variance is the row's about that mean, or the mean of the blocks' own.
+    """
+    if not_walked(block, x) or x.shape[1] % block == 0:
+        return []
+    parts = blocks(x, block)
+    mean = torch.stack([part.mean(dim=1, keepdim=True) for part in parts]).mean(dim=0)
+    own = torch.stack([((p - mean) ** 2).mean(dim=1, keepdim=True) for p in parts]).mean(dim=0)
+    whole = ((x - mean) ** 2).mean(dim=1, keepdim=True)
+    right = row_variance(x)
+    return [normalised(x, mean, v, eps) * weight + bias for v in (whole, own, right)]
 
 
 def ones_in_the_mean(

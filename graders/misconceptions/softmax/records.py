@@ -13,6 +13,7 @@ from graders.misconceptions import rounding, shared
 from graders.misconceptions.detectors import RACES, nan_from_padding
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.softmax.wrong_results import (
+    all_underflowed,
     clamped,
     divided_by_length,
     down_tiles,
@@ -26,15 +27,32 @@ from graders.misconceptions.softmax.wrong_results import (
     over_tiles,
     overflowed,
     padding_counted,
+    rescaled_by_ratio,
     rescaled_the_wrong_way,
+    rescaled_to_infinity,
     sum_not_rescaled,
     with_base_two,
+    with_eps,
     with_stale_maximum,
     with_temperature,
     without_exp,
 )
 
 MISTAKES = (
+    Misconception(
+        code="maximum-from-zero",
+        title="The maximum starts from 0",
+        message=(
+            "Rows that are negative throughout have the maximum 0 here, which no element has: it "
+            "is kept running from 0, or masked lanes were loaded as 0. Then nothing brings the "
+            "exponents up to 0. Where the row lies far below, every exp is 0, and 0 / 0 is NaN."
+        ),
+        next_step=(
+            "Start with `-float('inf')`, and load masked lanes with `other=-float('inf')`: below "
+            "every number there is."
+        ),
+        detector=all_underflowed,
+    ),
     Misconception(
         code="max-not-subtracted",
         title="exp overflows: the row's maximum is not subtracted",
@@ -44,7 +62,7 @@ MISTAKES = (
             "Subtracting the row's maximum changes nothing mathematically and keeps every "
             "exponent at 0 or below. It has to be the maximum of the *whole* row: one that is "
             "kept running starts at -inf, not at 0, and takes in every block. (Cutting large "
-            "numbers off makes them all equal.)"
+            "numbers off makes them all equal, and above the mean exp can overflow as well.)"
         ),
         next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
         expected_wrong=computes(clamped),
@@ -71,9 +89,7 @@ MISTAKES = (
             "wrapped round with `% n_cols` count real elements a second time.)"
         ),
         next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
-        faults=frozenset({"masked-lanes-used"}),
         expected_wrong=computes_with_block(padding_counted, lanes_wrapped),
-        detector=nan_from_padding(lambda x: x.shape[1]),
     ),
     Misconception(
         code="rescaling-missing",
@@ -81,14 +97,17 @@ MISTAKES = (
         message=(
             "Terms of earlier blocks were computed with an older, smaller maximum. When a "
             "later block raises it, the old sum must be multiplied by exp(old max - new max) "
-            "before the new terms are added. (The same holds for sums of several lanes or "
+            "before the new terms are added: not by the inverse of that, and not by a ratio of "
+            "the maxima. (The same holds for sums of several lanes or "
             "programs that are put together: each is first brought to the common maximum.)"
         ),
         next_step="`row_sum = row_sum * tl.exp(row_max - new_max) + tl.sum(...)`.",
         expected_wrong=walks_through_blocks(
-            sum_not_rescaled, rescaled_the_wrong_way, lanes_not_merged
+            sum_not_rescaled, rescaled_the_wrong_way, rescaled_by_ratio, lanes_not_merged
         ),
+        detector=rescaled_to_infinity,
     ),
+    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="last-block-only",
         title="The sum holds the last block of the row only",
@@ -168,6 +187,16 @@ MISTAKES = (
         ),
         next_step="Compute with -inf as it is; only inf - inf would be NaN.",
         expected_wrong=computes(infinity_as_zero),
+    ),
+    Misconception(
+        code="eps-added",
+        title="A small number is added to the sum",
+        message=(
+            "The divisor is the sum plus an eps. It is not needed: the largest element adds "
+            "exp(0) = 1, so the sum is never 0. And it shows: a row no longer sums to 1."
+        ),
+        next_step="Divide by `tl.sum(numerator, axis=0)` as it is.",
+        expected_wrong=computes(with_eps),
     ),
     Misconception(
         code="sum-starts-at-one",

@@ -9,8 +9,10 @@ import torch
 from graders.exercises.references.reductions import row_maximum, softmax
 from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence
-from graders.misconceptions.detectors import has_holes
+from graders.misconceptions.detectors import has_fault, has_holes
 
+LANES_USED = frozenset({"masked-lanes-used"})  # the engine knows where these NaNs come from
+LONGER = 64  # columns: shorter rows are in one block
 LONGEST_ROW = 1100  # elements; a walk through a longer one takes too many steps here
 
 
@@ -40,6 +42,30 @@ def without_exp(x: torch.Tensor) -> list[torch.Tensor]:
         return []
     above = x - x.amin(dim=1, keepdim=True)
     return [part / part.sum(dim=1, keepdim=True) for part in (x, above, x.abs())]
+
+
+def with_eps(x: torch.Tensor) -> list[torch.Tensor]:
+    """Return exp(x - max) / (sum + eps), for the usual ones."""
+    weights = torch.exp(x - row_maximum(x))
+    total = weights.sum(dim=1, keepdim=True)
+    return [weights / (total + 10.0**-power) for power in range(1, 7)]
+
+
+def rescaled_by_ratio(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    """Return online softmaxes whose old sum is multiplied by a ratio of the two maxima."""
+    if not_walked(block, x):
+        return []
+    found = []
+    for upside_down in (False, True):
+        highest = blocks(x, block)[0].amax(dim=1, keepdim=True)
+        total = torch.zeros((x.shape[0], 1), dtype=x.dtype)
+        for part in blocks(x, block):
+            larger = torch.maximum(highest, part.amax(dim=1, keepdim=True))
+            factor = larger / highest if upside_down else highest / larger
+            total = total * factor + torch.exp(part - larger).sum(1, keepdim=True)
+            highest = larger
+        found.append(torch.exp(x - highest) / total)
+    return found
 
 
 def infinity_as_zero(x: torch.Tensor) -> torch.Tensor | None:
@@ -163,15 +189,43 @@ def sum_not_rescaled(block: int, x: torch.Tensor) -> torch.Tensor | None:
     return torch.exp(x - highest) / total
 
 
+def _broken_rows(evidence: Evidence) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Which rows are not finite, of a result that is whole, and the largest number of each row."""
+    (x,), actual = evidence.args, evidence.actual
+    if actual is None or not x.numel() or has_holes(evidence):
+        return None
+    rows = (~actual.isfinite()).any(dim=1)
+    return (rows, x.double().amax(dim=1)) if bool(rows.any()) else None
+
+
 def overflowed(evidence: Evidence) -> bool:
     """Tell whether exactly rows with large (or very negative) numbers are not finite."""
-    (x,) = evidence.args
-    actual = evidence.actual
-    if actual is None or not x.numel() or has_holes(evidence):
+    found = _broken_rows(evidence)
+    if found is None or has_fault(evidence, LANES_USED):
         return False
-    rows = (~actual.isfinite()).any(dim=1)
-    largest = x.double().amax(dim=1)
-    return bool(rows.any()) and bool(((largest[rows] > 10) | (largest[rows] < -80)).all())
+    rows, largest = found
+    return bool(((largest[rows] > 10) | (largest[rows] < -80)).all())
+
+
+def all_underflowed(evidence: Evidence) -> bool:
+    """Tell whether rows far below zero are not finite, and no others."""
+    found = _broken_rows(evidence)
+    if found is None or has_fault(evidence, LANES_USED):
+        return False
+    rows, largest = found
+    return bool((largest[rows] < -80).all()) and not bool((largest[~rows] < -110).any())
+
+
+def rescaled_to_infinity(evidence: Evidence) -> bool:
+    """Tell whether all of some long rows is NaN.
+
+    exp(new - old) of the first block is infinite where the old maximum starts at -inf.
+    """
+    found = _broken_rows(evidence)
+    if found is None or has_fault(evidence, LANES_USED):
+        return False
+    assert evidence.actual is not None
+    return evidence.args[0].shape[1] > LONGER and bool(evidence.actual.isnan().all())
 
 
 def nan_after_infinity(evidence: Evidence) -> bool:

@@ -108,9 +108,7 @@ def test_the_figures_of_the_solutions_are_fresh() -> None:
         assert 0.5 <= tuned[1][case] / bytes_moved <= 2.0, advice
 
 
-@pytest.mark.parametrize(
-    ("name", "code"), [("grouped_matmul", "not-grouped"), ("autotuned_matmul", "nothing-tuned")]
-)
+@pytest.mark.parametrize(("name", "code"), [("grouped_matmul", "not-grouped")])
 def test_a_plain_product_passes_with_a_remark(
     workers: Workers, capturing: CompileWorker, name: str, code: str
 ) -> None:

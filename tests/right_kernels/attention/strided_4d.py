@@ -20,16 +20,16 @@ def update(s, v, top, norm, out):
 @triton.jit
 def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, H, qb, qh, qm, qd, kb, kh, kn, kd, vb, vh, vn, vd, ob, oh, om, od,
            scale, causal, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
-    batch = tl.program_id(1) // H
-    head = tl.program_id(1) % H
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    d = tl.arange(0, D)
+    batch = (tl.program_id(1) // H).to(tl.int64)
+    head = (tl.program_id(1) % H).to(tl.int64)
+    m = tl.program_id(0) * BM + tl.arange(0, BM).to(tl.int64)
+    d = tl.arange(0, D).to(tl.int64)
     q = rows_of(q_ptr + batch * qb + head * qh, m, d, M, qm, qd)
     top = tl.full((BM,), -float("inf"), dtype=tl.float32)
     norm = tl.zeros((BM,), dtype=tl.float32)
     out = tl.zeros((BM, D), dtype=tl.float32)
     for start in range(0, N, BN):
-        n = start + tl.arange(0, BN)
+        n = start + tl.arange(0, BN).to(tl.int64)
         k = rows_of(k_ptr + batch * kb + head * kh, n, d, N, kn, kd)
         v = rows_of(v_ptr + batch * vb + head * vh, n, d, N, vn, vd)
         s = tl.dot(q, tl.trans(k), input_precision="ieee") * scale

@@ -10,11 +10,11 @@ import triton.language as tl
 @triton.autotune([triton.Config({"T": 8}, num_warps=1), triton.Config({"T": 16}, num_warps=4)], key=["m", "n", "k"])
 @triton.jit
 def kernel(a_ptr, b_ptr, c_ptr, m, n, k, am, ak, bk, bn, T: tl.constexpr):
-    i = tl.program_id(0) * T + tl.arange(0, T)
-    j = tl.program_id(1) * T + tl.arange(0, T)
+    i = tl.program_id(0) * T + tl.arange(0, T).to(tl.int64)
+    j = tl.program_id(1) * T + tl.arange(0, T).to(tl.int64)
     total = tl.zeros((T, T), dtype=tl.float32)
     for start in range(0, k, T):
-        p = start + tl.arange(0, T)
+        p = start + tl.arange(0, T).to(tl.int64)
         a = tl.load(a_ptr + i[:, None] * am + p[None, :] * ak, mask=(i[:, None] < m) & (p[None, :] < k), other=0.0)
         b = tl.load(b_ptr + p[None, :] * bk + j[:, None] * bn, mask=(p[None, :] < k) & (j[:, None] < n), other=0.0)
         products = a.to(tl.float32)[:, None, :] * b.to(tl.float32)[None, :, :]

@@ -16,9 +16,9 @@ CONFIGS = [
 def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pid = tl.program_id(axis=0)
     width = tl.cdiv(N, BN)
-    rm = (pid // width) * BM + tl.arange(0, BM)
-    rn = (pid % width) * BN + tl.arange(0, BN)
-    rk = tl.arange(0, BK)
+    rm = (pid // width) * BM + tl.arange(0, BM).to(tl.int64)
+    rn = (pid % width) * BN + tl.arange(0, BN).to(tl.int64)
+    rk = tl.arange(0, BK).to(tl.int64)
     pa = A + rm[:, None] * sam + rk[None, :] * sak
     pb = B + rk[:, None] * sbk + rn[None, :] * sbn
     acc = tl.zeros([BM, BN], dtype=tl.float32)

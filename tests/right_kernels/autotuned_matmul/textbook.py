@@ -15,11 +15,11 @@ def matmul_kernel(
     stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
-    offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    offs_n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
+    offs_n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in range(0, K, BLOCK_K):
-        offs_k = k + tl.arange(0, BLOCK_K)
+        offs_k = k + tl.arange(0, BLOCK_K).to(tl.int64)
         a = tl.load(
             a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak,
             mask=(offs_m[:, None] < M) & (offs_k[None, :] < K),

@@ -14,9 +14,9 @@ def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr,
     size = min(tiles_m - first, GROUP)
     pid_m = first + (pid % (GROUP * tiles_n)) % size
     pid_n = (pid % (GROUP * tiles_n)) // size
-    rm = pid_m * BM + tl.arange(0, BM)
-    rn = pid_n * BN + tl.arange(0, BN)
-    rk = tl.arange(0, BK)
+    rm = pid_m * BM + tl.arange(0, BM).to(tl.int64)
+    rn = pid_n * BN + tl.arange(0, BN).to(tl.int64)
+    rk = tl.arange(0, BK).to(tl.int64)
     pa = A + rm[:, None] * sam + rk[None, :] * sak
     pb = B + rk[:, None] * sbk + rn[None, :] * sbn
     acc = tl.zeros([BM, BN], dtype=tl.float32)

@@ -10,11 +10,11 @@ def matmul_kernel(
     GROUP: tl.constexpr,
 ):
     pid_m, pid_n = tl.swizzle2d(tl.program_id(0), tl.program_id(1), tl.num_programs(0), tl.num_programs(1), GROUP)
-    offs_m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    offs_n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    offs_m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
+    offs_n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in range(0, K, BLOCK_K):
-        offs_k = k + tl.arange(0, BLOCK_K)
+        offs_k = k + tl.arange(0, BLOCK_K).to(tl.int64)
         a = tl.load(
             a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak,
             mask=(offs_m[:, None] < M) & (offs_k[None, :] < K),

@@ -14,12 +14,12 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BLOCK: tl.conste
     tall = tl.cdiv(M, BLOCK)
     left = pid // (4 * tall) * 4
     width = min(tl.cdiv(N, BLOCK) - left, 4)
-    m = (pid % (4 * tall) // width) * BLOCK + tl.arange(0, BLOCK)
-    n = (left + pid % (4 * tall) % width) * BLOCK + tl.arange(0, BLOCK)
+    m = (pid % (4 * tall) // width) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
+    n = (left + pid % (4 * tall) % width) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
     acc = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
     k0 = 0
     while k0 < K:
-        k = k0 + tl.arange(0, BLOCK)
+        k = k0 + tl.arange(0, BLOCK).to(tl.int64)
         a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, (m[:, None] < M) & (k[None, :] < K), other=0.0)
         b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, (k[:, None] < K) & (n[None, :] < N), other=0.0)
         acc += tl.dot(a.to(tl.float32), b.to(tl.float32), input_precision="ieee")

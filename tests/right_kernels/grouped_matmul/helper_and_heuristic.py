@@ -16,9 +16,9 @@ def locate(pid, rows, cols, GROUP: tl.constexpr):
 def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn,
                   BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, EVEN_K: tl.constexpr):
     pid_m, pid_n = locate(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), 8)
-    m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    k = tl.arange(0, BLOCK_K)
+    m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
+    n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
+    k = tl.arange(0, BLOCK_K).to(tl.int64)
     m_in = m[:, None] < M
     n_in = n[None, :] < N
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)

@@ -9,11 +9,11 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
         band = tile // (GROUP * tiles_n) * GROUP
         height = min(tl.cdiv(M, BM) - band, GROUP)
-        m = (band + tile % (GROUP * tiles_n) % height) * BM + tl.arange(0, BM)
-        n = (tile % (GROUP * tiles_n) // height) * BN + tl.arange(0, BN)
+        m = (band + tile % (GROUP * tiles_n) % height) * BM + tl.arange(0, BM).to(tl.int64)
+        n = (tile % (GROUP * tiles_n) // height) * BN + tl.arange(0, BN).to(tl.int64)
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for start in range(0, K, BK):
-            k = start + tl.arange(0, BK)
+            k = start + tl.arange(0, BK).to(tl.int64)
             a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m < M)[:, None] & (k < K)[None, :], other=0.0)
             b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
             acc += tl.dot(a, b, input_precision="ieee")

@@ -8,12 +8,12 @@ import triton.language as tl
 def k(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, B: tl.constexpr):
     tiles = tl.cdiv(N, B)
     pid = tl.program_id(0)
-    m = (pid // tiles) * B + tl.arange(0, B)
-    n = (pid % tiles) * B + tl.arange(0, B)
+    m = (pid // tiles) * B + tl.arange(0, B).to(tl.int64)
+    n = (pid % tiles) * B + tl.arange(0, B).to(tl.int64)
     bias = tl.load(b_ptr + n * sb, mask=n < N, other=0.0).to(tl.float32)
     acc = tl.broadcast_to(bias[None, :], (B, B))
     for s in range(0, tl.cdiv(K, B)):
-        ks = s * B + tl.arange(0, B)
+        ks = s * B + tl.arange(0, B).to(tl.int64)
         x = tl.load(x_ptr + m[:, None] * xm + ks[None, :] * xk, mask=(m[:, None] < M) & (ks[None, :] < K), other=0.0)
         wt = tl.load(w_ptr + n[None, :] * wn + ks[:, None] * wk, mask=(n[None, :] < N) & (ks[:, None] < K), other=0.0)
         acc += tl.dot(x, wt, input_precision="ieee")

@@ -6,11 +6,11 @@ import triton.language as tl
 
 @triton.jit
 def one_feature(x_ptr, w_ptr, b_ptr, y_ptr, N, K, xm, xk, wn, wk, sb, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    feature = tl.program_id(1)
+    row = tl.program_id(0).to(tl.int64)
+    feature = tl.program_id(1).to(tl.int64)
     products = tl.zeros((BLOCK,), dtype=tl.float32)
     for start in range(0, K, BLOCK):
-        k = start + tl.arange(0, BLOCK)
+        k = start + tl.arange(0, BLOCK).to(tl.int64)
         x = tl.load(x_ptr + row * xm + k * xk, mask=k < K, other=0.0).to(tl.float32)
         w = tl.load(w_ptr + feature * wn + k * wk, mask=k < K, other=0.0).to(tl.float32)
         products += x * w

@@ -12,11 +12,11 @@ TILE = 32
 def layer(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, T: tl.constexpr, P: tl.constexpr):
     across = tl.cdiv(N, T)
     for tile in range(tl.program_id(0), tl.cdiv(M, T) * across, P):
-        m = tile // across * T + tl.arange(0, T)
-        n = tile % across * T + tl.arange(0, T)
+        m = tile // across * T + tl.arange(0, T).to(tl.int64)
+        n = tile % across * T + tl.arange(0, T).to(tl.int64)
         acc = tl.zeros((T, T), dtype=tl.float32)
         for s in range(0, K, T):
-            k = s + tl.arange(0, T)
+            k = s + tl.arange(0, T).to(tl.int64)
             x = tl.load(x_ptr + m[:, None] * xm + k[None, :] * xk, mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
             w = tl.load(w_ptr + k[:, None] * wk + n[None, :] * wn, mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)
             acc += tl.dot(x.to(tl.float32), w.to(tl.float32), input_precision="ieee")

@@ -11,11 +11,11 @@ def relu(value):
 
 @triton.jit
 def layer(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    rows = tl.program_id(1) * BM + tl.arange(0, BM)
-    features = tl.program_id(0) * BN + tl.arange(0, BN)
+    rows = tl.program_id(1) * BM + tl.arange(0, BM).to(tl.int64)
+    features = tl.program_id(0) * BN + tl.arange(0, BN).to(tl.int64)
     total = tl.zeros((BM, BN), dtype=tl.float32)
     for start in range(0, K, BK):
-        inner = start + tl.arange(0, BK)
+        inner = start + tl.arange(0, BK).to(tl.int64)
         x = tl.load(x_ptr + rows[:, None] * xm + inner[None, :] * xk, mask=(rows < M)[:, None] & (inner < K)[None, :], other=0.0)
         w = tl.load(w_ptr + features[:, None] * wn + inner[None, :] * wk, mask=(features < N)[:, None] & (inner < K)[None, :], other=0.0)
         total += tl.dot(x, tl.trans(w), input_precision="ieee")

@@ -7,9 +7,9 @@ import triton.language as tl
 @triton.jit
 def product_bias_relu(a_ptr, b_ptr, bias_ptr, c_ptr, M, N, K, am, ak, bk, bn, sbias, cm, cn,
                       BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    m = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
-    n = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
-    k = tl.arange(0, BK)
+    m = (tl.program_id(0) * BM + tl.arange(0, BM).to(tl.int64)) % M
+    n = (tl.program_id(1) * BN + tl.arange(0, BN).to(tl.int64)) % N
+    k = tl.arange(0, BK).to(tl.int64)
     a_ptrs = a_ptr + m[:, None] * am + k[None, :] * ak
     b_ptrs = b_ptr + k[:, None] * bk + n[None, :] * bn
     acc = tl.zeros((BM, BN), dtype=tl.float32)

@@ -4,11 +4,11 @@ import triton.language as tl
 
 @triton.jit
 def layer(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, T: tl.constexpr):
-    i = tl.program_id(0) * T + tl.arange(0, T)
-    j = tl.program_id(1) * T + tl.arange(0, T)
+    i = tl.program_id(0) * T + tl.arange(0, T).to(tl.int64)
+    j = tl.program_id(1) * T + tl.arange(0, T).to(tl.int64)
     total = tl.zeros((T, T), dtype=tl.float32)
     for start in range(0, K, T):
-        p = start + tl.arange(0, T)
+        p = start + tl.arange(0, T).to(tl.int64)
         x = tl.load(x_ptr + i[:, None] * xm + p[None, :] * xk, mask=(i[:, None] < M) & (p[None, :] < K), other=0.0).to(tl.float32)
         w = tl.load(w_ptr + j[:, None] * wn + p[None, :] * wk, mask=(j[:, None] < N) & (p[None, :] < K), other=0.0).to(tl.float32)
         total += tl.sum(x[:, None, :] * w[None, :, :], axis=2)

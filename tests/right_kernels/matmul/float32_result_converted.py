@@ -9,12 +9,12 @@ BLOCK = 32
 
 @triton.jit
 def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BLOCK: tl.constexpr):
-    m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
     acc = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
     k0 = 0
     while k0 < K:
-        k = k0 + tl.arange(0, BLOCK)
+        k = k0 + tl.arange(0, BLOCK).to(tl.int64)
         a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, (m[:, None] < M) & (k[None, :] < K), other=0.0)
         b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, (k[:, None] < K) & (n[None, :] < N), other=0.0)
         acc += tl.dot(a.to(tl.float32), b.to(tl.float32), input_precision="ieee")

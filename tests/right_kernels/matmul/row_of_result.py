@@ -6,13 +6,15 @@ import triton.language as tl
 
 @triton.jit
 def row_kernel(a_ptr, b_ptr, c_ptr, n, k, am, ak, bk, bn, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    row = tl.program_id(0).to(tl.int64)
+    cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK).to(tl.int64)
     inside = cols < n
     total = tl.zeros((BLOCK,), dtype=tl.float32)
+    b_row = b_ptr + cols * bn
     for i in range(k):
         factor = tl.load(a_ptr + row * am + i * ak).to(tl.float32)
-        total += factor * tl.load(b_ptr + i * bk + cols * bn, mask=inside, other=0.0).to(tl.float32)
+        total += factor * tl.load(b_row, mask=inside, other=0.0).to(tl.float32)
+        b_row += bk
     tl.store(c_ptr + row * n + cols, total, mask=inside)
 
 

@@ -1,0 +1,43 @@
+"""What an exercise asks for besides the result: which kernels, tuned how."""
+
+from __future__ import annotations
+
+from graders.judge.capture.gate import capture
+from graders.judge.compiling.process import CompileWorker
+from graders.judge.records import Exercise
+from graders.judge.report import Finding
+from graders.judge.running.jobs import PlannedJobs
+from graders.judge.submission.loading import Submission
+
+# An RTX 3090: the architecture of an A100 with three fifths of its shared memory.
+SMALL = {
+    "name": "NVIDIA GeForce RTX 3090",
+    "minor": 6,
+    "multi_processor_count": 82,
+    "total_memory": 24 << 30,
+    "max_threads_per_multi_processor": 1536,
+    "shared_memory_per_block_optin": 99 * 1024,
+    "shared_memory_per_multiprocessor": 100 * 1024,
+    "L2_cache_size": 6 << 20,
+}
+
+
+def broken_promises(
+    planned: PlannedJobs, exercise: Exercise, submission: Submission, worker: CompileWorker
+) -> list[Finding]:
+    """The finding for the first promise that a right submission breaks."""
+    if not exercise.promises:
+        return []
+    public = exercise.cases
+    small = capture(submission, exercise, public, len(public), worker, SMALL).plan.cases
+    for promise in exercise.promises:
+        seen = promise.broken(planned.plan.cases[: len(public)], small)
+        if seen is not None:
+            told = f"The result is right. {promise.message} {seen}".strip()
+            message = f"{told} That is worth half of the points."
+            return [
+                Finding(
+                    "traffic", promise.code, promise.title, message, next_step=promise.next_step
+                )
+            ]
+    return []

@@ -1,0 +1,83 @@
+"""The product is converted before bias and ReLU."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def linear_bias_relu_kernel(
+    x_ptr,
+    w_ptr,
+    b_ptr,
+    output_ptr,
+    M,
+    N,
+    K,
+    stride_xm,
+    stride_xk,
+    stride_wn,
+    stride_wk,
+    stride_b,
+    stride_om,
+    stride_on,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
+    """Compute one BLOCK_M x BLOCK_N tile of relu(x @ w.T + b).
+
+    x has shape (M, K), w (N, K), b (N,), the output (M, N). Strides are counted in elements.
+    Product, bias and ReLU stay in float32 until the one store.
+    """
+    # 1. The row and column numbers of my tile, and a float32 accumulator.
+    # 2. Step through K as in matmul. w is read as a (BLOCK_K, BLOCK_N) tile of w.T:
+    #    no copy is needed, only the right strides.
+    # 3. Add the bias of each column, and apply the ReLU, before anything is stored.
+    # 4. Store once, under a mask.
+    offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+    mask_m = offs_m[:, None] < M
+    mask_n = offs_n[None, :] < N
+    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for k_start in range(0, K, BLOCK_K):
+        offs_k = k_start + tl.arange(0, BLOCK_K).to(tl.int64)
+        x_ptrs = x_ptr + offs_m[:, None] * stride_xm + offs_k[None, :] * stride_xk
+        w_ptrs = w_ptr + offs_k[:, None] * stride_wk + offs_n[None, :] * stride_wn
+        x = tl.load(x_ptrs, mask=mask_m & (offs_k[None, :] < K), other=0.0)
+        w = tl.load(w_ptrs, mask=mask_n & (offs_k[:, None] < K), other=0.0)
+        accumulator = tl.dot(x, w, accumulator, input_precision="ieee")
+    bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)
+    result = tl.maximum(accumulator.to(output_ptr.dtype.element_ty) + bias[None, :], 0.0)
+    output_ptrs = output_ptr + offs_m[:, None] * stride_om + offs_n[None, :] * stride_on
+    tl.store(output_ptrs, result.to(output_ptr.dtype.element_ty), mask=mask_m & mask_n)
+
+
+def linear_bias_relu(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return relu(x @ w.T + b), the layer `relu(linear(x))` in one kernel.
+
+    x: (m, k), w: (n, k), b: (n,), any strides, of the same dtype (float32, float16 or
+    bfloat16). The result is a new contiguous tensor of shape (m, n) with the dtype of x.
+    """
+    m, k = x.shape
+    n = w.shape[0]
+    output = torch.empty((m, n), dtype=x.dtype, device=x.device)
+    block_m, block_n, block_k = 64, 64, 32
+    grid = (triton.cdiv(m, block_m), triton.cdiv(n, block_n))
+    linear_bias_relu_kernel[grid](
+        x,
+        w,
+        b,
+        output,
+        m,
+        n,
+        k,
+        *x.stride(),
+        *w.stride(),
+        *b.stride(),
+        *output.stride(),
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        BLOCK_K=block_k,
+    )
+    return output
