@@ -12,7 +12,7 @@ from graders.judge import discovery
 from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
-from graders.judge.diagnosis import generic, patterns
+from graders.judge.diagnosis import by_text, generic, patterns
 from graders.judge.diagnosis.matching import differs, wrong_results
 from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
 from graders.judge.static import findings
@@ -24,6 +24,10 @@ OF_EVERY_EXERCISE = {
     *(pattern.code for pattern in patterns.PATTERNS),
     *findings.TITLES,
     *WORDS,
+    *(suspect.code for suspect in by_text.SUSPECTS),
+    "compile-error",
+    "undefined-name",
+    "raised",
     "too-much-traffic",
     "too-slow",
     "timeout",

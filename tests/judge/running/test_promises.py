@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.support.places import RIGHT_KERNELS
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
+from tests.support.paths import RIGHT_KERNELS
 
 LATE = """
 import triton
