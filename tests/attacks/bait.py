@@ -119,19 +119,28 @@ class Bait:
 def survivors(family: int) -> list[int]:
     """Processes that were forked from the warm process and are still there.
 
-    They have its command line, and its environment, which names a directory of its own.
+    They have its command line, and its environment, which names a directory of its own. One child
+    of the warm process always waits for the next request; it is none of them.
     """
     command, environment = _of_process(family, "cmdline"), _of_process(family, "environ")
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     alike = [pid for pid in pids if command and _of_process(pid, "cmdline") == command]
     others = [pid for pid in alike if pid != family]
-    return [pid for pid in others if _of_process(pid, "environ") in (environment, b"")]
+    forked = [pid for pid in others if _of_process(pid, "environ") in (environment, b"")]
+    waiting = [pid for pid in forked if _parent(pid) == family][:1]
+    return [pid for pid in forked if pid not in waiting]
 
 
 def end(pids: list[int]) -> None:
     """Kill what an attack left, where it was let."""
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
+
+
+def _parent(pid: int) -> int:
+    """0 where the process is gone."""
+    status = _of_process(pid, "stat").rpartition(b")")[2].split()
+    return int(status[1]) if len(status) > 1 else 0
 
 
 def _of_process(pid: int, file: str) -> bytes:

@@ -55,7 +55,7 @@ def test_a_right_kernel_is_valid(validate: Validate) -> None:
 def test_an_untouched_stub_is_not(validate: Validate) -> None:
     told = validate(lambda notebook: None)
     assert "VALIDATION FAILED ON 1 CELL(S)" in told
-    assert "vector_add has no code of yours yet." in told
+    assert "`vector_add` has no code of yours yet." in told
 
 
 def test_a_wrong_kernel_is_not_and_says_why(validate: Validate) -> None:

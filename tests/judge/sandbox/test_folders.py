@@ -59,8 +59,10 @@ def test_a_killed_judge_leaves_nothing_behind(place: Path, monkeypatch: pytest.M
     try:
         assert owner.stdout is not None
         own = Path(owner.stdout.readline().strip())
-        helpers = psutil.Process(owner.pid).children(recursive=True)
-        assert len(helpers) == 4  # the warm process and the compiler's, each with a fork that waits
+        judge = psutil.Process(owner.pid)
+        # The warm process and the compiler's, each with a fork that waits.
+        wait_for(lambda: len(judge.children(recursive=True)) == 4)
+        helpers = judge.children(recursive=True)
         assert len(list(place.iterdir())) == 3
     finally:
         owner.send_signal(signal.SIGKILL)
