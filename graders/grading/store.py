@@ -34,6 +34,7 @@ WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark withou
 # What a learner's notebook shows of results; a verdict does not depend on it.
 SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
 ORDER = "order.json"  # of the lessons; no mark depends on it
+MODEL_ANSWERS = "model_answers.json"  # of case studies, which people grade
 UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
 
 
@@ -83,7 +84,11 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
 def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
     """What the data beside the records, by exercise or by lesson, says of this one."""
     files = sorted((root / "graders" / "exercises").glob("*.json"))
-    data = [json.loads(file.read_text(encoding="utf-8")) for file in files if file.name != ORDER]
+    data = [
+        json.loads(file.read_text(encoding="utf-8"))
+        for file in files
+        if file.name not in (ORDER, MODEL_ANSWERS)
+    ]
     return [[table.get(exercise), table.get(slug)] for table in data]
 
 

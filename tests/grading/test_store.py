@@ -113,7 +113,7 @@ def test_figures_of_a_solution_regrade_its_exercise(house: Path) -> None:
 def test_data_beside_the_records_is_by_exercise_or_by_lesson() -> None:
     known = {*discovery.exercises(), *discovery.lessons(), *discovery.numbers()}
     for path in (ROOT / "graders" / "exercises").glob("*.json"):
-        if path.name != store.ORDER:
+        if path.name not in (store.ORDER, store.MODEL_ANSWERS):
             assert set(json.loads(path.read_text())) <= known, f"{path.name}: no key holds it"
 
 
@@ -162,9 +162,9 @@ def test_the_whole_room_of_the_judge_is_known() -> None:
         for path in (ROOT / "graders" / "judge").rglob("*.py")
         if path not in known
     }
-    assert missing <= {"graders/judge/serve.py"}, (
-        "name the program that imports it in graders.grading.store.JUDGING"
-    )
+    # What a notebook asks, beside verdicts: answers to guesses and to case studies.
+    asked = {"graders/judge/serve.py", "graders/judge/predictions.py"}
+    assert missing <= asked, "name the program that imports it in graders.grading.store.JUDGING"
 
 
 def test_what_a_submission_may_import_of_ours_is_known() -> None:

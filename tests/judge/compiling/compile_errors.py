@@ -48,7 +48,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "block-through-one-pointer": ("only one pointer", "tl.store(out_ptr, x)  # here"),
     "load-from-a-number": ("tl.load needs pointers", "x = tl.load(n)  # here"),
-    "pointer-indexed": ("indexed like a Python list", "x = x_ptr[pid]  # here"),
+    "pointer-indexed": ("cannot be indexed with [ ]", "x = x_ptr[pid]  # here"),
     "pointers-added": ("Two pointers cannot be added", "p = x_ptr + out_ptr  # here"),
     "small-dot": (
         "too small for tl.dot",
@@ -72,7 +72,7 @@ ERRORS: dict[str, tuple[str, str]] = {
         "Two blocks do not fit together",
         "m = tl.arange(0, BLOCK_SIZE // 2) < n\nx = tl.load(x_ptr + offsets, mask=m)  # here",
     ),
-    "too-few-arguments": ("too few arguments", "x = tl.load()  # here"),
+    "too-few-arguments": ("lacks an argument", "x = tl.load()  # here"),
     "helper-with-the-fault": ("name that does not exist: undefined_thing", "x = helper(x)"),
     "one-dimension-too-many": (
         "shape",
