@@ -239,12 +239,25 @@ def stays_along_one_axis(evidence: Evidence) -> bool:
     corner, shape = stored_corner(evidence), evidence.expected.shape
     if corner is None or (corner[0] == shape[0]) == (corner[1] == shape[1]):
         return False
+    if _every_axis_moves(evidence):
+        return False  # it is the grid that lies along another axis
     axis = 0 if corner[0] < shape[0] else 1
     block, blocks = corner[axis], math.ceil(shape[axis] / corner[axis])
     return any(
         block in _block_sizes(launch) and blocks in launch.grid and math.prod(launch.grid) >= blocks
         for launch in evidence.launches
     )
+
+
+def _every_axis_moves(evidence: Evidence) -> bool:
+    """Tell whether the next program along each axis with several starts at another offset."""
+    found = aim(evidence)
+    if found is None:
+        return False
+    first, *following = found.firsts
+    grid = (*evidence.launches[-1].grid, 1, 1)
+    moved = [n != first for n, size in zip(following, grid, strict=False) if size > 1]
+    return bool(moved) and all(moved)
 
 
 def enough_programs(evidence: Evidence) -> bool:
