@@ -26,7 +26,9 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 
 def make(*words: str) -> str:
-    done = subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True)
+    """What `make` prints, itself being called by a `make` or not."""
+    command = ["make", "--no-print-directory", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -109,14 +109,7 @@ def capture(
     gpu: properties of the device that the launcher shall believe to be there. Raises GraderError
     where this machine cannot do it at all.
     """
-    request = {
-        "task": "capture",
-        "source": submission.source,
-        "filename": FILENAME,
-        "launcher": submission.launcher,
-        "cases": layouts(cases),
-        "gpu": None if gpu is None else dict(gpu),
-    }
+    request = _request(submission.source, submission.launcher, layouts(cases), gpu)
     try:
         plan, ended = _asked(worker, request)
     except PlanError as error:
@@ -146,17 +139,27 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
     return plan, ended
 
 
+def _request(
+    source: str,
+    launcher: str,
+    cases: Sequence[Sequence[Mapping[str, Any]]],
+    gpu: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What the child is asked: to capture a launcher for arguments that lie like these."""
+    return {
+        "task": "capture",
+        "source": source,
+        "filename": FILENAME,
+        "launcher": launcher,
+        "cases": cases,
+        "gpu": None if gpu is None else dict(gpu),
+    }
+
+
 def _check_machine(worker: CompileWorker) -> None:
     """Raise GraderError where not even a launcher of our own comes to its end: then it is the
     machine that ended the submission's process, for want of a file that it may read, say."""
-    request = {
-        "task": "capture",
-        "source": _CONTROL,
-        "filename": FILENAME,
-        "launcher": "control",
-        "cases": [[_CONTROL_INPUT]],
-        "gpu": None,
-    }
+    request = _request(_CONTROL, "control", [[_CONTROL_INPUT]])
     answer = worker.ask(request)
     if _ended(answer):
         said = answer.stderr.strip().splitlines()[-1:] or ["its process ended"]

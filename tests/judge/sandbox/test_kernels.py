@@ -68,6 +68,12 @@ HELPER = Kernel(
 )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jit function is one for the compiler: other tests of this process interpret."""
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+
+
 def made() -> Kernels:
     return Kernels(SOURCE, "<kernels>", (KERNEL, HELPER))
 

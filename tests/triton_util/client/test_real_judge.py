@@ -170,4 +170,5 @@ def test_hints_and_quiz_are_there_for_every_exercise(judge, monkeypatch, capsys)
     assert "could not be checked" not in shown
     taught = [item for item in listed if item.number]  # the others have no lesson yet
     assert f"0 of {len(taught)} exercises passed" in shown
-    assert not os.listdir(os.environ["TILEWISE_HOME"])
+    kept = os.listdir(os.environ["TILEWISE_HOME"])
+    assert kept == ["remembered.json"], "of hints the last one is remembered, and nothing else"
