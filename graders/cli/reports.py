@@ -79,6 +79,8 @@ def _finding(finding: Finding) -> list[RenderableType]:
     if finding.picture is not None:
         lines.append(Text("\n".join(finding.picture.rows)))
         lines.append(Text(f". right  x wrong  o never stored; {finding.picture.caption}", "dim"))
+    if finding.table is not None:
+        lines.append(Text("\n".join(finding.table.lines())))
     if finding.next_step:
         lines.append(Text.assemble(("Next step: ", "bold"), finding.next_step))
     return lines

@@ -8,7 +8,7 @@ from functools import cache
 
 from triton_util.client import phrases
 from triton_util.client.picture import legend_html, picture_svg
-from triton_util.client.report import Finding, Report
+from triton_util.client.report import Finding, Report, Table
 from triton_util.theme import variables_css
 
 _STYLE = """
@@ -80,6 +80,16 @@ _STYLE = """
   background: none; }
 .tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
+.tw-card .tw-programs { margin: .9em 0; }
+.tw-card .tw-programs figcaption { margin: 0 0 .2em; }
+.tw-card .tw-programs p { margin: .15em 0; font-size: .95em; }
+.tw-card .tw-wide { overflow-x: auto; }
+.tw-card .tw-wide:focus-visible { outline: 2px solid var(--tw-accent); outline-offset: 2px; }
+.tw-card .tw-programs td, .tw-card .tw-programs th { white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
+.tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
+.tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
 .tw-card .tw-progress { width: 100%; }
 .tw-card .tw-progress td:nth-child(2) { white-space: nowrap; }
 @container (max-width: 44em) {
@@ -95,6 +105,9 @@ _STYLE = """
 .tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
 """
+
+
+_WRONG_LINE = ' class="tw-off"'
 
 
 @cache
@@ -184,6 +197,8 @@ def _finding(finding: Finding) -> str:
         caption = f"<figcaption>{inline(finding.picture.caption)}</figcaption>"
         drawing = picture_svg(finding.picture) + legend_html(finding.picture)
         parts.append(f"<figure>{drawing}{caption}</figure>")
+    if finding.table is not None:
+        parts.append(_programs(finding.table))
     if finding.next_step:
         parts.append(f'<div class="tw-next"><b>Next:</b> {inline(finding.next_step)}</div>')
     if finding.original:
@@ -192,6 +207,28 @@ def _finding(finding: Finding) -> str:
             f"<pre>{html.escape(finding.original)}</pre></details>"
         )
     return f'<div class="tw-finding">{"".join(parts)}</div>'
+
+
+def _programs(table: Table) -> str:
+    """What each program did; a line that is wrong says so by a sign, not by its colour alone."""
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in table.columns)
+    body = "".join(
+        f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(row, wrong)}</tr>"
+        for row, wrong in zip(table.rows, table.wrong, strict=True)
+    )
+    notes = "".join(f"<p>{inline(note)}</p>" for note in table.notes)
+    return (
+        f'<figure class="tw-programs"><figcaption>{inline(table.caption)}</figcaption>'
+        f'<div class="tw-wide" role="region" aria-label="What each program did" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}</figure>"
+    )
+
+
+def _program_cells(row: tuple[str, ...], wrong: bool) -> str:
+    sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span> ' if wrong else ""
+    first, *others = (html.escape(cell) for cell in row)
+    cells = "".join(f"<td>{cell}</td>" for cell in others)
+    return f'<th scope="row">{sign}{first}</th>{cells}'
 
 
 def _where(finding: Finding) -> str:
