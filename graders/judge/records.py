@@ -302,6 +302,7 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
     promises: tuple[Promise, ...] = ()
+    challenge: str = ""  # break it like this: one sentence for somebody who has solved it
 
     @property
     def max_points(self) -> int:

@@ -122,6 +122,17 @@ class KernelResources:
 
 
 @dataclass(frozen=True)
+class BytesMoved:
+    """What a right submission moves between memory and kernels in a public case, and the model
+    solution.
+    """
+
+    case: str
+    own: int
+    model: int
+
+
+@dataclass(frozen=True)
 class Speed:
     """How fast a submission was, as a share of the model solution's speed on the same GPU.
 
@@ -172,6 +183,7 @@ class Report:
     public_points: float | None = None  # what the public cases alone are worth
     speed: Speed | None = None  # None: not measured
     remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
+    moved: BytesMoved | None = None  # None: not counted
 
     def to_line(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
@@ -198,7 +210,7 @@ class Report:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
         """The report again; a field that an older one lacks takes its default."""
-        speed = data.get("speed")
+        speed, moved = data.get("speed"), data.get("moved")
         return cls(
             **{
                 **_known(cls, data),
@@ -211,6 +223,7 @@ class Report:
                     for made in data.get("resources", ())
                 ),
                 "speed": None if speed is None else Speed(**_known(Speed, speed)),
+                "moved": None if moved is None else BytesMoved(**_known(BytesMoved, moved)),
             }
         )
 

@@ -90,6 +90,7 @@ _STYLE = """
 .tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
 .tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
 .tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
+.tw-card .tw-goal a { color: var(--tw-accent); }
 .tw-card .tw-progress { width: 100%; }
 .tw-card .tw-progress td:nth-child(2) { white-space: nowrap; }
 @container (max-width: 44em) {
@@ -160,13 +161,18 @@ def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
     return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
-def report_html(report: Report) -> str:
-    """The card for one report."""
+def report_html(report: Report, below: str = "") -> str:
+    """The card for one report; `below`, which is HTML, stands under its findings."""
     verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
     parts += [_finding(remark) for remark in report.remarks]
-    parts += [_resources(report), _small(phrases.offer(report)), _small(phrases.tier(report))]
+    parts += [
+        below,
+        _resources(report),
+        _small(phrases.offer(report)),
+        _small(phrases.tier(report)),
+    ]
     parts.append(_small(phrases.judged(report)))
     label = f"Check of {report.exercise}: {phrases.headline(report)}"
     mark = phrases.STATE_MARK[report.state]

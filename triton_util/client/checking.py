@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from triton_util.client import attempts, hints, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.passed import Passing, passing, passing_html, passing_lines
 from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
@@ -66,10 +68,21 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
         display.show(report_html(stopped), report_text(stopped))
         judge.start()  # the interrupt ended the old one; the next check need not wait for it
         raise Stopped from None
-    display.show(report_html(report), report_text(report))
+    found = _passing(report, judge)
+    below = ("", []) if found is None else (passing_html(found), passing_lines(found))
+    display.show(report_html(report, below[0]), report_text(report, below[1]))
     hints.follow(name)
     attempts.record(report)
     return _result(report)
+
+
+def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
+    """What to show of a check that passed; a judge that has gone since costs no card."""
+    if report.state != "passed":
+        return None
+    with contextlib.suppress(JudgeUnavailable, KeyError):
+        return passing(report, attempts.load(), exercises(judge))
+    return None
 
 
 class Stopped(KeyboardInterrupt):
@@ -183,7 +196,13 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     """The exercises of the course in its order; without a number where no lesson asks for it."""
     answer = judge.ask({"op": "exercises"})
     return [
-        attempts.Listed(*(str(item[key]) for key in ("name", "lesson", "title", "number")))
+        attempts.Listed(
+            name=str(item["name"]),
+            lesson=str(item["lesson"]),
+            title=str(item["title"]),
+            number=str(item["number"]),
+            challenge=str(item.get("challenge", "")),
+        )
         for item in answer["exercises"]
     ]
 

@@ -48,6 +48,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class BytesMoved:
+    """Bytes that a kernel moves in a case, and that the model solution moves there."""
+
+    case: str
+    own: int
+    model: int
+
+
+@dataclass(frozen=True)
 class Resources:
     """What one kernel needs of a GPU with compute capability `target` (80 means 8.0)."""
 
@@ -80,6 +89,7 @@ class Report:
     resources: tuple[Resources, ...] = ()
     remarks: tuple[Finding, ...] = ()  # on what is right
     judged: str = ""
+    moved: BytesMoved | None = None
 
     @property
     def counts(self) -> bool:
@@ -110,6 +120,7 @@ def read_report(answer: Mapping[str, Any]) -> Report:
             seconds=float(answer.get("seconds", 0.0)),
             resources=tuple(_read_resources(item) for item in answer.get("resources", ())),
             remarks=tuple(_read_finding(item) for item in answer.get("remarks", ())),
+            moved=_read_moved(answer.get("moved")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedReport(f"{type(error).__name__}: {error}") from error
@@ -143,6 +154,12 @@ def _read_table(item: Mapping[str, Any] | None) -> Table | None:
     if any(len(row) != len(columns) for row in rows) or len(wrong) != len(rows):
         raise ValueError("a table whose lines are not equally long")
     return Table(str(item["caption"]), columns, rows, wrong, tuple(map(str, item["notes"])))
+
+
+def _read_moved(item: Mapping[str, Any] | None) -> BytesMoved | None:
+    if item is None:
+        return None
+    return BytesMoved(str(item["case"]), int(item["own"]), int(item["model"]))
 
 
 def _read_resources(item: Mapping[str, Any]) -> Resources:

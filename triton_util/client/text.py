@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from triton_util.client import phrases
 from triton_util.client.picture import picture_text
@@ -12,7 +13,7 @@ from triton_util.tables import aligned
 _WIDTH = 92
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Report, below: Sequence[str] = ()) -> str:
     """Everything that the card shows, in lines of at most 92 characters or so."""
     mark = phrases.STATE_MARK[report.state]
     head = f"{mark} {report.exercise}: {phrases.headline(report)}"
@@ -28,6 +29,8 @@ def report_text(report: Report) -> str:
         lines += ["", _finding(finding)]
     for remark in report.remarks:
         lines += ["", _finding(remark)]
+    if below:
+        lines += ["", *map(_wrap, below)]
     rows = phrases.resources(report)
     if rows:
         lines += ["", textwrap.indent("\n".join(aligned(phrases.RESOURCE_COLUMNS, rows)), "  ")]

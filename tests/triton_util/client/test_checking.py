@@ -47,7 +47,15 @@ def test_a_failing_check(capsys):
 def test_a_passing_check_by_name(capsys):
     result = client.check("softmax")
     assert result.passed
-    assert "✓ softmax: passed" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "✓ softmax: passed" in told
+    assert "In the case `n=64` it moves 512 bytes; the model solution 384." in told
+    assert "Break it: Leave the `maximum` out: which cases overflow?" in told
+    assert "Next: lesson 01_vector_add: Add two vectors." in told
+    assert client.check("softmax").passed
+    told = capsys.readouterr().out
+    assert "512 bytes" in told
+    assert "Break it" not in told
     client.progress()
     told = capsys.readouterr().out
     assert "1 of 2 exercises passed" in told
