@@ -74,7 +74,7 @@ def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool)
     worst = 0
     try:
         with judge:
-            for report in _reports(judge, files, wanted):
+            for report in reports_on(judge, files, wanted):
                 show(report)
                 worst = max(worst, EXIT_CODES[report.verdict])
     except GraderError as error:  # of the machine or the course: no other file would fare better
@@ -90,7 +90,8 @@ def known_exercise(name: str) -> Exercise:
         raise click.BadParameter(str(error.args[0]), param_hint="--exercise") from None
 
 
-def _reports(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
+def reports_on(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
+    """One report for each file and exercise in it, or for the exercise that is wanted."""
     for path in files:
         found = [wanted] if wanted is not None else exercises_in(path)
         if not found:
