@@ -44,7 +44,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
     """Check FILES (.py or .ipynb) with the public cases. Not a grade."""
-    _run(files, exercise, Judge(mode), as_json)
+    _run(files, exercise, Judge(mode), as_json, points=False)
 
 
 @click.command()
@@ -68,9 +68,11 @@ def grade(
     _run(files, exercise, Judge(mode, True, allow_unsandboxed), as_json)
 
 
-def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool) -> None:
+def _run(
+    files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool, points: bool = True
+) -> None:
     wanted = None if name is None else known_exercise(name)
-    show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
+    show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console(), points)
     worst = 0
     try:
         with judge:

@@ -30,7 +30,7 @@ def watch(file: Path, exercise: str | None) -> None:
     """
     wanted = None if exercise is None else known_exercise(exercise)
     console = Console()
-    show = reports.printer(console)
+    show = reports.printer(console, points=False)
     try:
         with Judge() as judge:
             judge.warm()

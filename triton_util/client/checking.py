@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import difflib
@@ -257,6 +258,49 @@ def wrong_argument(
         "An exercise is found by the name of its launcher.",
         f"{guess}The exercises are: {', '.join(asked)}.",
     )
+
+
+ASKING = frozenset({"check", "speed", "hint"})  # what takes a launcher
+
+
+def not_defined(error: BaseException | None, cell: str, session: Session) -> Report | None:
+    """What to say behind a NameError of `check(vector_add)` and the like; None for others.
+
+    Python ends there before `check` is called. A launcher under another name is a likely cause.
+    """
+    if not isinstance(error, NameError) or not error.name or error.name not in _asked_for(cell):
+        return None
+    own = [
+        name
+        for name, value in session.namespace.items()
+        if getattr(inner_function(value), "__module__", "") == "__main__"
+        and not is_kernel(value)
+        and not name.startswith("_")
+    ]
+    named = f" Functions that are: {', '.join(f'`{name}`' for name in own[-5:])}." if own else ""
+    return learners_mistake(
+        error.name,
+        "not-defined",
+        f"`{error.name}` is not defined",
+        f"No cell that was run defines a function of this name.{named}",
+        f"Run the cell that defines `{error.name}`. If you gave it another name, call it "
+        f"`{error.name}` again: an exercise is found by the name of its launcher.",
+    )
+
+
+def _asked_for(cell: str) -> set[str]:
+    """The names that a cell hands to `check` and the like."""
+    try:
+        tree = ast.parse(cell)
+    except SyntaxError:  # magics, or text that is no Python
+        return set()
+    return {
+        argument.id
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ASKING
+        for argument in call.args[:1]
+        if isinstance(argument, ast.Name)
+    }
 
 
 def with_places(report: Report, gathered: Gathered) -> Report:
