@@ -24,6 +24,7 @@ Fill = Literal[
     "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
+    "rectified",  # normal, and 0 where that is negative: what a ReLU returns
     "zeros",
 ]
 View = Literal[
@@ -174,7 +175,8 @@ class Evidence:
     """All that is known of one failing case, for `Misconception.detector`.
 
     `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
-    did not return a tensor of the right shape and dtype.
+    did not return a tensor of the right shape and dtype. Of a launcher that returns several
+    tensors it is the evidence of number `result`.
     """
 
     args: tuple[Any, ...]
@@ -183,6 +185,7 @@ class Evidence:
     never_stored: torch.Tensor | None
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
+    result: int = 0
 
 
 @dataclass(frozen=True)
@@ -192,14 +195,15 @@ class ExpectedWrong:
     `function(*args)` takes the launcher's arguments, floating tensors in float64, or as they lie
     in memory where `in_memory`. It returns the wrong result, a list of them where the mistake has
     several forms, and None (or an empty list) where it would not show. NaN in a result stands for
-    any value: memory that is left untouched.
+    any value: memory that is left untouched. Of a launcher that returns several tensors it may
+    return a tuple, a wrong result for each of them (None where that one would be right).
 
     Where the result depends on a block size, `function(block, *args)` is asked for each of
     `blocks`. `where_finite` compares only where the output is not NaN. `unless` names faults of
     the engine that explain the same output better.
     """
 
-    function: Callable[..., torch.Tensor | list[torch.Tensor] | None]
+    function: Callable[..., Any]
     blocks: tuple[int, ...] = ()
     in_memory: bool = False
     where_finite: bool = False

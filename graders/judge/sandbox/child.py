@@ -150,8 +150,8 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
         dtype = memory.store(job, replay.tensor(view))
         if memory.device == "cpu":
             stored = protocol.NOT_GIVEN
-            if replay.given(view):
-                unstored = replay.never_stored(view)
+            unstored = replay.never_stored(view)
+            if unstored is not None:
                 stored = memory.store_map(job, unstored)
                 if job.traffic or bool(unstored.any()):
                     report["aim"] = job_report.aim(run, replay.tensor(view))
