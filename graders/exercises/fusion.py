@@ -112,6 +112,9 @@ GELU = Exercise(
         "`z = 0.7978845608 * (x + 0.044715 * x * x * x)`, then `x * tl.sigmoid(2.0 * z)`, and "
         "one store in the dtype of the output.",
     ),
+    challenge=(
+        "Store `x * tl.sigmoid(1.702 * x)`, a usual short cut, and check again: how far off is it?"
+    ),
     misconceptions=(
         Misconception(
             code="erf-form",

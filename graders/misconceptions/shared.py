@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import (
@@ -27,7 +25,7 @@ from graders.misconceptions.detectors import (
     stuck_on_first_tile,
 )
 from graders.misconceptions.expected import (
-    Result,
+    Results,
     computes_from_memory,
     each,
     inputs_as_if_contiguous,
@@ -284,10 +282,10 @@ def offset_in_32_bits() -> Misconception:
     )
 
 
-def contiguous_assumed(reference: Result, width: str = "the width") -> Misconception:
+def contiguous_assumed(reference: Results, width: str = "the width") -> Misconception:
     """Return the misconception of the stride trap: stride = width, whatever the view."""
 
-    def misread(*args: Any) -> list[torch.Tensor]:
+    def misread(*args: Any) -> list[Any]:
         return each(reference(*widened(read)) for read in inputs_as_if_contiguous(args))
 
     return Misconception(

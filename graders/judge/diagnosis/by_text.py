@@ -1,6 +1,6 @@
-"""Causes that stand in the text of a kernel, and mistakes that two gates have seen.
+"""Causes that a kernel's text shows, and mistakes that two gates have both found.
 
-A text alone refuses nothing here: only where the cases have failed does it say why.
+The text alone never refuses a submission. It explains cases that have failed.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Suspect:
 
 
 def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
-    """The findings without repetition, and a cause that stands in the text in its symptom's place.
+    """Drop repeated findings, and replace a symptom by its cause where the text shows the cause.
 
-    The interpreter stops where the compiler refuses, and a kernel is refused for each dtype: the
-    first of that is said.
+    What the compiler refuses, it refuses for each dtype, and the interpreter stops there too: only
+    the compiler's first finding is kept.
     """
     refused = [found for found in findings if found.code == "compile-error"]
     kept = [f for f in findings if not refused or f.code not in ("compile-error", "kernel-error")]
