@@ -326,19 +326,15 @@ def grid_axes_swapped(evidence: Evidence) -> bool:
 
     Which axis of the grid moves along a row is seen from where its second program starts.
     """
-    known, found = tiles(evidence), aim(evidence)
-    if known is None or found is None or found.firsts[0] != 0:
+    known, sides, found = tiles(evidence), sides_of_tile(evidence), aim(evidence)
+    if known is None or sides is None or found is None or found.firsts[0] != 0:
         return False
     grid, down, across = known
     if down == across or sorted((*grid, 1)[:2]) != sorted((down, across)):
         return False
-    columns = evidence.expected.shape[1]
-    along = [start is not None and 0 < start < columns for start in found.firsts[1:3]]
-    downwards = [start is not None and start >= columns for start in found.firsts[1:3]]
-    for axis, size in enumerate((*grid, 1)[:2]):
-        if (along[axis] and size != across) or (downwards[axis] and size != down):
-            return True
-    return False
+    due = {sides[1]: across, sides[0] * evidence.expected.shape[1]: down}
+    moves = zip((*grid, 1)[:2], found.firsts[1:3], strict=False)
+    return any(due.get(start or 0, size) != size for size, start in moves)
 
 
 def has_a_program_for_each_tile(evidence: Evidence) -> bool:

@@ -28,6 +28,7 @@ from graders.misconceptions.expected import (
     read_as,
 )
 from graders.misconceptions.persistent import accumulator_kept
+from graders.misconceptions.placement import address_stretched
 from graders.misconceptions.product_bounds import bound_of_other_axis
 from graders.misconceptions.rounding import (
     accumulates_in_half,
@@ -46,6 +47,7 @@ from graders.misconceptions.shared import (
     tiles_lost,
     tiles_missing,
 )
+from graders.misconceptions.strides import row_stride_is_height
 
 MOST_PARTS = 16  # of k, for a kernel that splits its sum among programs
 
@@ -72,11 +74,13 @@ def product_mistakes(
         k_not_masked(operands),
         other_missing("0.0", cut_to_zero(operands)),
         *special,
-        bound_of_other_axis(operands, finish),
         k_block_repeated(operands, finish),
         k_wrapped(operands, finish),
         k_loop_missing(operands, finish),
         k_tail_dropped(operands, finish),
+        bound_of_other_axis(operands, finish),
+        row_stride_is_height("M", "N"),
+        address_stretched(),
         programs_race(
             "The sum over k was split among programs, and each stores its part of it as if it "
             "were the whole.",

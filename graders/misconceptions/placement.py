@@ -98,6 +98,18 @@ TOO_CLOSE = Misconception(
 )
 
 
+def _strays_and_leaves_holes(evidence: Evidence) -> bool:
+    """Tell whether stores leave the output and never come to some elements, masks aside, although
+    there is a program for each tile: at the right addresses a mask could be missing, no element.
+    """
+    found = detectors.aim(evidence)
+    if found is None or found.reached is None or not detectors.has_holes(evidence):
+        return False
+    strays = detectors.has_fault(evidence, frozenset({"out-of-bounds-store"}))
+    short = found.reached < found.elements
+    return strays and short and detectors.has_a_program_for_each_tile(evidence)
+
+
 def address_stretched() -> Misconception:
     """Return the misconception of offsets that are right in the mask and not in the address."""
     return Misconception(
@@ -105,16 +117,16 @@ def address_stretched() -> Misconception:
         places=True,
         title="The addresses reach further than the offsets",
         message=(
-            "The mask is not too wide: no more lanes are active than there are elements. But the "
-            "address of some of them lies outside. So it is not the offset that the mask compares: "
-            "it was multiplied once more (Triton counts in elements, never in bytes), or added "
-            "twice."
+            "The mask is not too wide: no more lanes are active than there are elements, or some "
+            "elements are never stored while lanes lie outside. So the address is not the offset "
+            "that the mask compares: it was multiplied once more (Triton counts in elements, never "
+            "in bytes), or added twice."
         ),
         next_step=(
             "Add the offsets to the pointer once, `x_ptr + offsets`, with the same offsets that "
             "the mask compares."
         ),
-        detector=detectors.strays_though_masked,
+        detector=detectors.either(detectors.strays_though_masked, _strays_and_leaves_holes),
         rules_out=frozenset({"missing-mask"}),
     )
 

@@ -8,7 +8,7 @@ import torch
 
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
-from graders.misconceptions.expected import Result, computes, each
+from graders.misconceptions.expected import Result, computes, computes_with_block, each
 
 Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
@@ -16,16 +16,16 @@ Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of rows, columns or k that end where another axis ends."""
 
-    def cut_short(*args: torch.Tensor) -> list[torch.Tensor]:
+    def masked_early(*args: torch.Tensor) -> torch.Tensor | None:
         a, b = operands(*args)
-        (m, k), n = a.shape, b.shape[1]
-        found = []
-        if m < n:
-            found.append(a @ b * (torch.arange(n) < m))
-        if n < m:
-            found.append(a @ b * (torch.arange(m) < n)[:, None])
-        found += [a[:, :end] @ b[:end] for end in {m, n} if end < k]
-        return each(finish(product, *args) for product in found)
+        m, n = a.shape[0], b.shape[1]
+        kept = (torch.arange(m)[:, None] < n) & (torch.arange(n) < m)
+        return finish(a @ b * kept, *args)
+
+    def ended_early(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        ends = {-(-size // block) * block for size in (a.shape[0], b.shape[1])}
+        return each(finish(a[:, :end] @ b[:end], *args) for end in ends if end < a.shape[1])
 
     def detector(evidence: Evidence) -> bool:
         a, b = operands(*evidence.args)
@@ -45,6 +45,6 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
             "Look at each mask and at the loop: `offs_m < M`, `offs_n < N`, `offs_k < K`, and "
             "`range(0, K, BLOCK_K)`."
         ),
-        expected_wrong=computes(cut_short),
+        expected_wrong=computes(masked_early) + computes_with_block(ended_early),
         detector=detector,
     )

@@ -95,7 +95,6 @@ MISTAKES = (
         next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
         expected_wrong=computes_with_block(padding_counted, lanes_wrapped),
     ),
-    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="rescaling-missing",
         title="The sum is not rescaled when the maximum grows",
@@ -117,6 +116,7 @@ MISTAKES = (
         detector=rescaled_to_infinity,
         rules_out=frozenset({"not-normalised"}),  # which lanes that hold one element each look like
     ),
+    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="last-block-only",
         title="The sum holds the last block of the row only",

@@ -12,6 +12,7 @@ from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_fault, has_holes
 
 LANES_USED = frozenset({"masked-lanes-used"})  # the engine knows where these NaNs come from
+LONGER = 64  # columns: shorter rows are in one block
 MOST_STEPS = 80  # of a walk through a row; more of them take too long here
 WALKED_ANYWAY = 1100  # elements of a row
 
@@ -255,7 +256,7 @@ def spread_overflowed(evidence: Evidence) -> bool:
 
 
 def rescaled_to_infinity(evidence: Evidence) -> bool:
-    """Tell whether all rows are NaN.
+    """Tell whether all of some long rows is NaN.
 
     exp(new - old) of the first block is infinite where the old maximum starts at -inf, and the
     sum that it multiplies is still 0.
@@ -264,7 +265,7 @@ def rescaled_to_infinity(evidence: Evidence) -> bool:
     if found is None or has_fault(evidence, LANES_USED):
         return False
     assert evidence.actual is not None
-    return evidence.args[0].shape[1] > 1 and bool(evidence.actual.isnan().all())
+    return evidence.args[0].shape[1] > LONGER and bool(evidence.actual.isnan().all())
 
 
 def nan_after_infinity(evidence: Evidence) -> bool:
