@@ -25,7 +25,7 @@ OUT_OF_BOUNDS = frozenset(
     {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
 )
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
-TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MN]", re.IGNORECASE)
+TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MNHW]", re.IGNORECASE)
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 
 
@@ -107,6 +107,8 @@ def apart(evidence: Evidence) -> tuple[int, int] | None:
     start, following = found.firsts[0], found.firsts[axes[0] + 1]
     if start != 0 or following is None:
         return None
+    if evidence.expected.dim() > 1 and found.lanes not in evidence.launches[-1].meta.values():
+        return None  # a tile of several rows, whose neighbour starts within its width
     return following - start, found.lanes
 
 
@@ -274,26 +276,34 @@ def _block_sizes(launch: LaunchFacts) -> list[int]:
     return sizes * 2 if len(sizes) == 1 else sizes
 
 
-def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
-    """Return the grid of the last launch, and how many tiles there are down and across.
+def sides(evidence: Evidence) -> tuple[int, int] | None:
+    """Return height and width of a tile of the last launch.
 
     None where the constants of the launch do not say by their names how large a tile is.
     """
     if not evidence.launches or evidence.expected.ndim != 2:
         return None
-    launch = evidence.launches[-1]
-    sides = []
-    for letter in "MN":
+    found = []
+    for letters in (("M", "H"), ("N", "W")):
         named = [
             value
-            for name, value in launch.meta.items()
-            if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper().endswith(letter)
+            for name, value in evidence.launches[-1].meta.items()
+            if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper().endswith(letters)
         ]
         if len(named) != 1 or named[0] < 1:
             return None
-        sides.append(named[0])
-    rows, columns = evidence.expected.shape[-2:]
-    return launch.grid, math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
+        found.append(named[0])
+    return found[0], found[1]
+
+
+def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
+    """Return the grid of the last launch, and how many tiles there are down and across."""
+    known = sides(evidence)
+    if known is None:
+        return None
+    rows, columns = evidence.expected.shape
+    across = math.ceil(columns / known[1])
+    return evidence.launches[-1].grid, math.ceil(rows / known[0]), across
 
 
 def has_a_program_for_each_tile(evidence: Evidence) -> bool:
