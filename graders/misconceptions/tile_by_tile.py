@@ -6,7 +6,7 @@ import torch
 
 from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import has_holes, sides
+from graders.misconceptions.detectors import has_holes, sides_of_tile
 from graders.misconceptions.expected import computes_with_block
 
 MOST_TILES = 400  # of an output, where each is compared with all others
@@ -24,7 +24,7 @@ def _columns_of_row_tile(block: int, a: torch.Tensor, b: torch.Tensor) -> torch.
 
 def _sum_of_tile_before(evidence: Evidence) -> bool:
     """Each wrong tile is the right one and, added to it, what another tile holds."""
-    actual, known = evidence.actual, sides(evidence)
+    actual, known = evidence.actual, sides_of_tile(evidence)
     if actual is None or known is None or has_holes(evidence):
         return False
     height, width = known
