@@ -17,7 +17,7 @@ from graders.judge.records import (
     Question,
     Remark,
 )
-from graders.misconceptions import detectors, shared, swizzle
+from graders.misconceptions import detectors, shared, swizzle, tile_by_tile
 
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
@@ -160,7 +160,7 @@ GROUPED_MATMUL = replace(
         "Number the tiles row by row again and check: the values stay right, so what does the"
         " card say?"
     ),
-    misconceptions=(TILES_LOST, *PRODUCT_MISTAKES),
+    misconceptions=(TILES_LOST, *PRODUCT_MISTAKES, *tile_by_tile.MISTAKES),
     remarks=(NOT_GROUPED,),
 )
 

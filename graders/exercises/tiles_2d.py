@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from graders.exercises.references.tiles_2d import bias_relu, grey
@@ -26,6 +28,11 @@ from graders.misconceptions.expected import (
 )
 from graders.misconceptions.greyscale import GREY_MISTAKES
 
+TILES_LOST = replace(
+    shared.tiles_lost(),
+    detector=lambda seen: detectors.leaves_tiles_out(seen) and not detectors.came_to_all(seen),
+    rules_out=frozenset({"grid-too-small"}),
+)
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"
 BYTES = (torch.uint8,)
@@ -106,6 +113,7 @@ RGB2GREY = Exercise(
         placement.mask_too_narrow("height and width"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
+        TILES_LOST,
         shared.tiles_missing("height", "width"),
         *placement.misplaced_programs(),
     ),
@@ -333,6 +341,7 @@ BIAS_RELU = Exercise(
         placement.mask_too_narrow("n_rows and n_cols"),
         shared.programs_race(TILES_COLLIDE),
         shared.axis_ignores_pid(),
+        TILES_LOST,
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),
     ),

@@ -26,7 +26,7 @@ OUT_OF_BOUNDS = frozenset(
 )
 STRAYS = OUT_OF_BOUNDS | {"kernel-error"}
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
-TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MN]", re.IGNORECASE)
+TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MNHW]", re.IGNORECASE)
 EXP_SAFE = 40.0  # the difference of two such numbers still has an exp in float32
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 
@@ -112,6 +112,8 @@ def apart(evidence: Evidence) -> tuple[int, int] | None:
     start, following = found.firsts[0], found.firsts[axes[0] + 1]
     if start != 0 or following is None:
         return None
+    if evidence.expected.dim() > 1 and found.lanes not in evidence.launches[-1].meta.values():
+        return None  # a tile of several rows, whose neighbour starts within its width
     return following - start, found.lanes
 
 
@@ -294,13 +296,12 @@ def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
     """
     if not evidence.launches or evidence.expected.ndim != 2:
         return None
-    launch = evidence.launches[-1]
     sides = []
-    for letter in "MN":
+    for letters in (("M", "H"), ("N", "W")):
         named = [
             value
-            for name, value in launch.meta.items()
-            if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper().endswith(letter)
+            for name, value in evidence.launches[-1].meta.items()
+            if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper().endswith(letters)
         ]
         if len(named) != 1 or named[0] < 1:
             return None

@@ -50,7 +50,9 @@ def strides_swapped(reference: Result) -> Misconception:
     def detector(evidence: Evidence) -> bool:
         shape = evidence.expected.shape
         oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
-        return oblong and _left(evidence, evidence.args[0])
+        # Strides that are exchanged show without any view; those that are not used do not.
+        dense = evidence.args[0].is_contiguous()
+        return oblong and dense and _left(evidence, evidence.args[0])
 
     return Misconception(
         code="strides-swapped",

@@ -7,6 +7,7 @@ import torch
 from graders.exercises.references.swizzling import launch_order
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import shared
+from graders.misconceptions.detectors import OUT_OF_BOUNDS, either, has_fault
 from graders.misconceptions.expected import Results, computes
 
 
@@ -71,6 +72,93 @@ def _width_from_rows(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     return torch.stack([first + rounded[1], rounded[0]], dim=1)
 
 
+def _swizzled_with_exchanged_sizes(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
+    """Return what `tl.swizzle2d` gives for the right id and exchanged sizes."""
+    program = torch.arange(n_rows * n_cols)
+    number = program // n_cols * n_rows + program % n_cols
+    return _walked(number, n_cols, n_rows, group)
+
+
+def _walked(
+    number: torch.Tensor, n_rows: int, n_cols: int, group: int, width: int | None = None
+) -> torch.Tensor:
+    """Return the tiles of these numbers; `width`: how many tiles a group is said to hold."""
+    width = group * n_cols if width is None else width
+    first = number // width * group
+    size = torch.clamp(n_rows - first, max=group)
+    return _within(first, number % width, size)
+
+
+def _within(first: torch.Tensor, number: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Return rows and columns as Triton divides; a size of 0 leaves both unknown: NaN."""
+    unknown = size == 0
+    size = torch.where(unknown, 1, size)
+    row = first + torch.fmod(number, size)
+    column = torch.div(number, size, rounding_mode="trunc")
+    tiles = torch.stack([row, column], dim=1).double()
+    return tiles.masked_fill(unknown[:, None], float("nan"))
+
+
+def _other_heights(n_rows: int, n_cols: int, group: int) -> list[torch.Tensor]:
+    """The groups have another height than the smaller of `group` and the rows that are left."""
+    number = torch.arange(n_rows * n_cols)
+    width = max(1, group * n_cols)
+    first, within = number // width * group, number % width
+    left = n_rows - first
+    heights = (torch.clamp(left, min=group), left, torch.full_like(left, n_rows % group))
+    exchanged = torch.where(first + group > n_rows, group, left)
+    return [_within(first, within, height) for height in (*heights, exchanged)]
+
+
+def _other_widths(n_rows: int, n_cols: int, group: int) -> list[torch.Tensor]:
+    """A group is taken to hold `group` or `n_cols` tiles, or its number is rounded up."""
+    number = torch.arange(n_rows * n_cols)
+    width = max(1, group * n_cols)
+    first = -(-number // width) * group
+    rounded_up = _within(first, number % width, torch.clamp(n_rows - first, max=group))
+    widths = (group, n_cols)
+    return [rounded_up, *(_walked(number, n_rows, n_cols, group, most) for most in widths if most)]
+
+
+def _divided_and_kept(n_rows: int, n_cols: int, group: int) -> torch.Tensor | None:
+    """The quotient is added to the first row, and the remainder is the column."""
+    if n_rows * n_cols < 2:
+        return None
+    order = launch_order(n_rows, n_cols, group)
+    first = torch.arange(n_rows * n_cols) // (group * n_cols) * group
+    return torch.stack([first + order[:, 1], order[:, 0] - first], dim=1)
+
+
+def _pairs_overlap(evidence: Evidence) -> bool:
+    """The front half of the output holds the rows alone, or the columns, and the rest nothing.
+
+    Which of the two depends on the order in which the programs run.
+    """
+    actual, missing = evidence.actual, evidence.never_stored
+    total = evidence.expected.shape[0]
+    if actual is None or missing is None or total < 3:
+        return False
+    flat, (rows, columns) = actual.flatten().long(), evidence.expected.long().T
+    front = torch.equal(flat[:total], rows) or torch.equal(flat[1 : total + 1], columns)
+    return front and bool(missing.flatten()[total + 1 :].all())
+
+
+def _half_stored(evidence: Evidence) -> bool:
+    """One of the two columns was never stored, and the other one everywhere."""
+    missing = evidence.never_stored
+    if missing is None or not missing.numel():
+        return False
+    rows, columns = missing[:, 0], missing[:, 1]
+    one_alone = rows.all() and not columns.any()
+    return bool(one_alone or (columns.all() and not rows.any()))
+
+
+def _leaves_in_last_group(evidence: Evidence) -> bool:
+    """Programs store outside of the list, where the last group is smaller."""
+    n_rows, _, group = evidence.args
+    return has_fault(evidence, OUT_OF_BOUNDS) and n_rows % group != 0
+
+
 def _with_mistake(code: str) -> Results:
     """Return the orders that one wrong line gives; none where there is a single program."""
 
@@ -80,6 +168,7 @@ def _with_mistake(code: str) -> Results:
         orders = [_orders_by_mistake(n_rows, n_cols, group)[code]]
         if code == "sizes-exchanged":
             orders.append(_width_from_rows(n_rows, n_cols, group))
+            orders.append(_swizzled_with_exchanged_sizes(n_rows, n_cols, group))
         return orders
 
     return wrong
@@ -180,7 +269,7 @@ MISTAKES = (
         expected_wrong=computes(
             lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False)
         ),
-        detector=_wrong_in_last_group,
+        detector=either(_wrong_in_last_group, _leaves_in_last_group),
     ),
     Misconception(
         code="axes-swapped",
@@ -231,6 +320,57 @@ MISTAKES = (
         message="Group 1 starts at row `group`, not at row 1.",
         next_step="`first_row = group_id * group`.",
         expected_wrong=computes(_group_numbered),
+    ),
+    Misconception(
+        code="group-height-wrong",
+        title="The number of rows of a group is not the smaller of two",
+        message=(
+            "A group has `group` rows, or as many as are left from its first row to the end, "
+            "whichever is *less*. Here another number is taken: the larger of the two, one of "
+            "them for every group, or the two in each other's place."
+        ),
+        next_step="`size = min(n_rows - first_row, group)`.",
+        expected_wrong=computes(_other_heights),
+    ),
+    Misconception(
+        code="group-width-wrong",
+        title="The number of the group is wrong",
+        message=(
+            "Program `pid` belongs to group `pid // (group * n_cols)`: a group of `group` rows "
+            "holds `group * n_cols` tiles, and the division rounds *down*. Here it is divided by "
+            "another number of tiles, or rounded up."
+        ),
+        next_step="`group_id = pid // (group * n_cols)`, and `pid % (group * n_cols)` within it.",
+        expected_wrong=computes(_other_widths),
+    ),
+    Misconception(
+        code="quotient-for-remainder",
+        title="Quotient and remainder are exchanged within the group",
+        message=(
+            "Rows change fastest, so the *remainder* by the number of rows is the row, and the "
+            "quotient is the column. Here it is the other way round."
+        ),
+        next_step="`row = first_row + within % size` and `column = within // size`.",
+        expected_wrong=computes(_divided_and_kept),
+    ),
+    Misconception(
+        code="pairs-overlap",
+        title="The pairs lie one place apart, not two",
+        message=(
+            "Only the front half of the output was stored, because each program stores its row "
+            "where the one before stores its column. A pair takes two places, so program `pid` "
+            "starts at `2 * pid`."
+        ),
+        next_step="Store the row at `2 * pid` and the column at `2 * pid + 1`.",
+        detector=_pairs_overlap,
+        rules_out=frozenset({"grid-too-small", "mask-too-narrow", "programs-race"}),
+    ),
+    Misconception(
+        code="half-stored",
+        title="Of each pair one number was never stored",
+        message="A line of the output has two places, and one of them stays as it was allocated.",
+        next_step="Store the row at `2 * pid` *and* the column at `2 * pid + 1`.",
+        detector=_half_stored,
     ),
     shared.missing_mask("the list of programs", "n_rows * n_cols"),
     shared.grid_too_small("n_rows * n_cols"),

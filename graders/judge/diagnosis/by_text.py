@@ -104,8 +104,16 @@ def _unbracketed(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
         operands = [node.left, *node.comparators]
         chained = any(map(_joined, operands[1:-1]))
         inside = (part for part in operands if isinstance(part, ast.BinOp) and _joined(part))
-        if chained or any(
-            isinstance(side, ast.Compare) for part in inside for side in (part.left, part.right)
+        bound = operands[-1]  # of `rows < n_rows & inside`, where `inside` is a mask already
+        masked = isinstance(node.ops[-1], ast.Lt | ast.LtE) and _joined(bound)
+        constants = (part.value for part in ast.walk(bound) if isinstance(part, ast.Constant))
+        among_masks = masked and all(value is None for value in constants)
+        if (
+            chained
+            or among_masks
+            or any(
+                isinstance(side, ast.Compare) for part in inside for side in (part.left, part.right)
+            )
         ):
             yield node
 
@@ -121,10 +129,14 @@ def _cast_pointers(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The size of an element, which no offset of Triton needs."""
+    """The size of an element times a distance: what a tile takes of a GPU is counted rightly so."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and node.attr in ("element_size", "itemsize"):
-            yield node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            words = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+            words |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            distance = any("stride" in word or word == "numel" for word in words)
+            if distance and words & {"element_size", "itemsize"}:
+                yield node
 
 
 def _fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:

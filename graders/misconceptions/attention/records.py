@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from graders.exercises.references.attention import attend, attention, hide, magnitude
 from graders.judge.records import Misconception
-from graders.misconceptions import rounding, shared
+from graders.misconceptions import rounding, shared, strides
+from graders.misconceptions.attention.addresses import (
+    FIRST_HEAD_ONLY,
+    HEADS_MIXED,
+    KEY_STEP_WRONG,
+    ROWS_AND_COLUMNS_EXCHANGED,
+    STRIDES_EXCHANGED,
+)
 from graders.misconceptions.attention.wrong_loops import (
     by_whole_blocks,
     diagonal_skipped,
@@ -25,7 +32,6 @@ from graders.misconceptions.attention.wrong_results import (
     base_two,
     divided_by_count,
     divided_by_sum_and_eps,
-    first_head_only,
     future_in_the_sum,
     future_only,
     hidden_too_little,
@@ -34,13 +40,10 @@ from graders.misconceptions.attention.wrong_results import (
     nothing_visible,
     numbered_through_heads,
     one_key_more,
-    one_left,
     operands_mixed,
-    other_heads,
     other_scales,
     over_queries,
     overflowed,
-    read_like_another,
     scaled,
     scaled_by,
     weights_scaled,
@@ -48,7 +51,6 @@ from graders.misconceptions.attention.wrong_results import (
 from graders.misconceptions.detectors import RACES
 from graders.misconceptions.expected import (
     computes,
-    computes_from_memory,
     computes_skipping,
     computes_with_block,
     walks_through_blocks,
@@ -231,7 +233,10 @@ MISTAKES = (
     Misconception(
         code="base-two",
         title="The powers are powers of 2, not of e",
-        message="exp2 is exp only when its argument is multiplied by log2(e) = 1.442695.",
+        message=(
+            "exp2 is exp only when its argument is multiplied by log2(e) = 1.442695. (ln 2 is the "
+            "inverse of that, and exp needs no factor.)"
+        ),
         next_step="Use `tl.exp`, or put the factor into the scale of the scores.",
         expected_wrong=computes(base_two),
     ),
@@ -289,6 +294,7 @@ MISTAKES = (
         next_step="Load both within the loop, at `start_n + tl.arange(0, BLOCK_N)`.",
         expected_wrong=walks_through_blocks(same_block_again),
     ),
+    KEY_STEP_WRONG,
     Misconception(
         code="divided-in-each-step",
         title="The output is divided inside the loop",
@@ -352,42 +358,12 @@ MISTAKES = (
         next_step="At the end divide by the sum of the weights: `acc / l[:, None]`.",
         expected_wrong=computes(not_divided, divided_by_count),
     ),
-    Misconception(
-        code="heads-mixed",
-        title="Heads or batches read each other's keys or values",
-        message=(
-            "The outputs stand in the right places, but some heads or batches were computed with "
-            "the keys or values of another one: a pointer does not move with head and batch."
-        ),
-        next_step=(
-            "Move all four pointers, by `batch * stride_b + head * stride_h`, each with its own "
-            "strides."
-        ),
-        expected_wrong=computes(other_heads),
-    ),
-    Misconception(
-        code="strides-exchanged",
-        title="One of q, k and v is read with the strides of another",
-        message=(
-            "Each tensor has strides of its own. As long as all three lie alike in memory the "
-            "mistake does not show."
-        ),
-        next_step="Pass q.stride(), k.stride() and v.stride(), and use each for its own pointers.",
-        expected_wrong=computes_from_memory(read_like_another),
-        detector=one_left,
-    ),
+    HEADS_MIXED,
+    STRIDES_EXCHANGED,
+    ROWS_AND_COLUMNS_EXCHANGED,
     shared.contiguous_assumed(attention),
-    Misconception(
-        code="first-head-only",
-        title="Only the first head was computed",
-        message=(
-            "The output of the first head (or of a few) is there and the others were never "
-            "stored: no axis of the grid stands for heads and batches, or the pointers do "
-            "not move with it."
-        ),
-        next_step="Add an axis of size `batch * heads` and step by the head's stride.",
-        detector=first_head_only,
-    ),
+    strides.allocated_like_view(attention),
+    FIRST_HEAD_ONLY,
     shared.missing_mask("a sequence", "m and n"),
     shared.axis_ignores_pid(),
     shared.tiles_missing("m", "d"),

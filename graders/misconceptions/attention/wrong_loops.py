@@ -7,6 +7,7 @@ import math
 import torch
 
 from graders.exercises.references.attention import attend, hide, scores
+from graders.judge.cases.compare import widened
 from graders.misconceptions.attention.wrong_results import keys_or_values, scaled
 from graders.misconceptions.expected import WIDE_BLOCKS
 from graders.misconceptions.softmax.wrong_results import blocks, not_walked
@@ -98,6 +99,28 @@ def same_block_again(
         return []
     lane = torch.arange(k.shape[-2]) % block
     return keys_or_values(q, k, v, causal, k[..., lane, :], v[..., lane, :])
+
+
+def steps_of_elements(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """The pointers to keys, values or both go on by a block of elements, not of rows."""
+    if not_walked(block, k.mT) or not k.numel():
+        return []
+    n, row = k.shape[-2], torch.arange(k.shape[-2])
+    column = torch.arange(k.shape[-1])
+
+    def misread(tensor: torch.Tensor) -> torch.Tensor:
+        down, across = tensor.stride()[-2:]
+        place = (row % block)[:, None] * down + (row // block * block)[:, None] + column * across
+        heads = tensor.reshape(-1, n, tensor.shape[-1]) if tensor.ndim > 2 else tensor[None]
+        last = (n - 1) * down + (tensor.shape[-1] - 1) * across
+        lines = [head.as_strided((last + 1,), (1,))[place] for head in heads]
+        return torch.stack(lines).view(tensor.shape)
+
+    wide = widened((q, k, v))
+    other_k, other_v = widened((misread(k), misread(v)))
+    return keys_or_values(wide[0], wide[1], wide[2], causal, other_k, other_v)
 
 
 def keys_reshaped(
@@ -217,7 +240,7 @@ def by_whole_blocks(
 ) -> torch.Tensor | None:
     """A key is hidden only where its whole block lies in the future."""
     m, n = q.shape[-2], k.shape[-2]
-    if not causal or not 1 < block < m:
+    if not causal or block < 2 or m < 2:
         return None
     hidden = torch.arange(n) // block > torch.arange(m)[:, None] // block
     return attend(scaled(q, k).masked_fill(hidden, -float("inf")), v)

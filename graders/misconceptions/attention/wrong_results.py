@@ -41,8 +41,10 @@ def not_divided(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool)
     return torch.exp(s - s.amax(dim=-1, keepdim=True)) @ v
 
 
-def base_two(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-    return attend(hide(scaled(q, k) * math.log(2.0), causal), v)
+def base_two(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> list[torch.Tensor]:
+    """Powers of 2 without log2(e), or with ln 2 in its place; or powers of e with log2(e)."""
+    factors = (math.log(2.0), math.log(2.0) ** 2, math.log2(math.e))
+    return [attend(hide(scaled(q, k) * factor, causal), v) for factor in factors]
 
 
 def always_causal(
@@ -153,6 +155,21 @@ def _borrowed(*tensors: torch.Tensor) -> list[tuple[int, tuple[int, ...]]]:
         for other in tensors
         if other.stride() != tensor.stride()
     ]
+
+
+def read_crosswise(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """One of the three is read with its own strides of rows and columns exchanged."""
+    found = []
+    for place, tensor in enumerate((q, k, v)):
+        *lead, row, column = tensor.stride()
+        read = read_as(tensor, tuple(tensor.shape), (*lead, column, row))
+        if row != column and read is not None:
+            wrong = [q, k, v]
+            wrong[place] = read
+            found.append(attention(*widened((*wrong, causal))))
+    return found
 
 
 def one_left(evidence: Evidence) -> bool:

@@ -25,6 +25,7 @@ def codes(symptom: Finding = SYMPTOM, **parts: str) -> list[str]:
 def test_a_sound_text_changes_nothing() -> None:
     assert codes() == ["missing-mask"]
     assert codes(mask="(x & 1) == 0") == ["missing-mask"]
+    assert codes(mask="x < (n & 7)") == ["missing-mask"]
 
 
 def test_brackets_that_are_missing_around_a_comparison() -> None:
@@ -32,6 +33,7 @@ def test_brackets_that_are_missing_around_a_comparison() -> None:
         "rows < n_rows & cols < n_cols",
         "(rows < n_rows) & cols < n_cols",
         "rows[:, None] < n_rows & (cols < n_cols)",
+        "rows[:, None] < n_rows & inside[None, :]",
     ):
         assert codes(mask=mask) == ["brackets-missing"], mask
 
@@ -47,6 +49,7 @@ def test_pointers_of_one_dtype_sizes_and_bytes() -> None:
     assert codes(pointer="x_ptr.to(tl.pointer_type(tl.float32))") == ["pointer-cast"]
     assert codes(mask="offsets < 4096") == ["size-written-out"]
     assert codes(size="x.stride(0) * x.element_size()") == ["counted-in-bytes"]
+    assert codes(size="16384 // (x.shape[1] * x.element_size())") == ["missing-mask"]
 
 
 def test_what_is_certain_is_not_replaced() -> None:
