@@ -348,6 +348,75 @@ for n in (1, 2, 63, 65, 70, 129):
     print(f"n = {n:3d}:", f"broken: {broken}" if broken else "all four hold")
 
 # %% [markdown]
+# ## One number more: the log-sum-exp
+#
+# Your kernel throws maximum and sum of each query away. Kept, they are worth a lot. One number for each query,
+#
+# $$\text{lse} = \log \sum_j e^{s_j} = \text{maximum} + \log(\text{sum}),$$
+#
+# brings back what was forgotten: a weight is $e^{s_j - \text{lse}}$. So the backward pass recomputes the weights block by
+# block instead of saving m × n of them (lesson 14 asks what to save and what to recompute).
+#
+# **Predict.** A query sees four keys, all with the score 0. What is its lse? And what is it when all four scores are 100?
+
+# %%
+lse_of_zeros, lse_of_hundreds = None, None
+
+# %%
+explore.reveal(lse_of_zeros, torch.logsumexp(torch.zeros(4), dim=0).item())
+explore.reveal(lse_of_hundreds, torch.logsumexp(torch.full((4,), 100.0), dim=0).item())
+
+# %% [markdown]
+# Adding 100 to each score adds 100 to the lse, and leaves the sum of exp(score - maximum) as it was: the maximum must be
+# added back.
+#
+# ## Exercise: `attention_lse`
+#
+# **The contract.** `attention_lse(q, k, v, causal)` returns two tensors: what `attention` returns, and the lse of each query.
+#
+# - The contract of `attention` holds for the inputs and for the first result. There is at least one key.
+# - The second is float32, whatever the dtype of `q`, new and contiguous, of shape (…, m). It is the natural logarithm of the
+#   sum of exp(score) over the keys that the query sees, with scores that include 1/√d.
+# - Scores, maximum and sum are float32, for half-precision inputs too: it is the scores that are scaled, and not `q` in its
+#   own dtype, which would round each score once more.
+#
+# The launcher is given; it passes one pointer more. The rest you have: begin with a copy of your kernel's body.
+# `hint("attention_lse")` helps.
+
+# %% exercise="attention_lse"
+
+# %% [markdown]
+# ## Two halves make a whole
+#
+# With the lse, attentions of the same queries to *different* keys can be merged: each has the share
+# $e^{\text{lse}_i - \text{lse}}$ in the whole, where lse is the log-sum-exp of the lse's themselves. So the keys of a very long
+# text can be dealt out to many programs.
+#
+# **Predict.** One query, two halves of the keys. The first half gives the value 10 with the lse 0, the second the value 20
+# with the lse ln 3 = 1.0986…. What do they give together?
+
+# %%
+merged_value = None
+
+# %%
+lse_of_halves = torch.tensor([1.0, 3.0]).log()
+shares = torch.exp(lse_of_halves - torch.logsumexp(lse_of_halves, dim=0))
+explore.reveal(merged_value, (shares * torch.tensor([10.0, 20.0])).sum().item())
+
+# %% [markdown]
+# Averaging the halves would have given 15, and that is wrong as soon as one half holds more of the weight. Yours, with 90
+# keys cut at 50:
+
+# %%
+q, k, v = (torch.randn(n, 16).to(DEVICE) for n in (40, 90, 90))
+parts = [attention_lse(q, k[cut].contiguous(), v[cut].contiguous(), False) for cut in (slice(50), slice(50, None))]
+together = torch.logaddexp(parts[0][1], parts[1][1])
+merged = sum(output * torch.exp(lse - together)[:, None] for output, lse in parts)
+whole, lse_of_whole = attention_lse(q, k, v, False)
+print(f"outputs differ by {(merged - whole).abs().max().item():.1e} at most,", end=" ")
+print(f"log-sum-exps by {(together - lse_of_whole).abs().max().item():.1e}")
+
+# %% [markdown]
 # ## Right, and not yet fast
 #
 # Two numbers say what a tile may cost. **Registers**: `scores` and `accumulator` are both fp32 and both live in
@@ -480,6 +549,7 @@ speed(attention)
 # - Sums that refer to a maximum can be carried on: rescale *all* of them when the maximum grows.
 # - A missing key and a hidden key need the score -inf; a mask at the load alone is not enough.
 # - Whole tiles of the future are left out; on the diagonal the mask compares positions.
+# - One number for each query, the log-sum-exp, brings all weights back and merges partial attentions.
 # - Test masks at ragged sizes, with m ≠ n, with scores below zero, and by properties.
 
 # %%

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import torch
 
-from graders.exercises.references.attention import attention, magnitude
+from graders.exercises.references.attention import (
+    attention,
+    attention_lse,
+    lse_magnitude,
+    magnitude,
+)
 from graders.judge.cases.builders import HALVES, Maker, cases
 from graders.judge.records import (
     Arg,
@@ -14,10 +19,12 @@ from graders.judge.records import (
     Choice,
     Exercise,
     Question,
+    ReturnedTensor,
     TensorSpec,
     Tolerance,
     View,
 )
+from graders.misconceptions.attention.lse_records import MISTAKES as LSE_MISTAKES
 from graders.misconceptions.attention.records import MISTAKES
 
 
@@ -76,6 +83,12 @@ def usual_cases(axes: str, lead: tuple[int, ...]) -> tuple[Case, ...]:
     )
 
 
+# The weights are rounded to half precision for the second product: that is usual.
+WEIGHTS_ROUNDED = {
+    torch.float16: Tolerance(rel=2.0**-10, acc=2.0**-11, abs=2.0**-24),
+    torch.bfloat16: Tolerance(rel=2.0**-7, acc=2.0**-8, abs=1e-37),
+}
+
 ATTENTION = Exercise(
     name="attention",
     lesson="attention",
@@ -84,11 +97,7 @@ ATTENTION = Exercise(
     reference=attention,
     magnitude=magnitude,
     traffic_factor=64.0,  # any tiling passes, even one output row per program
-    # The weights are rounded to half precision for the second product: that is usual.
-    tolerance={
-        torch.float16: Tolerance(rel=2.0**-10, acc=2.0**-11, abs=2.0**-24),
-        torch.bfloat16: Tolerance(rel=2.0**-7, acc=2.0**-8, abs=1e-37),
-    },
+    tolerance=WEIGHTS_ROUNDED,
     cases=(
         *usual_cases("m n d", ()),
         *usual_cases("h m n d", (3,)),
@@ -158,11 +167,64 @@ ATTENTION = Exercise(
         'rescale[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")`. After the '
         "loop divide by `row_sum[:, None]`.",
     ),
+    challenge=(
+        "Do not rescale the output when the maximum rises, and check again: which lengths "
+        "still pass?"
+    ),
     misconceptions=MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
 )
 
-EXERCISES = (ATTENTION,)
+ATTENTION_LSE = Exercise(
+    name="attention_lse",
+    lesson="attention",
+    title="Attention with its log-sum-exp",
+    parameters=("q", "k", "v", "causal"),
+    reference=attention_lse,
+    results=(
+        ReturnedTensor("the attention", magnitude=magnitude, tolerance=WEIGHTS_ROUNDED),
+        ReturnedTensor("the log-sum-exp", torch.float32, magnitude=lse_magnitude),
+    ),
+    traffic_factor=64.0,
+    cases=(
+        *usual_cases("m n d", ()),
+        *usual_cases("h m n d", (3,)),
+        *cases(FULL, "b h m n d", [(2, 2, 40, 70, 16)]),
+        *cases(FULL, "m n d", [(129, 127, 32), (20, 300, 64)], why="Ragged in m and n."),
+        *cases(CAUSAL, "m n d", [(129, 129, 32)], label="causal"),
+        *cases(FULL, "m n d", [(24, 36, 16)], engine_orders=True),
+        *cases(FULL, "m n d", [(1, 1, 16), (1, 65, 16), (65, 1, 16), (0, 5, 16)], part="edges"),
+        *cases(CAUSAL, "m n d", [(1, 1, 16), (65, 65, 16)], part="edges", label="causal"),
+        *cases(FULL, "h m n d", [(2, 40, 50, 32)], part="types", dtypes=HALVES),
+        *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),
+        *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
+        *cases(
+            opposed,
+            "m n d",
+            [(30, 45, 16)],
+            part="types",
+            label="opposed",
+            why="Every score is far below zero.",
+        ),
+        *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
+        *cases(FULL, "m n d", [(22, 35, 16)], part="views", views=["transposed", "sliced"]),
+        *cases(each_its_own(False, MIXED), "m n d", [(25, 38, 32)], part="views", label="mixed"),
+        *cases(CAUSAL, "h m n d", [(3, 33, 33, 16)], part="views", views=["interleaved"]),
+    ),
+    large=cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
+    hints=(
+        "Everything that you need stands in your kernel already, at the end of the loop. What is "
+        "`row_sum` the sum of?",
+        "`row_sum` is the sum of exp(score - row_max). Taken out of the logarithm, the factor "
+        "exp(row_max) becomes a summand. Each head has M numbers of its own in `lse_ptr`.",
+        "`tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), "
+        "mask=offs_m < M)`, in float32, behind the loop.",
+    ),
+    misconceptions=LSE_MISTAKES,
+    parts={"core": 4, "edges": 2, "types": 2, "views": 2},
+)
+
+EXERCISES = (ATTENTION, ATTENTION_LSE)
 
 QUIZ = (
     Question(

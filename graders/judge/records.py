@@ -24,6 +24,7 @@ Fill = Literal[
     "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
     "cancelling",  # large values whose sums nearly cancel: shows lossy accumulation
+    "rectified",  # normal, and 0 where that is negative: what a ReLU returns
     "zeros",
 ]
 View = Literal[
@@ -112,13 +113,52 @@ class Aim:
     firsts: tuple[int | None, ...]
 
 
+Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring offsets
+
+
+@dataclass(frozen=True)
+class ProgramRow:
+    """One program of a launch, by its launch number: the offsets of its lanes, in their order, how
+    many of them its mask lets through (`on`; `prefix`: the first ones), and which.
+    """
+
+    number: int
+    lanes: int
+    on: int
+    prefix: bool
+    offsets: Runs
+    touched: Runs
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """What the programs of a launch point at in one tensor, in elements of it.
+
+    `once`: one access each, of blocks of the shape `block`. Lane 0 of a program points at
+    `firsts[0]` and so many elements further for each step along the axes of the grid; `steps` are
+    those from lane to lane. `twice` is touched by several programs.
+    """
+
+    operation: Literal["load", "store"]
+    argument: str
+    shape: tuple[int, ...]
+    dense: bool
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    once: bool
+    firsts: tuple[int, ...] | None
+    steps: tuple[int | None, ...]
+    twice: Runs
+    rows: tuple[ProgramRow, ...]
+
+
 @dataclass(frozen=True)
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
-    `aim` is known of the last launch, where elements were never stored or bytes are counted;
-    `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` whether a
-    tl.dot rounded float32 to TF32.
+    `aim` is known of the last launch, where elements were never stored or bytes are counted, and
+    `pointed` where it was asked for (`Job.programs`). `configs` is how many configurations its
+    tuner knows, 1 without a tuner; `tf32` whether a tl.dot rounded float32 to TF32.
     """
 
     kernel: str
@@ -127,6 +167,7 @@ class LaunchFacts:
     configs: int = 1
     tf32: bool = False
     aim: Aim | None = None
+    pointed: Pointed | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +175,8 @@ class Evidence:
     """All that is known of one failing case, for `Misconception.detector`.
 
     `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
-    did not return a tensor of the right shape and dtype.
+    did not return a tensor of the right shape and dtype. Of a launcher that returns several
+    tensors it is the evidence of number `result`.
     """
 
     args: tuple[Any, ...]
@@ -143,6 +185,7 @@ class Evidence:
     never_stored: torch.Tensor | None
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
+    result: int = 0
 
 
 @dataclass(frozen=True)
@@ -152,14 +195,15 @@ class ExpectedWrong:
     `function(*args)` takes the launcher's arguments, floating tensors in float64, or as they lie
     in memory where `in_memory`. It returns the wrong result, a list of them where the mistake has
     several forms, and None (or an empty list) where it would not show. NaN in a result stands for
-    any value: memory that is left untouched.
+    any value: memory that is left untouched. Of a launcher that returns several tensors it may
+    return a tuple, a wrong result for each of them (None where that one would be right).
 
     Where the result depends on a block size, `function(block, *args)` is asked for each of
     `blocks`. `where_finite` compares only where the output is not NaN. `unless` names faults of
     the engine that explain the same output better.
     """
 
-    function: Callable[..., torch.Tensor | list[torch.Tensor] | None]
+    function: Callable[..., Any]
     blocks: tuple[int, ...] = ()
     in_memory: bool = False
     where_finite: bool = False
@@ -262,6 +306,7 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
     promises: tuple[Promise, ...] = ()
+    challenge: str = ""  # break it like this: one sentence for somebody who has solved it
 
     @property
     def max_points(self) -> int:

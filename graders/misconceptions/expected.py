@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 from graders.judge.records import ExpectedWrong
 
 Result = Callable[..., torch.Tensor | None]
-Results = Callable[..., list[torch.Tensor]]
+Results = Callable[..., Any]
+"""What a mistake computes: a tensor, several as a tuple, the forms of either as a list, or None."""
 
 BLOCK_SIZES = tuple(2**power for power in range(13))
 """The block sizes that are tried where a mistake depends on one."""
@@ -53,7 +54,10 @@ def computes_from_memory(*functions: Result | Results) -> tuple[ExpectedWrong, .
     return tuple(ExpectedWrong(function, in_memory=True) for function in functions)
 
 
-def each(results: Iterable[torch.Tensor | None]) -> list[torch.Tensor]:
+Found = TypeVar("Found")
+
+
+def each(results: Iterable[Found | None]) -> list[Found]:
     """Return those of the results that there are."""
     return [result for result in results if result is not None]
 

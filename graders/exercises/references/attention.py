@@ -33,3 +33,19 @@ def magnitude(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -
     weights = torch.softmax(hide(scores(q, k) / root, causal), dim=-1)
     passed_on = 1 + scores(q.abs(), k.abs()) / root
     return (weights * passed_on) @ v.abs()
+
+
+def attention_lse(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return softmax(s) @ v and log(sum(exp(s))), where s are the scaled scores that are seen."""
+    s = hide(scores(q, k) / math.sqrt(q.shape[-1]), causal)
+    return attend(s, v), torch.logsumexp(s, dim=-1)
+
+
+def lse_magnitude(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """An error of a score passes on as it is: the largest sum of absolute terms, and the log."""
+    lse = attention_lse(q, k, v, causal)[1]
+    terms = hide(scores(q.abs(), k.abs()) / math.sqrt(q.shape[-1]), causal)
+    largest = terms.amax(dim=-1) if terms.shape[-1] else torch.zeros_like(lse)
+    return 1 + largest + lse.abs()

@@ -52,7 +52,7 @@ def _equals_one(expected: ExpectedWrong, evidence: Evidence, slack: torch.Tensor
     actual = evidence.actual
     assert actual is not None
     with contextlib.suppress(Exception):
-        for results in wrong_results(expected, evidence.args):
+        for results in wrong_results(expected, evidence.args, evidence.result):
             for wrong in results:
                 if expected.where_finite and wrong.shape == actual.shape:
                     wrong = wrong.masked_fill(actual.isnan(), float("nan"))
@@ -74,21 +74,25 @@ def would_fail(misconception: Misconception, args: tuple[Any, ...], right: Expec
         return all(
             bool(results) and all(differs(wrong, right) for wrong in results)
             for expected in misconception.expected_wrong
-            for results in wrong_results(expected, args)
+            for results in wrong_results(expected, args, right.result)
         )
     return False
 
 
-def wrong_results(expected: ExpectedWrong, args: tuple[Any, ...]) -> Iterator[list[torch.Tensor]]:
-    """Yield what the mistake computes, in its forms: once, or for each block size."""
+def wrong_results(
+    expected: ExpectedWrong, args: tuple[Any, ...], result: int = 0
+) -> Iterator[list[torch.Tensor]]:
+    """Yield what the mistake computes, in its forms: once, or for each block size.
+
+    Of several results, what it makes of number `result`.
+    """
     given = args if expected.in_memory else widened(args)
     prefixes: list[tuple[int, ...]] = [(block,) for block in expected.blocks] or [()]
     for prefix in prefixes:
         found = expected.function(*prefix, *given)
-        if found is None:
-            yield []
-        else:
-            yield found if isinstance(found, list) else [found]
+        forms = found if isinstance(found, list) else [found]
+        mine = (form[result] if isinstance(form, tuple) else form for form in forms)
+        yield [wrong for wrong in mine if wrong is not None]
 
 
 def differs(wrong: torch.Tensor, right: Expectation) -> bool:

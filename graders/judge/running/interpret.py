@@ -223,6 +223,7 @@ def _failure(
             never_stored=outcome.never_stored,
             faults=faults,
             launches=outcome.launches,
+            result=item.expectation.result,
         ),
         expectation=item.expectation,
         wrong=wrong if wrong is not None and bool(wrong.any()) else None,

@@ -113,7 +113,7 @@ def keys_reshaped(
     return attend(hide(s / math.sqrt(d), causal), v)
 
 
-def _walk(
+def walk(
     block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
 ) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """For each block of keys exp(old - new maximum), the sum of its weights, and its output."""
@@ -138,7 +138,7 @@ def not_rescaled(
     """
     if not_walked(block, k.mT):
         return []
-    steps = _walk(block, q, k, v, causal)
+    steps = walk(block, q, k, v, causal)
     one = torch.ones_like(steps[0][0])
 
     def summed(which: int, power: float, new: bool = False) -> torch.Tensor:
@@ -180,7 +180,7 @@ def divided_in_each_step(
     """
     if not_walked(block, k.mT):
         return []
-    steps = _walk(block, q, k, v, causal)
+    steps = walk(block, q, k, v, causal)
     total, all_of_it, what_is_new = (torch.zeros_like(part) for part in (steps[0][1], q, q))
     for kept, weights, output in steps:
         total = total * kept + weights

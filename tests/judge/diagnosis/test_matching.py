@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -89,3 +91,15 @@ def test_a_right_output_refutes_only_what_would_be_wrong_in_every_form(
     misconception: Misconception, refuted: bool
 ) -> None:
     assert would_fail(misconception, (X,), right(X)) is refuted
+
+
+def test_of_several_results_a_mistake_is_compared_with_its_own() -> None:
+    def both(x: torch.Tensor) -> list[tuple[torch.Tensor | None, ...]]:
+        return [(3.0 * x, None), (None, 5.0 * x)]
+
+    first = evidence(3.0 * X)
+    assert shows(mistake(ExpectedWrong(both)), first)
+    assert not shows(mistake(ExpectedWrong(both)), evidence(5.0 * X))
+    assert not shows(mistake(ExpectedWrong(both)), replace(first, result=1))
+    assert shows(mistake(ExpectedWrong(both)), replace(evidence(5.0 * X), result=1))
+    assert would_fail(mistake(ExpectedWrong(both)), (X,), replace(right(X), result=1))
