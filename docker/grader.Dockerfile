@@ -17,7 +17,7 @@ COPY . .
 # The constraints file pins all that TORCH does not.
 # hadolint ignore=DL3013
 RUN python -m pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url} ${TORCH_INDEX} "${TORCH}" \
-    && python -m pip install --no-cache-dir --constraint constraints.txt --editable '.[instructor]'
+    && python -m pip install --no-cache-dir --constraint constraints.txt --editable '.[instructor,hub]'
 
 USER 1001
 ENV TRITON_CACHE_DIR=/tmp/triton HOME=/tmp

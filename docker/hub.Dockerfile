@@ -1,20 +1,27 @@
-# A small JupyterHub for a class: each learner's server is a process of this container's user
-# accounts, all share nbgrader's exchange. For more than some thirty learners see docs/docker.md.
+# JupyterHub for a class: each learner's server is a process of this container in the learner's
+# own account. The accounts come from the class (`tilewise course hub`), see docs/docker.md.
 ARG LAB_IMAGE=tilewise-lab:latest
+
+# The proxy asks for Node 20, and Debian 12 has Node 18.
+FROM node:22-bookworm-slim AS proxy
+RUN npm install --global configurable-http-proxy@5.3.0
+
 # hadolint ignore=DL3006
 FROM ${LAB_IMAGE}
 
 # The hub starts each learner's server as that learner, so it stays root.
 # hadolint ignore=DL3002
 USER 0
+COPY --from=proxy /usr/local/bin/node /usr/local/bin/node
+COPY --from=proxy /usr/local/lib/node_modules /usr/local/lib/node_modules
+RUN ln -s ../lib/node_modules/configurable-http-proxy/bin/configurable-http-proxy \
+        /usr/local/bin/configurable-http-proxy \
+    && python -m pip install --no-cache-dir --constraint constraints.txt '.[hub]'
+COPY docker/class_hub.py docker/jupyterhub_config.py /srv/hub/
+RUN mkdir -p /srv/exchange /srv/hub/state && chmod 1777 /srv/exchange && chmod 700 /srv/hub/state
 WORKDIR /srv/hub
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends nodejs=18.* npm=9.* \
-    && rm -rf /var/lib/apt/lists/* \
-    && npm install --global configurable-http-proxy@5.0.0 \
-    && python -m pip install --no-cache-dir jupyterhub==5.4.0 nbgrader==0.9.6 'psycopg[binary]==3.3.9'
-COPY docker/jupyterhub_config.py /srv/hub/
-RUN mkdir -p /srv/exchange && chmod 1777 /srv/exchange
 EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/hub/health')"]
 ENTRYPOINT []
 CMD ["jupyterhub", "--config", "/srv/hub/jupyterhub_config.py"]

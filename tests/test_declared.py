@@ -24,9 +24,6 @@ OPTIONAL = {
     "liger_kernel": "a contender in the benchmarks",
     "pytest": "there wherever its plug-in is loaded",
     "_pytest": "there wherever its plug-in is loaded",
-    "jupyterhub": "of docker/hub.Dockerfile",
-    "dockerspawner": "of docker/hub.Dockerfile",
-    "nativeauthenticator": "of docker/hub.Dockerfile",
 }
 
 

@@ -1,8 +1,12 @@
-"""The container files: linted, parsed, and the entry point run. No image is built here."""
+"""The container files: linted, parsed, and the entry point run. No image is built here.
+
+tests/hub runs the hub and the grader with the settings of compose.yaml, without Docker.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +15,10 @@ from typing import Any
 
 import pytest
 import yaml
+
+from graders.authoring import class_folder, hub_folder
+from tests.support.small_course import lesson_rooms
+from tests.test_declared import for_learners, modules
 
 ROOT = Path(__file__).parent.parent
 DOCKER = ROOT / "docker"
@@ -36,20 +44,71 @@ def test_the_grader_runs_without_privileges_or_a_network(services: dict[str, Any
     assert grader["read_only"] is True
     assert grader["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in grader["security_opt"]
-    assert grader["networks"] == ["grading"]
     compose = yaml.safe_load((DOCKER / "compose.yaml").read_text())
-    assert compose["networks"]["grading"]["internal"] is True
+    assert grader["networks"] == ["grading", "class"]
+    assert all(compose["networks"][name]["internal"] is True for name in grader["networks"])
+
+
+def test_no_learner_is_on_a_machine_with_the_class(services: dict[str, Any]) -> None:
+    """The hub's container sees of the class: accounts, and the learners' configuration."""
+    of_class = [
+        volume.partition("/")[2].partition(":")[0]
+        for volume in services["hub"]["volumes"]
+        if "COURSE_FOLDER" in volume
+    ]
+    assert sorted(of_class) == ["hub/accounts.json", "hub/group", "hub/passwd", "learner"]
+
+
+def test_memory_and_processes_of_all_that_runs_strangers_code_are_bounded(
+    services: dict[str, Any],
+) -> None:
+    for name in ("hub", "grader"):
+        assert {"mem_limit", "pids_limit"} <= set(services[name]), name
 
 
 def test_no_password_stands_in_the_compose_file(services: dict[str, Any]) -> None:
     assert "POSTGRES_PASSWORD" not in services["database"]["environment"]
-    assert ":?" in services["hub"]["environment"]["CLASS_PASSWORD"]
+    for name in ("hub", "grader"):
+        settings = services[name]["environment"]
+        token = settings.get("CLASS_TOKEN") or settings["JUPYTERHUB_API_TOKEN"]
+        assert token == "${CLASS_TOKEN:?}"
+
+
+def test_what_compose_asks_for_stands_in_the_file_that_the_class_gives(tmp_path: Path) -> None:
+    """Each variable without a default, in hub/env; each mount from the class, in its folder."""
+    (tmp_path / "clone").mkdir()
+    course = tmp_path / "gpu2026"
+    class_folder.lay_out(lesson_rooms(tmp_path / "clone"), course, "gpu2026")
+    os.chown(course, 15_000 if os.geteuid() == 0 else os.geteuid(), -1)
+    hub_folder.prepare(course, ["teacher"])
+    text = (DOCKER / "compose.yaml").read_text()
+    given = (course / "hub/env").read_text()
+    asked = set(re.findall(r"\$\{(\w+):\?\}", text))
+    assert asked <= set(re.findall(r"^(\w+)=", given, re.MULTILINE))
+    mounts = re.findall(r"\$\{COURSE_FOLDER:\?\}/([\w./]+)", text)
+    assert len(mounts) > 5
+    assert all((course / mount).exists() for mount in mounts)
 
 
 def test_every_file_that_compose_builds_from_exists(services: dict[str, Any]) -> None:
     for name, service in services.items():
         if "build" in service:
             assert (ROOT / service["build"]["dockerfile"]).exists(), name
+
+
+def test_the_lab_gets_every_module_that_a_learner_installs() -> None:
+    """And no hidden case, no solution, nothing that grades a class."""
+    lines = re.findall(r"^COPY (.+) \S+$", (DOCKER / "lab.Dockerfile").read_text(), re.MULTILINE)
+    copied = [ROOT / name for line in lines for name in line.split() if "*" not in name]
+    asked = [path for path in modules("triton_util", "graders") if for_learners(path)]
+    missing = [
+        path.relative_to(ROOT).as_posix()
+        for path in asked
+        if not any(path.is_relative_to(place) for place in copied)
+    ]
+    assert not missing
+    secret = [ROOT / "solutions", ROOT / "graders/hidden", ROOT / "graders/grading"]
+    assert not any(one.is_relative_to(place) for one in secret for place in copied)
 
 
 def test_the_lab_entry_point_never_overwrites_a_learners_work(tmp_path: Path) -> None:

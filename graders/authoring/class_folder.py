@@ -54,11 +54,14 @@ _LEARNER = '''\
 """nbgrader's configuration for the learners of {course_id}: where they fetch and submit.
 
 Put it in /etc/jupyter for all of a machine, or in the folder in which a learner works.
+TILEWISE_EXCHANGE overrides where the exchange is, as the hub in docker/ does.
 """
+
+import os
 
 c = get_config()  # noqa: F821 - nbgrader defines it
 c.CourseDirectory.course_id = {course_id!r}
-c.Exchange.root = {exchange!r}
+c.Exchange.root = os.environ.get("TILEWISE_EXCHANGE", {exchange!r})
 c.Execute.timeout = 300  # seconds that a cell may take in `nbgrader validate`
 '''
 

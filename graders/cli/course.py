@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from graders.authoring import class_folder
+from graders.authoring import class_folder, hub_folder
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 
@@ -49,6 +49,29 @@ def update(named: Path | None) -> None:
     for name in done.written:
         click.echo(f"  {name}: run `nbgrader generate_assignment {name} --force`")
     _name_kept(done)
+
+
+@course.command()
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option(
+    "--instructor",
+    "instructors",
+    multiple=True,
+    metavar="NAME",
+    required=True,
+    help="Who may open the class in the hub; again for each.",
+)
+def hub(named: Path | None, instructors: tuple[str, ...]) -> None:
+    """Make or renew hub/ of a class: accounts for its roster, and keys for docker/compose.yaml."""
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        done = hub_folder.prepare(folder, instructors)
+    place = folder / hub_folder.FOLDER
+    click.echo(f"{len(done.new)} new accounts, {len(done.kept)} as they were")
+    if done.new:
+        click.echo(f"  passwords to hand out: {place / 'passwords.csv'} (delete it then)")
+    for name in done.left:
+        click.echo(f"  {name}: no longer in the roster, cannot log in any more")
 
 
 def _name_kept(done: class_folder.Updated) -> None:
