@@ -15,7 +15,7 @@ OLDEST := .venv-oldest
 NEWEST := .venv-newest
 COLAB := .venv-colab
 COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
-SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
+SPREAD := -n 2 --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=10
 # what depends on the version of triton, and a sample of the kernels
 OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing tests/judge tests/solutions tests/test_course.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)

@@ -116,6 +116,8 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
     name = exercise.name
     if len([hint for hint in exercise.hints if hint.strip()]) != 3:
         yield f"{where}: {name} needs three hints, from a nudge to nearly the line"
+    if not exercise.challenge.strip():
+        yield f"{where}: {name} needs a challenge: how to break the kernel, and what to look at"
     parts = {case.part for case in exercise.cases}
     for part in sorted(parts ^ set(exercise.parts)):
         yield f"{where}: {name} has cases or points for the part {part!r}, not both; mend `parts`"

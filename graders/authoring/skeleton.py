@@ -106,6 +106,7 @@ EXERCISES = (
             *cases(one, "n", [1000, 0], part="types", dtypes=FLOATS[1:], why="Keep the dtype."),
         ),
         hints=("TODO: a nudge.", "TODO: more than a nudge.", "TODO: nearly the line."),
+        challenge="TODO: one line to break once it passes, and what to look at then.",
         misconceptions=(shared.missing_mask("a vector"), shared.offset_ignores_pid()),
         parts={{"core": 4, "edges": 3, "types": 3}},
     ),

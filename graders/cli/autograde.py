@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +42,7 @@ def _address(_context: click.Context, _option: click.Parameter, value: str | Non
 @click.option("--from", "source", type=click.Path(path_type=Path), help="A folder, or an LMS zip.")
 @click.option("--times", is_flag=True, help="With --from: the files' dates are when they came.")
 @click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
+@click.option("--watch", is_flag=True, help="Grade what arrives in the exchange, until Ctrl-C.")
 @click.option("--workers", type=click.IntRange(1), help="Processes (default: one per core).")
 @click.option(
     "--scheduler", metavar="URL", callback=_address, help="A Dask scheduler, tcp://host:8786."
@@ -57,6 +58,7 @@ def autograde(
     source: Path | None,
     times: bool,
     collect: bool,
+    watch: bool,
     workers: int | None,
     scheduler: str | None,
     db: str | None,
@@ -84,6 +86,11 @@ def autograde(
         place = class_folder.find(course)
         if scheduler is None:
             need_gpu()
+        if watch:
+            if source is not None or only or force:
+                raise click.UsageError("--watch grades what arrives: no --from, --only or --force")
+            _watch(place, assignment, db, lambda: _judging(scheduler, workers, 0))
+            return
         _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
@@ -151,6 +158,24 @@ def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:
     processes = LocalProcesses(workers or cores or 1)
     processes.start(new)
     return processes
+
+
+def _watch(course: Path, assignment: str, db: str | None, judging: Callable[[], Judging]) -> None:
+    """Say what happens, until somebody ends it; started again, it goes on."""
+    from graders.grading.watching import Watcher
+
+    watcher = Watcher(course, assignment, db, judging)
+    click.echo(f"watching {watcher.exchange} for {assignment}; Ctrl-C ends it")
+    try:
+        for look in watcher.looks():
+            if look.problem:
+                click.echo(f"  {look.problem}", err=True)
+            if look.graded:
+                _summary(list(look.graded))
+            if look.published:
+                click.echo(f"  public findings for {', '.join(map(one_line, look.published))}")
+    except KeyboardInterrupt:
+        click.echo("ended; nothing is lost, the same command goes on")
 
 
 def _grade(

@@ -44,7 +44,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
     """Check FILES (.py or .ipynb) with the public cases. Not a grade."""
-    _run(files, exercise, Judge(mode), as_json)
+    _run(files, exercise, Judge(mode), as_json, points=False)
 
 
 @click.command()
@@ -68,13 +68,15 @@ def grade(
     _run(files, exercise, Judge(mode, True, allow_unsandboxed), as_json)
 
 
-def _run(files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool) -> None:
+def _run(
+    files: tuple[Path, ...], name: str | None, judge: Judge, as_json: bool, points: bool = True
+) -> None:
     wanted = None if name is None else known_exercise(name)
-    show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console())
+    show: Callable[[Report], None] = _print_json if as_json else reports.printer(Console(), points)
     worst = 0
     try:
         with judge:
-            for report in _reports(judge, files, wanted):
+            for report in reports_on(judge, files, wanted):
                 show(report)
                 worst = max(worst, EXIT_CODES[report.verdict])
     except GraderError as error:  # of the machine or the course: no other file would fare better
@@ -90,7 +92,8 @@ def known_exercise(name: str) -> Exercise:
         raise click.BadParameter(str(error.args[0]), param_hint="--exercise") from None
 
 
-def _reports(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
+def reports_on(judge: Judge, files: tuple[Path, ...], wanted: Exercise | None) -> Iterator[Report]:
+    """One report for each file and exercise in it, or for the exercise that is wanted."""
     for path in files:
         found = [wanted] if wanted is not None else exercises_in(path)
         if not found:

@@ -10,6 +10,7 @@ import click
 # name → module and one line of help; a module that a learner's installation lacks is not shown
 COMMANDS = {
     "check": ("graders.cli.grade", "Check your kernels with the public cases."),
+    "watch": ("graders.cli.watch", "Check a file each time that it is saved."),
     "grade": ("graders.cli.grade", "Grade submissions with all gates and the hidden cases."),
     "run": ("triton_util.sanitizer.command", "Run any program and check its kernels."),
     "doctor": ("graders.cli.doctor", "Say what works on this machine, and the mend."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from graders.authoring import class_folder
 from graders.grading.class_report import class_report, to_html, write_csv
 from graders.grading.course_config import load_config
+from graders.grading.sharing import Sharing, sharing
+from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
@@ -18,7 +21,10 @@ from graders.judge.records import GraderError
 @click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
 @click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
 @click.option("--to", type=click.Path(path_type=Path), help="A folder (default: reports/).")
-def report(assignment: str, course: Path | None, db: str | None, to: Path | None) -> None:
+@click.option("--sharing", "shared", is_flag=True, help="List kernels equal after renaming.")
+def report(
+    assignment: str, course: Path | None, db: str | None, to: Path | None, shared: bool
+) -> None:
     """Write ASSIGNMENT.html and ASSIGNMENT.csv: grades, gates, misconceptions, open cases.
 
     The page runs and loads nothing. It names students: it is for instructors.
@@ -27,6 +33,8 @@ def report(assignment: str, course: Path | None, db: str | None, to: Path | None
         place = class_folder.find(course)
         database = str(load_config(place, db).CourseDirectory.db_url)
         found = class_report(place, assignment, database)
+        if shared:
+            found = replace(found, sharing=_sharing(place, assignment))
         folder = to or place / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         page, table = folder / f"{assignment}.html", folder / f"{assignment}.csv"
@@ -42,3 +50,14 @@ def report(assignment: str, course: Path | None, db: str | None, to: Path | None
     click.echo(f"{len(found.students)} submissions: {page}, {table}")
     for student in found.ungraded:
         click.echo(f"  not graded: {one_line(student.name)}: {one_line(student.reason)}")
+    if found.sharing is not None:
+        groups = found.sharing.asked
+        click.echo(f"  {len(groups)} groups of kernels that are equal after renaming: see {page}")
+
+
+def _sharing(course: Path, assignment: str) -> Sharing:
+    lesson = assignment.partition("_")[2]
+    exercises = [e for e in discovery.exercises().values() if e.lesson in (lesson, assignment)]
+    if not exercises:
+        raise GraderError(f"{assignment} has no exercise of the course: nothing to compare")
+    return sharing(course, assignment, exercises)

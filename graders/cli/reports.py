@@ -26,16 +26,16 @@ TIER_WORDS = {
 }
 
 
-def printer(console: Console) -> Callable[[Report], None]:
-    """A function that prints one report as a panel."""
+def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
+    """A function that prints one report as a panel, with points where it is a grade."""
 
     def show(report: Report) -> None:
-        console.print(panel(report))
+        console.print(panel(report, points))
 
     return show
 
 
-def panel(report: Report) -> Panel:
+def panel(report: Report, points: bool = True) -> Panel:
     """One report as a framed card of text."""
     parts: list[RenderableType] = [_gates(report)]
     for finding in report.findings:
@@ -46,12 +46,13 @@ def panel(report: Report) -> Panel:
         parts += [Text(""), Text.assemble(("Speed: ", "bold"), report.speed.told)]
     parts += [Text(""), Text(_footer(report), style="dim")]
     style = VERDICT_STYLE[report.verdict]
+    worth = _points(report) if points else ""
     name = f"{report.exercise or 'no exercise'} · {one_line(report.submission)}"
     return Panel(
         Group(*parts),
         title=f"[bold]{escape(name)}[/bold]",
         title_align="left",
-        subtitle=f"[{style}]{report.verdict.upper()}[/{style}] {_points(report)}",
+        subtitle=f"[{style}]{report.verdict.upper()}[/{style}] {worth}".rstrip(),
         subtitle_align="right",
         border_style=style,
         width=88,
@@ -79,6 +80,8 @@ def _finding(finding: Finding) -> list[RenderableType]:
     if finding.picture is not None:
         lines.append(Text("\n".join(finding.picture.rows)))
         lines.append(Text(f". right  x wrong  o never stored; {finding.picture.caption}", "dim"))
+    if finding.table is not None:
+        lines.append(Text("\n".join(finding.table.lines())))
     if finding.next_step:
         lines.append(Text.assemble(("Next step: ", "bold"), finding.next_step))
     return lines

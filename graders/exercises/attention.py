@@ -167,6 +167,10 @@ ATTENTION = Exercise(
         'rescale[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")`. After the '
         "loop divide by `row_sum[:, None]`.",
     ),
+    challenge=(
+        "Do not rescale the output when the maximum rises, and check again: which lengths "
+        "still pass?"
+    ),
     misconceptions=MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
 )

@@ -83,6 +83,7 @@ AUTOTUNED_MATMUL = replace(
         "`grid = lambda meta: (triton.cdiv(M, meta['BLOCK_M']), triton.cdiv(N, "
         "meta['BLOCK_N']))`; no block sizes at the launch.",
     ),
+    challenge="Leave the key empty and check again: the values stay right, so what is lost?",
     misconceptions=(
         Misconception(
             code="tuning-runs-add-up",

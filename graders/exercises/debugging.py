@@ -36,6 +36,10 @@ COPY = Exercise(
         "`offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`, `mask = offsets < n_elements`, "
         "and the mask in both `tl.load` and `tl.store`.",
     ),
+    challenge=(
+        "Multiply `pid` by `n_elements` in place of `BLOCK_SIZE` and check again: where does "
+        "program 1 go?"
+    ),
     misconceptions=(
         shared.last_element_missed(),
         rounding.lossy_copy(),

@@ -112,6 +112,9 @@ GELU = Exercise(
         "`z = 0.7978845608 * (x + 0.044715 * x * x * x)`, then `x * tl.sigmoid(2.0 * z)`, and "
         "one store in the dtype of the output.",
     ),
+    challenge=(
+        "Store `x * tl.sigmoid(1.702 * x)`, a usual short cut, and check again: how far off is it?"
+    ),
     misconceptions=(
         Misconception(
             code="erf-form",
@@ -199,14 +202,16 @@ GELU = Exercise(
             code="formula-part-missing",
             title="A part of the formula is missing",
             message=(
-                "Of 0.5 · x · (1 + tanh(z)) the 1, the x in front or the negative half is "
-                "missing, or a sigmoid stands where tanh belongs."
+                "Of 0.5 · x · (1 + tanh(z)) the 1, the x in front, the negative half or a pair of "
+                "brackets is missing, or a sigmoid stands where tanh belongs."
             ),
             next_step="x · sigmoid(2z) is the whole of it: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
             expected_wrong=computes(
                 lambda x: 0.5 * x * torch.tanh(_argument(x)),
                 lambda x: x * torch.tanh(_argument(x)),
                 lambda x: 0.5 * (1 + torch.tanh(_argument(x))),
+                lambda x: 0.5 * x + torch.tanh(_argument(x)),
+                lambda x: 0.5 * x * torch.tanh(_argument(x)) + 1,
                 lambda x: 0.5 * x * (1 + torch.sigmoid(2 * _argument(x))),
                 lambda x: 0.5 * x * (1 + torch.sigmoid(_argument(x))),
                 lambda x: torch.where(x > 0, gelu(x), 0.0),

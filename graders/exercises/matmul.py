@@ -148,6 +148,7 @@ MATMUL = Exercise(
         'in the same way, `acc = tl.dot(a, b, acc, input_precision="ieee")`, and after the loop '
         "`tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=...)`.",
     ),
+    challenge="Take the conditions on k out of the masks and check again: which shapes still pass?",
     misconceptions=MATMUL_MISCONCEPTIONS,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
@@ -221,6 +222,10 @@ LINEAR_BIAS_RELU = Exercise(
         "across, each with its own stride of w. The bias belongs to the columns.",
         "After the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` "
         "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
+    ),
+    challenge=(
+        "Add the bias behind the ReLU in place of before it and check again: which elements "
+        "show it?"
     ),
     misconceptions=linear_layer.MISTAKES,
     promises=(promises.one_kernel("the whole layer"),),

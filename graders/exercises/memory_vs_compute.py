@@ -43,6 +43,7 @@ RELU2D = Exercise(
         "`relu_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)`, with "
         "`grid = (triton.cdiv(n_elements, 1024),)`.",
     ),
+    challenge="Launch half of the programs and check again: which elements does no program store?",
     misconceptions=(
         shared.last_element_missed(),
         Misconception(

@@ -63,6 +63,7 @@ SOFTMAX = Exercise(
         "`numerator = tl.exp(x - tl.max(x, axis=0))`, store `numerator / tl.sum(numerator, "
         "axis=0)`.",
     ),
+    challenge="Do not subtract the maximum and check again: which cases still pass, and why these?",
     misconceptions=SOFTMAX_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
@@ -141,6 +142,10 @@ LAYERNORM = Exercise(
         "`mean = tl.sum(x, axis=0) / n_cols`, `centred = tl.where(mask, x - mean, 0.0)`, "
         "`variance = tl.sum(centred * centred, axis=0) / n_cols`, and store `centred / "
         "tl.sqrt(variance + eps) * weight + bias`.",
+    ),
+    challenge=(
+        "Do not set the lanes beyond the row to 0 again after the mean is subtracted, and "
+        "check: which widths still pass?"
     ),
     misconceptions=LAYERNORM_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},

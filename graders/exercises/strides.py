@@ -67,6 +67,10 @@ STRIDED_COPY = Exercise(
         "`tl.store(output_ptr + offsets, x, mask=mask)`; take `x.stride(0)` and `x.stride(1)` "
         "from the launcher, and start from `tl.program_id(0).to(tl.int64)`.",
     ),
+    challenge=(
+        "Exchange the two strides at the launch and check again: which cases still pass, and "
+        "why these?"
+    ),
     misconceptions=(
         shared.offset_in_32_bits(),
         strides.stored_transposed(lambda x: x),
@@ -144,6 +148,10 @@ TRANSPOSE = Exercise(
         "i of x.",
         "With `offsets` into the output: `tl.load(x_ptr + (offsets % n_rows) * stride_row + "
         "(offsets // n_rows) * stride_col, mask=mask)`, and store at `output_ptr + offsets`.",
+    ),
+    challenge=(
+        "Exchange the two strides of the input at the launch and check again: which cases "
+        "still pass?"
     ),
     misconceptions=(
         shared.offset_in_32_bits(),

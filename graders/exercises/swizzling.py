@@ -62,6 +62,10 @@ SWIZZLE_IDS = Exercise(
         "`first = pid // (group * n_cols) * group`, `size = min(n_rows - first, group)`, "
         "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
     ),
+    challenge=(
+        "Let the last group have `group` rows like the others and check again: which sizes "
+        "still pass?"
+    ),
     misconceptions=swizzle.MISTAKES,
     forbids=frozenset({"constants", "copies"}),
     parts={"core": 4, "last group": 4, "edges": 2},
@@ -151,6 +155,10 @@ GROUPED_MATMUL = replace(
         "`first = pid // (GROUP * n_tiles_n) * GROUP`, `size = min(n_tiles_m - first, GROUP)`, "
         "`pid_m = first + pid % (GROUP * n_tiles_n) % size`, "
         "`pid_n = pid % (GROUP * n_tiles_n) // size`.",
+    ),
+    challenge=(
+        "Number the tiles row by row again and check: the values stay right, so what does the"
+        " card say?"
     ),
     misconceptions=(TILES_LOST, *PRODUCT_MISTAKES),
     remarks=(NOT_GROUPED,),

@@ -85,6 +85,10 @@ RGB2GREY = Exercise(
         "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store. In the launcher: "
         "`grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))`.",
     ),
+    challenge=(
+        "Take the condition on the columns out of the mask and check again: where does a tile"
+        " go behind the end of a row?"
+    ),
     misconceptions=(
         *GREY_MISTAKES,
         strides.stored_transposed(grey),
@@ -204,6 +208,10 @@ BIAS_RELU = Exercise(
         "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0)`, then "
         "`tl.maximum(x + bias[None, :], 0.0)` and one store. In the launcher: "
         "`grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))`.",
+    ),
+    challenge=(
+        "Add the bias behind the ReLU in place of before it and check again: which elements "
+        "show it?"
     ),
     misconceptions=(
         Misconception(

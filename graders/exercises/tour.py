@@ -28,6 +28,7 @@ DOUBLE = Exercise(
         "a program, too.",
         "The third is nearly the line: `grid = (triton.cdiv(n_elements, 1024),)`",
     ),
+    challenge="Launch one program fewer and check again: which elements does no program store?",
     misconceptions=(
         shared.last_element_missed(),
         elementwise.load_ignores_pid(lambda x: 2 * x),

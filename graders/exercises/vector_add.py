@@ -86,6 +86,7 @@ EXERCISES = (
             "`tl.store(output_ptr + offsets, x + y, mask=mask)`; the launch is "
             "`add_kernel[grid](x, y, output, n_elements, BLOCK_SIZE=1024)`.",
         ),
+        challenge="Take the mask off the store and check again: which program would store outside?",
         misconceptions=MISCONCEPTIONS,
         parts={"core": 4, "edges": 3, "types": 3},
         magnitude=lambda x, y: x.abs() + y.abs(),

@@ -26,6 +26,7 @@ from graders.grading import engines, judging
 from graders.grading.course_config import load_config
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.roster import enter, read_roster
+from graders.grading.intake.rules import grant, read_rules
 from graders.grading.intake.submissions import TIMESTAMP
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
@@ -102,6 +103,7 @@ class Autograder:
         self._completing = completes(judging_)
         with self._alone():
             enter(read_roster(self.course), self.database)
+            grant(read_rules(self.course), self.assignment, students, self.database)
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
             results: list[GradedStudent] = []

@@ -14,6 +14,7 @@ from typing import Any
 import jinja2
 from sqlalchemy.exc import SQLAlchemyError
 
+from graders.grading.sharing import Sharing
 from graders.grading.store import Finished
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
@@ -81,6 +82,7 @@ class ClassReport:
     students: tuple[Student, ...]
     exercises: tuple[ExerciseLine, ...]
     misconceptions: tuple[SeenMisconception, ...]
+    sharing: Sharing | None = None  # where it was asked for
 
     @property
     def gates(self) -> list[str]:

@@ -237,8 +237,15 @@ def _paragraph(finding: Finding, exercise: Exercise) -> str:
     place = f" ({', '.join(part for part in places if part)})" if any(places) else ""
     where = f" in {_told_case(finding.case, exercise)}" if finding.case is not None else ""
     head = f"- {finding.title}{place}{where} [{finding.gate}: {finding.code}]"
-    body = [finding.message, f"Next: {finding.next_step}" if finding.next_step else ""]
+    body = [finding.message, *_table(finding, exercise)]
+    body.append(f"Next: {finding.next_step}" if finding.next_step else "")
     return "\n".join([head, *(f"  {line}" for line in body if line)])
+
+
+def _table(finding: Finding, exercise: Exercise) -> list[str]:
+    """The table of programs, of a public case only."""
+    public = {case.name for case in exercise.cases}
+    return finding.table.lines() if finding.table is not None and finding.case in public else []
 
 
 def _told_case(name: str, exercise: Exercise) -> str:

@@ -102,6 +102,15 @@ def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_atomically` has written; {} when there is nothing or the file is damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 class MarksStore:
     """A folder of marks by key."""
 
@@ -133,11 +142,7 @@ class Finished:
 
     def get(self, student: str) -> dict[str, Any]:
         """What was kept by `put`; {} when there is nothing or its file is damaged."""
-        try:
-            state = json.loads(self._path(student).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return state if isinstance(state, dict) else {}
+        return read_json(self._path(student))
 
     def ungraded(self) -> dict[str, str]:
         """The students whose last grading ended without a grade, and why."""

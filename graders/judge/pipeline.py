@@ -266,6 +266,7 @@ class Judge:
             cases_total=facts.cases_total,
             resources=facts.resources,
             speed=facts.speed,
+            moved=facts.moved,
             remarks=tuple(map(presentable, progress.remarks)),
         )
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it imports torch, which the process that reads a submission does without
-    from graders.judge.report import Finding
+    from graders.judge.report import Finding, Table
 
 # Signs without a shape of their own that languages and emoji need: (non-)joiners.
 _JOINERS = "\u200c\u200d"
@@ -48,8 +48,17 @@ def presentable(finding: Finding) -> Finding:
         message=shortened(plain(finding.message), LONGEST),
         next_step=shortened(plain(finding.next_step), LONGEST),
         original=shortened(plain(finding.original), LONGEST),
+        table=_presentable_table(finding.table),
         line=line,
     )
+
+
+def _presentable_table(table: Table | None) -> Table | None:
+    """A caption and notes name an argument of the kernel; all else is the judge's own."""
+    if table is None:
+        return None
+    notes = tuple(map(one_line, table.notes))
+    return replace(table, caption=one_line(table.caption), notes=notes)
 
 
 def _harmless(character: str) -> bool:

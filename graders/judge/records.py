@@ -113,13 +113,52 @@ class Aim:
     firsts: tuple[int | None, ...]
 
 
+Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring offsets
+
+
+@dataclass(frozen=True)
+class ProgramRow:
+    """One program of a launch, by its launch number: the offsets of its lanes, in their order, how
+    many of them its mask lets through (`on`; `prefix`: the first ones), and which.
+    """
+
+    number: int
+    lanes: int
+    on: int
+    prefix: bool
+    offsets: Runs
+    touched: Runs
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """What the programs of a launch point at in one tensor, in elements of it.
+
+    `once`: one access each, of blocks of the shape `block`. Lane 0 of a program points at
+    `firsts[0]` and so many elements further for each step along the axes of the grid; `steps` are
+    those from lane to lane. `twice` is touched by several programs.
+    """
+
+    operation: Literal["load", "store"]
+    argument: str
+    shape: tuple[int, ...]
+    dense: bool
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    once: bool
+    firsts: tuple[int, ...] | None
+    steps: tuple[int | None, ...]
+    twice: Runs
+    rows: tuple[ProgramRow, ...]
+
+
 @dataclass(frozen=True)
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
-    `aim` is known of the last launch, where elements were never stored or bytes are counted;
-    `configs` is how many configurations its tuner knows, 1 without a tuner; `tf32` whether a
-    tl.dot rounded float32 to TF32.
+    `aim` is known of the last launch, where elements were never stored or bytes are counted, and
+    `pointed` where it was asked for (`Job.programs`). `configs` is how many configurations its
+    tuner knows, 1 without a tuner; `tf32` whether a tl.dot rounded float32 to TF32.
     """
 
     kernel: str
@@ -128,6 +167,7 @@ class LaunchFacts:
     configs: int = 1
     tf32: bool = False
     aim: Aim | None = None
+    pointed: Pointed | None = None
 
 
 @dataclass(frozen=True)
@@ -266,6 +306,7 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
     promises: tuple[Promise, ...] = ()
+    challenge: str = ""  # break it like this: one sentence for somebody who has solved it
 
     @property
     def max_points(self) -> int:

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from triton_util.tables import aligned
+
 
 class Verdict(StrEnum):
     PASSED = "passed"
@@ -36,6 +38,29 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Table:
+    """What each program of a public case did: lines of cells, of which some are `wrong`."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    wrong: tuple[bool, ...]
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """The table as text, without backticks."""
+        told = [self.caption, *aligned(self.columns, self.rows, self.wrong), *self.notes]
+        return [line.replace("`", "") for line in told]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Table:
+        """The table again."""
+        rows = tuple(map(tuple, data["rows"]))
+        notes = tuple(data["notes"])
+        return cls(data["caption"], tuple(data["columns"]), rows, tuple(data["wrong"]), notes)
+
+
+@dataclass(frozen=True)
 class Finding:
     """A learner's mistake in a tutor's words: what, where, why and the next step."""
 
@@ -49,6 +74,7 @@ class Finding:
     picture: Picture | None = None
     original: str = ""  # the untranslated error, where there was one
     where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
+    table: Table | None = None
 
     @property
     def told(self) -> str:
@@ -78,7 +104,9 @@ class Finding:
         """The finding again; a field that an older one lacks takes its default."""
         picture = data.get("picture")
         drawn = None if picture is None else Picture(tuple(picture["rows"]), picture["caption"])
-        return cls(**{**_known(cls, data), "picture": drawn})
+        table = data.get("table")
+        listed = None if table is None else Table.from_json(table)
+        return cls(**{**_known(cls, data), "picture": drawn, "table": listed})
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,17 @@ class KernelResources:
     shared_bytes: int
     spill_bytes: int
     load_bits: int = 0  # the widest load by one thread; 0: unknown, or none
+
+
+@dataclass(frozen=True)
+class BytesMoved:
+    """What a right submission moves between memory and kernels in a public case, and the model
+    solution.
+    """
+
+    case: str
+    own: int
+    model: int
 
 
 @dataclass(frozen=True)
@@ -144,6 +183,7 @@ class Report:
     public_points: float | None = None  # what the public cases alone are worth
     speed: Speed | None = None  # None: not measured
     remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
+    moved: BytesMoved | None = None  # None: not counted
 
     def to_line(self) -> dict[str, Any]:
         """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
@@ -170,7 +210,7 @@ class Report:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
         """The report again; a field that an older one lacks takes its default."""
-        speed = data.get("speed")
+        speed, moved = data.get("speed"), data.get("moved")
         return cls(
             **{
                 **_known(cls, data),
@@ -183,6 +223,7 @@ class Report:
                     for made in data.get("resources", ())
                 ),
                 "speed": None if speed is None else Speed(**_known(Speed, speed)),
+                "moved": None if moved is None else BytesMoved(**_known(BytesMoved, moved)),
             }
         )
 

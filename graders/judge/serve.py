@@ -125,6 +125,7 @@ class Server:
                 "number": discovery.numbers().get(exercise.lesson, ""),
                 "title": exercise.title,
                 "points": exercise.max_points,
+                "challenge": exercise.challenge,
             }
             for exercise in discovery.exercises().values()
         ]

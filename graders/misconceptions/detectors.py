@@ -24,8 +24,10 @@ Detector = Callable[[Evidence], bool]
 OUT_OF_BOUNDS = frozenset(
     {"out-of-bounds-load", "out-of-bounds-store", "gap-read", "gap-store", "out-of-bounds-atomic"}
 )
+STRAYS = OUT_OF_BOUNDS | {"kernel-error"}
 READS_OUTSIDE = frozenset({"out-of-bounds-load", "gap-read"})
 TILE_SIDE = re.compile(r"(BLOCK|TILE|B|T)(_?SIZE)?_?[MN]", re.IGNORECASE)
+EXP_SAFE = 40.0  # the difference of two such numbers still has an exp in float32
 RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependent"})
 
 
@@ -63,7 +65,8 @@ def nan_from_padding(length: Callable[..., int]) -> Detector:
     """Return the detector of NaNs that nothing but the padding of a row explains.
 
     A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
-    `length(*args)` is how long a row is; a power of two needs no padding.
+    `length(*args)` is how long a row is; a power of two needs no padding. Where numbers are
+    infinite or large enough for exp to overflow, NaN has other causes too.
     """
 
     def detector(evidence: Evidence) -> bool:
@@ -71,6 +74,8 @@ def nan_from_padding(length: Callable[..., int]) -> Detector:
         if actual is None or not actual.isnan().any() or count & (count - 1) == 0:
             return False
         if has_holes(evidence) or has_fault(evidence, OUT_OF_BOUNDS | {"uninitialised-read"}):
+            return False
+        if not all(bool((tensor.abs() < EXP_SAFE).all()) for tensor in tensors(evidence)):
             return False
         return bool(evidence.expected.isfinite().all())
 
@@ -268,14 +273,22 @@ def enough_programs(evidence: Evidence) -> bool:
     )
 
 
+def one_program_per_column(evidence: Evidence) -> bool:
+    """Tell whether there are as many programs as columns, and those do not suit the rows."""
+    if evidence.expected.ndim != 2 or not (has_holes(evidence) or has_fault(evidence, STRAYS)):
+        return False
+    rows, columns = evidence.expected.shape
+    return programs(evidence) == columns != rows
+
+
 def _block_sizes(launch: LaunchFacts) -> list[int]:
     """The meta-parameters that may be sizes of a tile; a single one makes a square."""
     sizes = sorted(value for value in launch.meta.values() if type(value) is int)
     return sizes * 2 if len(sizes) == 1 else sizes
 
 
-def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
-    """Return the grid of the last launch, and how many tiles there are down and across.
+def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
+    """Return height and width of a tile of the last launch.
 
     None where the constants of the launch do not say by their names how large a tile is.
     """
@@ -292,8 +305,40 @@ def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
         if len(named) != 1 or named[0] < 1:
             return None
         sides.append(named[0])
-    rows, columns = evidence.expected.shape[-2:]
-    return launch.grid, math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
+    return sides[0], sides[1]
+
+
+def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
+    """Return the grid of the last launch, and how many tiles there are down and across.
+
+    None where nobody knows how large a tile is.
+    """
+    sides = sides_of_tile(evidence)
+    if sides is None:
+        return None
+    rows, columns = evidence.expected.shape
+    grid = evidence.launches[-1].grid
+    return grid, math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
+
+
+def grid_axes_swapped(evidence: Evidence) -> bool:
+    """Tell whether the grid has the tiles of each axis on the other one.
+
+    Which axis of the grid moves along a row is seen from where its second program starts.
+    """
+    known, found = tiles(evidence), aim(evidence)
+    if known is None or found is None or found.firsts[0] != 0:
+        return False
+    grid, down, across = known
+    if down == across or sorted((*grid, 1)[:2]) != sorted((down, across)):
+        return False
+    columns = evidence.expected.shape[1]
+    along = [start is not None and 0 < start < columns for start in found.firsts[1:3]]
+    downwards = [start is not None and start >= columns for start in found.firsts[1:3]]
+    for axis, size in enumerate((*grid, 1)[:2]):
+        if (along[axis] and size != across) or (downwards[axis] and size != down):
+            return True
+    return False
 
 
 def has_a_program_for_each_tile(evidence: Evidence) -> bool:
@@ -323,7 +368,7 @@ def leaves_tiles_out(evidence: Evidence) -> bool:
 def programs_left_over(evidence: Evidence) -> bool:
     """Tell whether a grid of one axis has more programs than tiles, and some left a tensor."""
     known = tiles(evidence)
-    if known is None or not has_fault(evidence, OUT_OF_BOUNDS | {"kernel-error"}):
+    if known is None or not has_fault(evidence, STRAYS):
         return False
     grid, down, across = known
     return len([size for size in grid if size > 1]) == 1 and math.prod(grid) > down * across > 0

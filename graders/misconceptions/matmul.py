@@ -27,12 +27,15 @@ from graders.misconceptions.expected import (
     each,
     read_as,
 )
+from graders.misconceptions.persistent import accumulator_kept
+from graders.misconceptions.product_bounds import bound_of_other_axis
 from graders.misconceptions.rounding import (
     accumulates_in_half,
     lossy_dtype,
     tf32_product,
 )
 from graders.misconceptions.shared import (
+    axes_of_grid_swapped,
     axis_ignores_pid,
     contiguous_assumed,
     grid_too_large,
@@ -64,10 +67,12 @@ def product_mistakes(
     """
     return (
         contiguous_assumed(reference, "the width of the matrix"),
+        axes_of_grid_swapped(),
         grid_too_large(),
         k_not_masked(operands),
         other_missing("0.0", cut_to_zero(operands)),
         *special,
+        bound_of_other_axis(operands, finish),
         k_block_repeated(operands, finish),
         k_wrapped(operands, finish),
         k_loop_missing(operands, finish),
@@ -78,6 +83,7 @@ def product_mistakes(
             part_stored(operands, finish),
         ),
         accumulator_overwritten(operands, finish),
+        accumulator_kept(operands, finish),
         elementwise_product(operands, finish),
         accumulates_in_half(magnitude),
         lossy_dtype(reference),

@@ -10,8 +10,10 @@ from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
     RACES,
     Detector,
+    grid_axes_swapped,
     has_fault,
     leaves_tiles_out,
+    one_program_per_column,
     programs,
     programs_left_over,
     ran_out_of_programs,
@@ -116,6 +118,42 @@ def grid_too_large() -> Misconception:
             "sizes that the kernel gets."
         ),
         detector=programs_left_over,
+    )
+
+
+def axes_of_grid_swapped() -> Misconception:
+    """Return the misconception of a grid whose axes have changed places."""
+    return Misconception(
+        code="grid-axes-swapped",
+        places=True,
+        title="The two axes of the grid have changed places",
+        message=(
+            "The grid has as many programs along one axis as there are tiles along the *other*. "
+            "The kernel takes its rows by one program id and its columns by the other one, and "
+            "the launch counts them the other way round: some tiles have no program, and some "
+            "programs have no tile. Square matrices hide it."
+        ),
+        next_step=(
+            "The first number of the grid belongs to `tl.program_id(0)`: count there what the "
+            "kernel multiplies that id by."
+        ),
+        detector=grid_axes_swapped,
+    )
+
+
+def programs_by_column() -> Misconception:
+    """Return the misconception of a grid that has a program for each column, not for each row."""
+    return Misconception(
+        code="programs-by-column",
+        places=True,
+        title="There is a program for each column, not for each row",
+        message=(
+            "A program takes a row, but the grid has as many programs as there are *columns*. With "
+            "more columns than rows the last programs work on rows that do not exist; with more "
+            "rows than columns the last rows are never computed. Square matrices hide it."
+        ),
+        next_step="Launch one program for each row: `grid = (n_rows,)`, which is `x.shape[0]`.",
+        detector=one_program_per_column,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -32,6 +33,18 @@ def test_a_fault_at_one_file_leaves_it_ungraded_without_its_words(
     assert [line["verdict"] for line in lines] == ["ungraded", "ungraded"]
     assert "by hand" not in done.output
     assert "ValueError" in done.output
+
+
+@pytest.mark.parametrize(("started", "points"), [(command.check, False), (command.grade, True)])
+def test_points_are_told_of_a_grade_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: click.Command, points: bool
+) -> None:
+    (tmp_path / "work.py").write_text("def of_no_exercise(): pass")
+    monkeypatch.setattr(Judge, "judge", None)  # nothing is judged
+    done = CliRunner().invoke(started, [str(tmp_path / "work.py")])
+    assert done.exit_code == 1
+    assert "FAILED" in done.output
+    assert ("0 of 0 points" in done.output) is points
 
 
 def test_a_fault_of_the_machine_is_one_line(

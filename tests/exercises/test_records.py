@@ -64,6 +64,8 @@ def test_texts_and_parts_are_complete(exercise: Exercise) -> None:
     assert exercise.title
     assert len(exercise.hints) == 3
     assert all(len(hint) > 40 for hint in exercise.hints)
+    assert 40 < len(exercise.challenge) < 130
+    assert exercise.challenge.endswith("?")
     assert exercise.max_points == 10
     codes = [misconception.code for misconception in exercise.misconceptions]
     assert len(set(codes)) == len(codes), "two misconceptions share a code"
@@ -73,6 +75,36 @@ def test_texts_and_parts_are_complete(exercise: Exercise) -> None:
         assert len(misconception.message) > 30
         assert misconception.next_step
         assert misconception.expected_wrong or misconception.faults or misconception.detector
+
+
+# What becomes of a kernel that was broken as its challenge says; of the others a remark is made.
+BROKEN = {
+    "attention": "rescaling_missing",
+    "autotuned_matmul": "key_missing",
+    "bias_relu": "relu_before_bias",
+    "copy": "programs_too_far_apart",
+    "double": "grid_too_small",
+    "gelu": "sigmoid_form",
+    "layernorm": "padding_counted",
+    "linear_bias_relu": "relu_before_bias",
+    "matmul": "k_not_masked",
+    "relu2d": "grid_too_small",
+    "rgb2grey": "missing_mask",
+    "softmax": "max_not_subtracted",
+    "strided_copy": "strides_swapped",
+    "swizzle_ids": "last_group_not_clamped",
+    "transpose": "strides_swapped",
+    "vector_add": "missing_mask__store",
+}
+
+
+@every_exercise
+def test_a_challenge_breaks_what_the_judge_knows(exercise: Exercise) -> None:
+    """The kernel is kept among the wrong ones, so its verdict is known."""
+    if exercise.name not in BROKEN:
+        assert exercise.remarks, f"{exercise.name}: nothing is said of a kernel broken like this"
+        return
+    assert (TESTS / "wrong_kernels" / exercise.name / f"{BROKEN[exercise.name]}.py").is_file()
 
 
 @every_exercise

@@ -11,7 +11,7 @@ from graders.grading.store import MarksStore, key
 from graders.judge import discovery
 from graders.judge.pipeline import GATE_NAMES
 from graders.judge.records import Exercise, GraderError
-from graders.judge.report import Finding, GateStatus, Report, Speed, Verdict
+from graders.judge.report import Finding, GateStatus, Report, Speed, Table, Verdict
 
 EXERCISE = discovery.exercise("vector_add")
 FULL = EXERCISE.max_points
@@ -54,6 +54,21 @@ def test_a_remark_is_told_in_the_public_cell_and_changes_no_points() -> None:
     assert "Not grouped" not in given.hidden.text
     (kept,) = Report.from_json(Marks.from_json(given.to_json()).report).remarks
     assert kept == remark
+
+
+TABLE = Table("What each program stored", ("program", "stored"), (("0", "31"),), (True,), ("Note",))
+
+
+def test_the_table_of_programs_is_told_of_public_cases_alone() -> None:
+    public = Finding("interpret", "slip", "A slip", "It slips.", table=TABLE)
+    public = replace(public, case=EXERCISE.cases[0].name)
+    hidden = replace(public, case="a hidden case (core)")
+    for case in ("a hidden case (core)", "a case of nobody's", None):
+        given = marks(EXERCISE, report(Verdict.FAILED, 0, 0, replace(public, case=case)))
+        assert "What each program stored" not in given.public.text + given.hidden.text
+    given = marks(EXERCISE, report(Verdict.FAILED, 0, 0, public, hidden))
+    assert "✗ 0        31" in given.public.text
+    assert "What each program stored" not in given.hidden.text
 
 
 def test_a_failing_hidden_case_costs_only_the_hidden_cell() -> None:

@@ -39,7 +39,9 @@ def lesson_text(name: str) -> str:
 def results() -> dict[str, Any]:
     """What was measured, by name: the files that marks are filled from."""
     files = [RESULTS / name for name in ("h200.json", "lessons_h200.json")]
-    return {item["name"]: item for file in files for item in json.loads(file.read_text())["results"]}
+    return {
+        item["name"]: item for file in files for item in json.loads(file.read_text())["results"]
+    }
 
 
 def run(source: str, folder: Path, **environment: str) -> str:
@@ -126,7 +128,8 @@ def compiled(arch, block_m, block_n, block_k, num_warps, num_stages):
     ptx = made.asm["ptx"]
     return [made.metadata.shared, int(registers), int(stack), "mma" in ptx, "cvt.rna" in ptx]
 
-print(json.dumps([compiled(*entry) for entry in json.loads(sys.stdin.read() or os.environ["ENTRIES"])]))
+entries = json.loads(sys.stdin.read() or os.environ["ENTRIES"])
+print(json.dumps([compiled(*entry) for entry in entries]))
 """
 
 
@@ -260,6 +263,7 @@ def test_measured_speeds_are_marks(path: Path) -> None:
 
 def test_the_order_and_the_tile_are_what_was_measured() -> None:
     """Lesson 09's table: groups gain most at 8192, and the tile gains more than the order."""
+
     def speed(tile: str, size: int, group: int) -> float:
         work = results()[f"order {tile} at {size}"]
         return float(work["flops"] / work["timings"][f"GROUP {group}"]["median_ms"])

@@ -206,7 +206,21 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
         display.show(report_html(report), report_text(report))
 
 
+def _explain_names(shell: Any) -> None:
+    """Behind a cell that asks for a launcher which nobody has defined, say so in a card."""
+
+    def look(result: Any) -> None:
+        place = session.Session(shell.user_ns, ())
+        cell = getattr(result.info, "raw_cell", "") or ""
+        report = checking.not_defined(result.error_in_exec, cell, place)
+        if report is not None:
+            session.Display().show(report_html(report), report_text(report))
+
+    shell.events.register("post_run_cell", look)
+
+
 if in_notebook():
     # Its start takes seconds, and the learner reads before checking.
     shared().start()
     shown.watch_the_clock(sys.modules["IPython"].get_ipython())
+    _explain_names(sys.modules["IPython"].get_ipython())

@@ -32,16 +32,21 @@ class Attempts:
     passed: str = ""
     best_cases: int = 0
     cases_total: int = 0
+    fewest_bytes: int = 0  # that a right kernel moved in the case `bytes_case`; 0: not counted
+    bytes_case: str = ""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """One exercise of the course, as the judge lists it; `number` is its lesson's."""
+    """One exercise of the course, as the judge lists it; `number` is its lesson's, `challenge` how
+    to break what passed.
+    """
 
     name: str
     lesson: str
     title: str
     number: str
+    challenge: str = ""
 
     @property
     def place(self) -> str:
@@ -93,6 +98,7 @@ def record(report: Report) -> bool:
         passed=passed,
         best_cases=max(before.best_cases, report.cases_passed),
         cases_total=report.cases_total or before.cases_total,
+        **_fewest(report, before),
     )
     content = {
         "version": 1,
@@ -105,12 +111,24 @@ def record(report: Report) -> bool:
     return True
 
 
+def _fewest(report: Report, before: Attempts) -> dict[str, Any]:
+    """The bytes to remember: the fewest so far, in the case that they are counted in today."""
+    moved = report.moved
+    if moved is None or report.state != "passed":
+        return {"fewest_bytes": before.fewest_bytes, "bytes_case": before.bytes_case}
+    known = before.bytes_case == moved.case and before.fewest_bytes
+    fewest = min(moved.own, before.fewest_bytes) if known else moved.own
+    return {"fewest_bytes": fewest, "bytes_case": moved.case}
+
+
 def _attempts(item: dict[str, Any]) -> Attempts:
     return Attempts(
         checks=int(item["checks"]),
         passed=str(item["passed"]),
         best_cases=int(item["best_cases"]),
         cases_total=int(item["cases_total"]),
+        fewest_bytes=int(item.get("fewest_bytes", 0)),
+        bytes_case=str(item.get("bytes_case", "")),
     )
 
 

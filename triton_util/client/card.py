@@ -8,7 +8,7 @@ from functools import cache
 
 from triton_util.client import phrases
 from triton_util.client.picture import legend_html, picture_svg
-from triton_util.client.report import Finding, Report
+from triton_util.client.report import Finding, Report, Table
 from triton_util.theme import variables_css
 
 _STYLE = """
@@ -80,6 +80,17 @@ _STYLE = """
   background: none; }
 .tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
+.tw-card .tw-programs { margin: .9em 0; }
+.tw-card .tw-programs figcaption { margin: 0 0 .2em; }
+.tw-card .tw-programs p { margin: .15em 0; font-size: .95em; }
+.tw-card .tw-wide { overflow-x: auto; }
+.tw-card .tw-wide:focus-visible { outline: 2px solid var(--tw-accent); outline-offset: 2px; }
+.tw-card .tw-programs td, .tw-card .tw-programs th { white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
+.tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
+.tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
+.tw-card .tw-goal a { color: var(--tw-accent); }
 .tw-card .tw-progress { width: 100%; }
 .tw-card .tw-progress td:nth-child(2) { white-space: nowrap; }
 @container (max-width: 44em) {
@@ -95,6 +106,9 @@ _STYLE = """
 .tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
 """
+
+
+_WRONG_LINE = ' class="tw-off"'
 
 
 @cache
@@ -147,13 +161,18 @@ def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
     return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
-def report_html(report: Report) -> str:
-    """The card for one report."""
+def report_html(report: Report, below: str = "") -> str:
+    """The card for one report; `below`, which is HTML, stands under its findings."""
     verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
     parts += [_finding(remark) for remark in report.remarks]
-    parts += [_resources(report), _small(phrases.offer(report)), _small(phrases.tier(report))]
+    parts += [
+        below,
+        _resources(report),
+        _small(phrases.offer(report)),
+        _small(phrases.tier(report)),
+    ]
     parts.append(_small(phrases.judged(report)))
     label = f"Check of {report.exercise}: {phrases.headline(report)}"
     mark = phrases.STATE_MARK[report.state]
@@ -184,6 +203,8 @@ def _finding(finding: Finding) -> str:
         caption = f"<figcaption>{inline(finding.picture.caption)}</figcaption>"
         drawing = picture_svg(finding.picture) + legend_html(finding.picture)
         parts.append(f"<figure>{drawing}{caption}</figure>")
+    if finding.table is not None:
+        parts.append(_programs(finding.table))
     if finding.next_step:
         parts.append(f'<div class="tw-next"><b>Next:</b> {inline(finding.next_step)}</div>')
     if finding.original:
@@ -192,6 +213,28 @@ def _finding(finding: Finding) -> str:
             f"<pre>{html.escape(finding.original)}</pre></details>"
         )
     return f'<div class="tw-finding">{"".join(parts)}</div>'
+
+
+def _programs(table: Table) -> str:
+    """What each program did; a line that is wrong says so by a sign, not by its colour alone."""
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in table.columns)
+    body = "".join(
+        f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(row, wrong)}</tr>"
+        for row, wrong in zip(table.rows, table.wrong, strict=True)
+    )
+    notes = "".join(f"<p>{inline(note)}</p>" for note in table.notes)
+    return (
+        f'<figure class="tw-programs"><figcaption>{inline(table.caption)}</figcaption>'
+        f'<div class="tw-wide" role="region" aria-label="What each program did" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}</figure>"
+    )
+
+
+def _program_cells(row: tuple[str, ...], wrong: bool) -> str:
+    sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span> ' if wrong else ""
+    first, *others = (html.escape(cell) for cell in row)
+    cells = "".join(f"<td>{cell}</td>" for cell in others)
+    return f'<th scope="row">{sign}{first}</th>{cells}'
 
 
 def _where(finding: Finding) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dataclasses
 import difflib
 import time
@@ -13,6 +15,7 @@ from typing import Any
 from triton_util.client import attempts, hints, precheck
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
+from triton_util.client.passed import Passing, passing, passing_html, passing_lines
 from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
@@ -66,10 +69,21 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
         display.show(report_html(stopped), report_text(stopped))
         judge.start()  # the interrupt ended the old one; the next check need not wait for it
         raise Stopped from None
-    display.show(report_html(report), report_text(report))
+    found = _passing(report, judge)
+    below = ("", []) if found is None else (passing_html(found), passing_lines(found))
+    display.show(report_html(report, below[0]), report_text(report, below[1]))
     hints.follow(name)
     attempts.record(report)
     return _result(report)
+
+
+def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
+    """What to show of a check that passed; a judge that has gone since costs no card."""
+    if report.state != "passed":
+        return None
+    with contextlib.suppress(JudgeUnavailable, KeyError):
+        return passing(report, attempts.load(), exercises(judge))
+    return None
 
 
 class Stopped(KeyboardInterrupt):
@@ -183,7 +197,13 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     """The exercises of the course in its order; without a number where no lesson asks for it."""
     answer = judge.ask({"op": "exercises"})
     return [
-        attempts.Listed(*(str(item[key]) for key in ("name", "lesson", "title", "number")))
+        attempts.Listed(
+            name=str(item["name"]),
+            lesson=str(item["lesson"]),
+            title=str(item["title"]),
+            number=str(item["number"]),
+            challenge=str(item.get("challenge", "")),
+        )
         for item in answer["exercises"]
     ]
 
@@ -238,6 +258,49 @@ def wrong_argument(
         "An exercise is found by the name of its launcher.",
         f"{guess}The exercises are: {', '.join(asked)}.",
     )
+
+
+ASKING = frozenset({"check", "speed", "hint"})  # what takes a launcher
+
+
+def not_defined(error: BaseException | None, cell: str, session: Session) -> Report | None:
+    """What to say behind a NameError of `check(vector_add)` and the like; None for others.
+
+    Python ends there before `check` is called. A launcher under another name is a likely cause.
+    """
+    if not isinstance(error, NameError) or not error.name or error.name not in _asked_for(cell):
+        return None
+    own = [
+        name
+        for name, value in session.namespace.items()
+        if getattr(inner_function(value), "__module__", "") == "__main__"
+        and not is_kernel(value)
+        and not name.startswith("_")
+    ]
+    named = f" Functions that are: {', '.join(f'`{name}`' for name in own[-5:])}." if own else ""
+    return learners_mistake(
+        error.name,
+        "not-defined",
+        f"`{error.name}` is not defined",
+        f"No cell that was run defines a function of this name.{named}",
+        f"Run the cell that defines `{error.name}`. If you gave it another name, call it "
+        f"`{error.name}` again: an exercise is found by the name of its launcher.",
+    )
+
+
+def _asked_for(cell: str) -> set[str]:
+    """The names that a cell hands to `check` and the like."""
+    try:
+        tree = ast.parse(cell)
+    except SyntaxError:  # magics, or text that is no Python
+        return set()
+    return {
+        argument.id
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ASKING
+        for argument in call.args[:1]
+        if isinstance(argument, ast.Name)
+    }
 
 
 def with_places(report: Report, gathered: Gathered) -> Report:

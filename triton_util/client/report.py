@@ -19,6 +19,17 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Table:
+    """What each program did: lines of cells, and whether each of them is wrong."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    wrong: tuple[bool, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Finding:
     """One mistake in a tutor's words. `where` and `code_line` are the learner's own lines."""
 
@@ -33,6 +44,16 @@ class Finding:
     picture: Picture | None = None
     original: str = ""
     line: int | None = None  # in the text that was sent
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class BytesMoved:
+    """Bytes that a kernel moves in a case, and that the model solution moves there."""
+
+    case: str
+    own: int
+    model: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,7 @@ class Report:
     resources: tuple[Resources, ...] = ()
     remarks: tuple[Finding, ...] = ()  # on what is right
     judged: str = ""
+    moved: BytesMoved | None = None
 
     @property
     def counts(self) -> bool:
@@ -98,6 +120,7 @@ def read_report(answer: Mapping[str, Any]) -> Report:
             seconds=float(answer.get("seconds", 0.0)),
             resources=tuple(_read_resources(item) for item in answer.get("resources", ())),
             remarks=tuple(_read_finding(item) for item in answer.get("remarks", ())),
+            moved=_read_moved(answer.get("moved")),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedReport(f"{type(error).__name__}: {error}") from error
@@ -118,7 +141,25 @@ def _read_finding(item: Mapping[str, Any]) -> Finding:
         else Picture(tuple(map(str, picture["rows"])), str(picture["caption"])),
         original=str(item.get("original") or ""),
         line=None if line is None else int(line),
+        table=_read_table(item.get("table")),
     )
+
+
+def _read_table(item: Mapping[str, Any] | None) -> Table | None:
+    if item is None:
+        return None
+    columns = tuple(map(str, item["columns"]))
+    rows = tuple(tuple(map(str, row)) for row in item["rows"])
+    wrong = tuple(map(bool, item["wrong"]))
+    if any(len(row) != len(columns) for row in rows) or len(wrong) != len(rows):
+        raise ValueError("a table whose lines are not equally long")
+    return Table(str(item["caption"]), columns, rows, wrong, tuple(map(str, item["notes"])))
+
+
+def _read_moved(item: Mapping[str, Any] | None) -> BytesMoved | None:
+    if item is None:
+        return None
+    return BytesMoved(str(item["case"]), int(item["own"]), int(item["model"]))
 
 
 def _read_resources(item: Mapping[str, Any]) -> Resources:

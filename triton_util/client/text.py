@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from triton_util.client import phrases
 from triton_util.client.picture import picture_text
-from triton_util.client.report import Finding, Report
+from triton_util.client.report import Finding, Report, Table
+from triton_util.tables import aligned
 
 _WIDTH = 92
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Report, below: Sequence[str] = ()) -> str:
     """Everything that the card shows, in lines of at most 92 characters or so."""
     mark = phrases.STATE_MARK[report.state]
     head = f"{mark} {report.exercise}: {phrases.headline(report)}"
@@ -27,9 +29,11 @@ def report_text(report: Report) -> str:
         lines += ["", _finding(finding)]
     for remark in report.remarks:
         lines += ["", _finding(remark)]
+    if below:
+        lines += ["", *map(_wrap, below)]
     rows = phrases.resources(report)
     if rows:
-        lines += ["", _table([phrases.RESOURCE_COLUMNS, *rows])]
+        lines += ["", textwrap.indent("\n".join(aligned(phrases.RESOURCE_COLUMNS, rows)), "  ")]
     for line in (phrases.offer(report), phrases.tier(report), phrases.judged(report)):
         if line:
             lines += ["", _wrap(line)]
@@ -46,6 +50,8 @@ def _finding(finding: Finding) -> str:
         lines.append(f"  {place}:  {finding.code_line}".rstrip(": "))
     if finding.picture is not None:
         lines.append(textwrap.indent(picture_text(finding.picture), "    "))
+    if finding.table is not None:
+        lines.append(_programs(finding.table))
     if finding.next_step:
         lines.append(_wrap(f"Next: {finding.next_step}"))
     if finding.original:
@@ -59,10 +65,7 @@ def _wrap(text: str) -> str:
     )
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  "
-        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+def _programs(table: Table) -> str:
+    lines = "\n".join(aligned(table.columns, table.rows, table.wrong))
+    notes = [_wrap(note) for note in table.notes]
+    return "\n".join([_wrap(table.caption), textwrap.indent(lines, "    "), *notes])

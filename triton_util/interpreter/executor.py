@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -184,9 +185,13 @@ def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
     return x, y, z
 
 
+# One kernel is launched many times, and reading its signature takes as long as binding to it.
+_signature = functools.lru_cache(maxsize=64)(inspect.signature)
+
+
 @acts_for_the_kernel
 def bind(function: Callable[..., Any], args_given: Any, named: dict[str, Any]) -> dict[str, Any]:
     """Arguments by parameter name; raises TypeError with the kernel's own names."""
-    bound = inspect.signature(function).bind(*args_given, **named)
+    bound = _signature(function).bind(*args_given, **named)
     bound.apply_defaults()
     return dict(bound.arguments)

@@ -48,6 +48,8 @@ class Memory:
             return self._load_mixed(pointer, factors, other, dtype)
         shape = self._load_shape(pointer, factors, other)
         plan = make_plan(pointer.sum_terms(), factors, shape)
+        if self.batch.pointing is not None:
+            self.batch.pointing.add("load", pointer, factors, self.batch)
         self.check("tl.load", pointer, factors, plan)
         for watcher in self.watchers:
             watcher.loaded(pointer.region, plan, pointer)
@@ -78,6 +80,8 @@ class Memory:
         shape = (self.batch.programs, *pointer.shape)
         self.batch.budget(shape)
         plan = make_plan(pointer.sum_terms(), factors, shape)
+        if self.batch.pointing is not None:
+            self.batch.pointing.add("store", pointer, factors, self.batch)
         self.check("tl.store", pointer, factors, plan)
         self.look_for_poison(value, factors)
         if self.batch.aims is not None:

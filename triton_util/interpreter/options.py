@@ -32,6 +32,8 @@ class EngineOptions:
     tf32
         cut the float32 operands of `tl.dot` off to TF32, as tensor cores do, wherever the kernel
         permits it.
+    programs
+        keep what each program of the last launch points at, for `Run.programs`.
     """
 
     schedule: Schedule = "grid"
@@ -42,6 +44,7 @@ class EngineOptions:
     traffic: bool = False
     poison_masked: bool = True
     tf32: bool = False
+    programs: bool = False
 
     def __post_init__(self) -> None:
         if self.schedule not in get_args(Schedule):

@@ -33,6 +33,7 @@ from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
 from triton_util.interpreter.options import EngineOptions
 from triton_util.interpreter.state import SourceLines
 from triton_util.interpreter.watchers.aims import Aims
+from triton_util.interpreter.watchers.programs import Programs
 from triton_util.interpreter.watchers.shadow import Shadow
 from triton_util.interpreter.watchers.traffic import Traffic, TrafficWatcher
 
@@ -81,6 +82,9 @@ class Run:
         self.counter = TrafficWatcher() if options.traffic else None
         if self.counter is not None:
             self.watchers.append(self.counter)
+        self.programs = Programs(lambda: self.lines.current()[1]) if options.programs else None
+        if self.programs is not None:
+            self.watchers.append(self.programs)
         self.tuned: dict[Any, Any] = {}
         self.builder: Any = stock.interpreter_builder
         self.control = Control(self)

@@ -57,6 +57,7 @@ class Batch:
         self.lanes_seen = 1
         self.lane_limit = 1 << 62
         self.aims: Any = None  # who wants to know where stores were aimed at
+        self.pointing: Any = None  # who wants to know of every access before it is checked
 
     def start(self, linear: Array, undoable: bool) -> None:
         """Begin a batch of the programs with these launch numbers."""

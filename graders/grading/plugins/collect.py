@@ -13,7 +13,8 @@ import os
 import pwd
 import re
 import shutil
-from functools import partial
+import uuid
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns, parse_utc
 
+from graders.grading.intake.rules import Attempts, Rules, read_rules
+
+COPYING = Path(".tilewise") / "collecting"  # in the course folder
 _STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
 _NOBODY = ""  # whose submissions are not collected
 _UNKNOWN = ""  # an account that has no name on this machine
@@ -69,6 +73,26 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     def _leave_out(self, name: str, why: str) -> None:
         self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)
 
+    def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The submissions of one student, the newest first; beyond the limit none counts."""
+        newest_first: list[dict[str, Any]] = super()._sort_by_timestamp(records)
+        student, assignment = records[0]["username"], str(self.coursedir.assignment_id)
+        limit = self._rules.limit(student, assignment) if student != _NOBODY else None
+        if limit is None:
+            return newest_first
+        names = [str(record["filename"]) for record in reversed(newest_first)]
+        seen = Attempts(Path(self.coursedir.root), assignment).see(student, names)
+        for name in seen[limit:]:
+            if name in names:
+                self.log.warning("%s: attempt %d of %d, not collected", student,
+                                 seen.index(name) + 1, limit)  # fmt: skip
+        counting = [record for record in newest_first if record["filename"] in seen[:limit]]
+        return counting or [records[0] | {"username": _NOBODY}]
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return read_rules(Path(self.coursedir.root))
+
     def copy_files(self) -> None:
         """Copy what has an owner; what has none was reported already.
 
@@ -80,6 +104,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             raise ExchangeError("none of the submissions could be collected: see above")
         for record in self.src_records:
             self._look_at_time(record)
+        shutil.rmtree(Path(self.coursedir.root) / COPYING, ignore_errors=True)  # of one killed
         super().copy_files()
 
     def _look_at_time(self, record: dict[str, Any]) -> None:
@@ -96,18 +121,21 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy one submission without its links; what cannot be copied is reported by name."""
         name = os.path.basename(src)
+        part = Path(self.coursedir.root) / COPYING / uuid.uuid4().hex
         try:
             self._check_size(src)
+            part.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(
                 src,
-                dest,
+                part,
                 symlinks=True,
                 ignore=self._ignored(),
                 copy_function=partial(shutil.copy2, follow_symlinks=False),
             )
-            self._settle(name, Path(dest))
+            self._settle(name, part)
+            part.rename(dest)  # whoever is killed before has collected nothing
         except (OSError, shutil.Error, RuntimeError) as error:
-            shutil.rmtree(dest, ignore_errors=True)
+            shutil.rmtree(part, ignore_errors=True)
             self._leave_out(name, f"it cannot be copied: {str(error)[:300]}")
 
     def _name(self, name: str, dest: Path) -> None:

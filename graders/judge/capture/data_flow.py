@@ -1,7 +1,7 @@
-"""What a plan does with data besides launching: copies, conversions, and numbers of Python's.
+"""Findings about copies, conversions and numbers that Python computed, from the plan alone.
 
-The judge decides this by the plan alone. What the process told that made the plan is not needed:
-a plan can be forged, and what a forged one may do is bounded here as well.
+The process that recorded the plan ran a stranger's code, so its own remarks are not used here. A
+forged plan is held to the same bounds.
 """
 
 from __future__ import annotations

@@ -136,8 +136,10 @@ def told_finding(told: Told, public: bool) -> Finding:
 
 
 def unseen(found: Finding) -> Finding:
-    """A finding that only a hidden case shows: the mistake, and nothing that a case could be
-    read by. A submission chooses its line, its names and its operations by the shape it is given.
+    """The form of a finding that only a hidden case shows: it names the mistake and no more.
+
+    A submission can choose a line, a name or an operation by the shape that it is given. If the
+    finding told one of them, it would tell something about the hidden case.
     """
     return Finding(
         found.gate,

@@ -180,7 +180,10 @@ class Operations:
         return tree_map(lambda made: self._result(made, func, inputs, tensors), result)
 
     def _guessed(self, func: Any, tensors: list[Any]) -> Any:
-        """The layout of what an operation on all elements gives: it is never needed in earnest."""
+        """A layout for the result of an elementwise operation that torch refuses to describe.
+
+        Its shape is all that matters: a computed tensor is refused where it is used.
+        """
         shape = _broadcast([tuple(tensor.shape) for tensor in tensors])
         if shape is None:
             self.recorder.tell("torch-computes", _plain_name(func))

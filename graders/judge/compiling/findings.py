@@ -138,11 +138,16 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
             found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
     where = f"In {kernel}: " if kernel else ""
     astray = plain_text(error.get("astray"), 600)
-    original = "\n".join(part for part in (whole or text, plain_text(stderr, 1000)) if part)
+    original = _each_once(f"{whole or text}\n{_each_once(stderr)[:1000]}")
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
     message = f"{where}{found[0]} {astray}".strip()
     return Finding(GATE, "compile-error", title, message, plain_line(line), None, found[1],
                    original=original)  # fmt: skip
+
+
+def _each_once(text: str) -> str:
+    """The text without lines that it has said before: a diagnostic comes once for each attempt."""
+    return "\n".join(line for line in dict.fromkeys(text.split("\n")) if line.strip())
 
 
 def _said(value: object) -> tuple[str, str] | None:

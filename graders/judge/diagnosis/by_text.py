@@ -1,6 +1,6 @@
-"""Causes that stand in the text of a kernel, and mistakes that two gates have seen.
+"""Causes that a kernel's text shows, and mistakes that two gates have both found.
 
-A text alone refuses nothing here: only where the cases have failed does it say why.
+The text alone never refuses a submission. It explains cases that have failed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-ch
 ABOUT_SIZES = frozenset(
     {"missing-mask", "mask-too-narrow", "grid-too-small", "never-stored", "first-block-only"}
 )
+UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})
 LEAST_SIZE = 8  # a number below it is hardly the size of an input
 
 
@@ -34,10 +35,10 @@ class Suspect:
 
 
 def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
-    """The findings without repetition, and a cause that stands in the text in its symptom's place.
+    """Drop repeated findings, and replace a symptom by its cause where the text shows the cause.
 
-    The interpreter stops where the compiler refuses, and a kernel is refused for each dtype: the
-    first of that is said.
+    What the compiler refuses, it refuses for each dtype, and the interpreter stops there too: only
+    the compiler's first finding is kept.
     """
     refused = [found for found in findings if found.code == "compile-error"]
     kept = [f for f in findings if not refused or f.code not in ("compile-error", "kernel-error")]
@@ -135,6 +136,45 @@ def _fixed_sizes(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
                     yield node
 
 
+def _constants(kernel: ast.FunctionDef) -> set[str]:
+    """The parameters that are tl.constexpr: block sizes, among others."""
+    known = (*kernel.args.args, *kernel.args.kwonlyargs)
+    marked = (arg for arg in known if arg.annotation is not None)
+    return {arg.arg for arg in marked if ast.unparse(arg.annotation or arg).endswith("constexpr")}
+
+
+def _floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
+    """A loop over `n // BLOCK` blocks, where nothing else is done with what that leaves out; or
+    one that ends as soon as a whole block no longer fits, `while i + BLOCK <= n`.
+    """
+    constants = _constants(kernel)
+
+    def by_block(node: ast.AST, *kinds: type[ast.operator]) -> bool:
+        return (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, kinds)
+            and ast.unparse(node.right) in constants
+        )
+
+    nodes = list(ast.walk(kernel))
+    floored = [node for node in nodes if by_block(node, ast.FloorDiv)]
+    named = {
+        ast.unparse(node.targets[0]): node.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and node.value in floored
+    }
+    loops = [node.iter for node in nodes if isinstance(node, ast.For)]
+    ends = [end for loop in loops if isinstance(loop, ast.Call) for end in loop.args[:2]]
+    bounds = [named.get(ast.unparse(end), end) for end in ends]
+    if not any(by_block(node, ast.Mod) for node in nodes) and all(n in bounds for n in floored):
+        yield from floored
+    for node in nodes:
+        match node:
+            case ast.While(test=ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()])):
+                if by_block(left, ast.Add):
+                    yield node
+
+
 SUSPECTS = (
     Suspect(
         "brackets-missing",
@@ -170,6 +210,19 @@ SUSPECTS = (
         _bytes,
         ABOUT_SIZES | {"contiguous-assumed", "address-stretched", "out-of-bounds-load"},
         in_launcher=True,
+    ),
+    Suspect(
+        "loop-rounds-down",
+        FindingText(
+            "A loop leaves out the block that is not full",
+            "`//` rounds down: a loop over `n // BLOCK` blocks runs over the full ones only, and "
+            "what is left at the end is never looked at. A row shorter than a block has no full "
+            "one at all.",
+            "Round up, `range(tl.cdiv(n, BLOCK))`, or step by blocks, `range(0, n, BLOCK)`, and "
+            "mask the last block.",
+        ),
+        _floored_loops,
+        ABOUT_SIZES | UNSPECIFIC,
     ),
     Suspect(
         "size-written-out",

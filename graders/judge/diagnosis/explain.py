@@ -70,9 +70,10 @@ def explain(
 ) -> list[Finding]:
     """At most three findings for the failing cases of one gate, the likeliest cause first.
 
-    The misconception that accounts for the most failing cases is named first; cases that
-    it does not account for are explained by what remains. Among equals the one stands back
-    that would have failed in a case that has passed (`passed`: arguments and expectation).
+    The misconception that accounts for the most failing cases is named first. The cases that it
+    does not account for are explained by the others. Where several account for equally many, one
+    that foretells a wrong result in a case that passed comes last (`passed`: arguments and
+    expectation).
     """
     named = _ruled(_candidates(exercise, failures))
     votes = Counter(m.code for _, found in named for m in found)

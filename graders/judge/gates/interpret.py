@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.diagnosis.explain import MAX_FINDINGS, explain, explain_tf32
@@ -10,6 +11,7 @@ from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
+from graders.judge.running.pointing import table_of
 from graders.judge.running.traffic import traffic_case
 from graders.judge.scoring import WASTEFUL_SHARE
 
@@ -24,6 +26,9 @@ def run(context: Context) -> GateResult:
     context.facts.counted = None if counted is None else ran.outcome_of(counted)
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
+    if findings:
+        table = table_of(findings[0].case, ran, context.planned, workers)
+        findings[0] = replace(findings[0], table=table)
     remarks = () if findings else context.captured.remarks
     return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
 

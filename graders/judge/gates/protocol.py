@@ -11,7 +11,7 @@ from functools import cached_property
 
 from graders.judge.capture.gate import Captured
 from graders.judge.records import Exercise
-from graders.judge.report import Finding, GateStatus, KernelResources, Speed
+from graders.judge.report import BytesMoved, Finding, GateStatus, KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.runtime import Runtime
 from graders.judge.sandbox.pool import Outcome
@@ -54,6 +54,7 @@ class Facts:
     failed_parts: set[str] = field(default_factory=set)
     public_failed_parts: set[str] = field(default_factory=set)  # by public cases alone
     speed: Speed | None = None
+    moved: BytesMoved | None = None
     counted: Outcome | None = None  # of the case whose bytes are counted
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
 from graders.judge.running.promises import broken_promises
-from graders.judge.running.traffic import traffic_gate
+from graders.judge.running.traffic import beside_model, traffic_gate
 
 
 def run(context: Context) -> GateResult:
@@ -16,7 +16,9 @@ def run(context: Context) -> GateResult:
     Not run where those of the model solution are unknown and no promise is broken.
     """
     exercise, runtime = context.exercise, context.runtime
-    found = traffic_gate(exercise, runtime.cases(exercise), context.facts.counted)
+    cases, counted = runtime.cases(exercise), context.facts.counted
+    context.facts.moved = beside_model(exercise, cases, counted)
+    found = traffic_gate(exercise, cases, counted)
     broken = broken_promises(context.planned, exercise, context.submission, runtime.compiler())
     if found is None and not broken:
         return NOT_RUN

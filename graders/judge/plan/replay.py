@@ -112,6 +112,8 @@ class Replay:
     def _copy(self, step: Copy) -> None:
         target, source = self.tensor(step.target), self.tensor(step.source)
         unstored = self.never_stored(step.source) if self._keeps_map else None
+        if unstored is None:
+            unstored = torch.ones(step.source.shape, dtype=torch.bool)
         target.copy_(source)
         self._written(step.target, target, unstored)
 
@@ -134,20 +136,18 @@ class Replay:
         """On a GPU nobody says what was stored; nor while a case is timed."""
         return self.device == "cpu" and self.run is not None
 
-    def given(self, ref: TensorRef) -> bool:
-        """Whether a launch or a copy was ever given the memory of a view."""
-        launched = self.run.never_stored(self.tensor(ref)) is not None
-        return launched or ref.storage in self._copied
+    def never_stored(self, ref: TensorRef) -> torch.Tensor | None:
+        """Of each element of a view, whether no kernel stored it, directly or before a copy.
 
-    def never_stored(self, ref: TensorRef) -> torch.Tensor:
-        """Of each element of a view, whether no kernel stored it, directly or before a copy."""
+        None where neither a launch nor a copy was ever given the memory of the view.
+        """
         stored_map = self.run.never_stored(self.tensor(ref))
-        if stored_map is None:
-            unstored = torch.ones(ref.shape, dtype=torch.bool)
-        else:
-            unstored = torch.as_tensor(stored_map)
         mask = self._copied.get(ref.storage)
-        return unstored if mask is None else unstored & _bytes(mask, ref).any(-1)
+        copied = None if mask is None else _bytes(mask, ref).any(-1)
+        if stored_map is None:
+            return copied
+        unstored = torch.as_tensor(stored_map)
+        return unstored if copied is None else unstored & copied
 
     # -- launches --------------------------------------------------------------------------------
 

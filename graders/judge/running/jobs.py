@@ -79,7 +79,12 @@ class PlannedJobs:
         return found | {line for line in launches if line is not None}
 
     def job(
-        self, item: Prepared, schedule: str, traffic: bool = False, tf32: bool = True
+        self,
+        item: Prepared,
+        schedule: str,
+        traffic: bool = False,
+        tf32: bool = True,
+        programs: bool = False,
     ) -> Job | Outcome:
         """The job for one case, or its outcome where that is known without running it."""
         case = self._captured.case(item.number)
@@ -97,6 +102,7 @@ class PlannedJobs:
             schedule=schedule,
             traffic=traffic,
             tf32=tf32,
+            programs=programs,
             seconds=CASE_SECONDS,
         )
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from graders.judge.cases.prepared import Prepared
 from graders.judge.records import Exercise, GraderError, LaunchFacts, Remark
-from graders.judge.report import Finding
+from graders.judge.report import BytesMoved, Finding
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
@@ -99,6 +99,18 @@ def traffic_gate(
     if moved.total > allowed * model:
         return [_too_much(item, moved, model)], []
     return [], [_remark(r) for r in exercise.remarks if r.applies(moved.launches, moved.figures)]
+
+
+def beside_model(
+    exercise: Exercise, prepared: Sequence[Prepared], outcome: Outcome | None
+) -> BytesMoved | None:
+    """Bytes of the case on which they are counted; None where one of the two is unknown."""
+    known = _model_figure(exercise, prepared)
+    moved = None if outcome is None else moved_in(outcome)
+    if known is None or moved is None:
+        return None
+    item, model = known
+    return BytesMoved(item.case.name, moved.total, model)
 
 
 def _remark(remark: Remark) -> Finding:

@@ -74,6 +74,7 @@ class Job:
     schedule: str = "grid"
     traffic: bool = False
     tf32: bool = True
+    programs: bool = False
     seconds: float = 10.0
     memory_bytes: int = 2 << 30
 
@@ -256,6 +257,7 @@ class _Planner:
             schedule=job.schedule,
             traffic=job.traffic,
             tf32=job.tf32,
+            programs=job.programs,
             seconds=job.seconds,
             memory_bytes=job.memory_bytes,
             timing=job.work.timing,

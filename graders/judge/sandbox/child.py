@@ -138,6 +138,10 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
                 replay.prepare(steps_from_json(job.earlier))
                 replay.steps(steps_from_json(job.steps))
                 memory.synchronize()
+            except BaseException:
+                if job.programs:
+                    report["pointed"] = job_report.pointed(run, None)
+                raise
             finally:
                 report |= job_report.launches(run, job)
         # Behind the engine, which would look at every operation of torch.
@@ -146,11 +150,13 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
         dtype = memory.store(job, replay.tensor(view))
         if memory.device == "cpu":
             stored = protocol.NOT_GIVEN
-            if replay.given(view):
-                unstored = replay.never_stored(view)
+            unstored = replay.never_stored(view)
+            if unstored is not None:
                 stored = memory.store_map(job, unstored)
                 if job.traffic or bool(unstored.any()):
                     report["aim"] = job_report.aim(run, replay.tensor(view))
+                if job.programs:
+                    report["pointed"] = job_report.pointed(run, replay.tensor(view))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)

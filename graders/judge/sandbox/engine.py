@@ -18,6 +18,7 @@ class Run(Protocol):
     launches: list[Any]
     faults: list[Any]
     aims: Any
+    programs: Any
 
     def never_stored(self, out: torch.Tensor) -> np.ndarray[Any, Any] | None:
         """Bool array of the shape of `out`, True where no kernel stored; None if unknown."""
@@ -33,6 +34,7 @@ class _Unchecked:
         self.launches: list[Any] = []
         self.faults: list[Any] = []
         self.aims: Any = None
+        self.programs: Any = None
 
     def never_stored(self, out: torch.Tensor) -> None:
         return None
@@ -67,6 +69,7 @@ def running(job: JobPlan, device: str) -> Iterator[Run]:
         memory_bytes=job.memory_bytes,
         traffic=job.traffic,
         tf32=job.tf32,
+        programs=job.programs,
     )
     with interpret(options) as run:
         yield run

@@ -29,7 +29,7 @@ _GPU_ASSERTION = "device-side assert triggered"
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
     """The report as JSON of at most `limit` bytes: what matters least is left out first."""
-    for less in ((), ("aim",), ("traffic",), ("launches",), ("faults",)):
+    for less in ((), ("pointed",), ("aim",), ("traffic",), ("launches",), ("faults",)):
         for key in less:
             report.pop(key, None)
         raw = json.dumps(report, default=str).encode()
@@ -52,9 +52,22 @@ def launches(run: Run, job: JobPlan) -> dict[str, Any]:
 def aim(run: Run, out: torch.Tensor) -> dict[str, Any] | None:
     """Where the last launch aimed its stores to the result; None where that cannot be told."""
     with contextlib.suppress(Exception):  # it explains a failure and must never be one
-        found = run.aims.told(out.untyped_storage().data_ptr())
+        found = run.aims.told(_address(out))
         return None if found is None else dataclasses.asdict(found)
     return None
+
+
+def pointed(run: Run, out: torch.Tensor | None) -> dict[str, Any] | None:
+    """What each program pointed at: of the result's stores, or where the launch was stopped."""
+    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+        programs = run.programs
+        found = programs.stopped() if out is None else programs.stored_to(_address(out))
+        return None if found is None else dataclasses.asdict(found)
+    return None
+
+
+def _address(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
 
 
 def status(error: BaseException) -> Status:

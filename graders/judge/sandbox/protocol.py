@@ -147,6 +147,7 @@ class JobPlan:
     seconds: float
     memory_bytes: int
     tf32: bool = True  # what tl.dot does with fp32 on a GPU unless it is told not to
+    programs: bool = False  # say what each program points at
     timing: dict[str, Any] | None = None  # with the schedule TIMED, see `timing`
 
     def regions(self) -> Iterator[Region]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graders.judge.records import Aim, Fault, LaunchFacts
+from graders.judge.records import Aim, Fault, LaunchFacts, Pointed, ProgramRow, Runs
 
 MAX_ITEMS = 64
 MAX_NAME = 200
@@ -23,6 +23,7 @@ MOST_PROGRAMS = 2**31 - 1  # along an axis
 MOST_CONFIGS = 100_000
 MOST_NUMBER = 2**64
 MOST_BYTES = 2**60
+MOST_RUNS, MOST_AXES = 16, 8
 # What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
 # order the programs load its blocks, see `job_report`.
 FIGURES = (
@@ -54,7 +55,10 @@ def parse(raw: bytes) -> WorkerReport:
         return WorkerReport()
     launches = tuple(filter(None, map(_launch, _items(report.get("launches")))))
     if launches:
-        launches = (*launches[:-1], replace(launches[-1], aim=_aim(report.get("aim"))))
+        last = replace(
+            launches[-1], aim=_aim(report.get("aim")), pointed=_pointed(report.get("pointed"))
+        )
+        launches = (*launches[:-1], last)
     return WorkerReport(
         faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),
         launches=launches,
@@ -136,6 +140,74 @@ def _aim(value: object) -> Aim | None:
         reached=_whole(value.get("reached"), MOST_BYTES),
         firsts=tuple(n if type(n) is int and abs(n) < MOST_BYTES else None for n in offsets),
     )
+
+
+def _pointed(value: object) -> Pointed | None:
+    """What the programs pointed at; None where any part of it is not as agreed."""
+    if not isinstance(value, dict) or value.get("operation") not in ("load", "store"):
+        return None
+    shape, block = _numbers(value.get("shape"), 0), _numbers(value.get("block"), 0)
+    grid, firsts = _numbers(value.get("grid"), 1), _numbers(value.get("firsts"))
+    steps, twice = _steps(value.get("steps")), _runs(value.get("twice"))
+    rows = [_row(row) for row in _items(value.get("rows"))]
+    agreed = [row for row in rows if row is not None]
+    if not agreed or len(agreed) < len(rows) or twice is None or grid is None or len(grid) != 3:
+        return None
+    if shape is None or block is None or steps is None or len(steps) != len(block):
+        return None
+    return Pointed(
+        operation=value["operation"],
+        argument=text(value.get("argument"), MAX_NAME),
+        shape=shape,
+        dense=value.get("dense") is True,
+        grid=grid,
+        block=block,
+        once=value.get("once") is True,
+        firsts=firsts if firsts is not None and len(firsts) == 4 else None,
+        steps=steps,
+        twice=twice,
+        rows=tuple(agreed),
+    )
+
+
+def _row(value: object) -> ProgramRow | None:
+    if not isinstance(value, dict):
+        return None
+    number, lanes = _whole(value.get("number"), MOST_BYTES), _whole(value.get("lanes"), MOST_BYTES)
+    offsets, touched = _runs(value.get("offsets")), _runs(value.get("touched"))
+    if number is None or lanes is None or offsets is None or touched is None:
+        return None
+    on = _whole(value.get("on"), lanes)
+    if on is None:
+        return None
+    return ProgramRow(number, lanes, on, value.get("prefix") is True, offsets, touched)
+
+
+def _runs(value: object) -> Runs | None:
+    """Pairs of whole numbers, each from a first one to one that is not smaller."""
+    if not isinstance(value, list) or len(value) > MOST_RUNS:
+        return None
+    pairs = [_numbers(pair) for pair in value]
+    read = tuple((p[0], p[1]) for p in pairs if p is not None and len(p) == 2 and p[0] <= p[1])
+    return read if len(read) == len(value) else None
+
+
+def _numbers(value: object, least: int = -MOST_BYTES) -> tuple[int, ...] | None:
+    """At most eight whole numbers from `least` on; None for anything else."""
+    if not isinstance(value, list) or len(value) > MOST_AXES:
+        return None
+    read = tuple(n for n in value if type(n) is int and least <= n <= MOST_BYTES)
+    return read if len(read) == len(value) else None
+
+
+def _steps(value: object) -> tuple[int | None, ...] | None:
+    """The same, with None where there is no number."""
+    if not isinstance(value, list) or len(value) > MOST_AXES:
+        return None
+    known = _numbers([0 if step is None else step for step in value])
+    if known is None:
+        return None
+    return tuple(None if raw is None else n for raw, n in zip(value, known, strict=True))
 
 
 def _scalars(value: dict[str, Any]) -> dict[str, Any]:

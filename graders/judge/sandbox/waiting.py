@@ -21,12 +21,16 @@ class Waiting:
     """Hands each request to a fork that was made before it came, and makes the next one.
 
     A fork is made when nothing of an earlier request is in this process's memory, does `work`
-    once, and ends. `control` is the warm process's own connexion, which no fork keeps.
+    once, and ends. `rehearse` is what it does while it waits. `control` is the warm process's own
+    connexion, which no fork keeps.
     """
 
-    def __init__(self, work: Work, control: socket.socket) -> None:
+    def __init__(
+        self, work: Work, control: socket.socket, rehearse: Callable[[], None] = lambda: None
+    ) -> None:
         self._work = work
         self._control = control
+        self._rehearse = rehearse
         self._ready: tuple[int, socket.socket] | None = None
 
     def prepare(self) -> None:
@@ -59,6 +63,7 @@ class Waiting:
             ours.close()
             self._control.close()
             _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            self._rehearse()
             with theirs:
                 message, descriptors, *_ = socket.recv_fds(theirs, MESSAGE_BYTES, DESCRIPTORS)
             if message and os.getppid() == parent:

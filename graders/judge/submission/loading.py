@@ -16,12 +16,14 @@ from graders.judge.records import Exercise
 from graders.judge.submission.files import opened
 from graders.judge.submission.reader import shared
 from graders.judge.submission.refusals import SubmissionError
+from graders.judge.submission.shapes import Shape
 
 __all__ = [
     "Submission",
     "SubmissionError",
     "defined_functions",
     "from_text",
+    "kernels_in",
     "load",
     "notebook_in_order",
 ]
@@ -76,17 +78,37 @@ def from_text(text: str, exercise: Exercise, name: str = "<text>") -> Submission
 def _sliced(
     descriptor: int, exercise: Exercise, name: str, is_notebook: bool, encoded: bool = True
 ) -> Submission:
+    found = shared().ask("slice", descriptor, _wanted(exercise, is_notebook, encoded))
+    cells = tuple((int(line), int(number)) for line, number in found["cells"])
+    return Submission(name, str(found["source"]), exercise.name, cells)
+
+
+def _wanted(exercise: Exercise, is_notebook: bool, encoded: bool = True) -> dict[str, Any]:
     """`encoded`: a script may declare an encoding; text that was text already is UTF-8."""
-    request: dict[str, Any] = {
+    return {
         "launcher": exercise.name,
         "parameters": list(exercise.parameters),
         "lesson": exercise.lesson,
         "notebook": is_notebook,
         "encoded": encoded,
     }
-    found = shared().ask("slice", descriptor, request)
+
+
+def kernels_in(path: Path, exercise: Exercise | None = None) -> tuple[Submission, list[Shape]]:
+    """The kernels that the exercise's launcher needs, else all of the file; SubmissionError.
+
+    The submission that comes with them says where a line stands, and has no source.
+    """
+    descriptor = opened(path)
+    is_notebook = path.suffix == ".ipynb"
+    request = {"notebook": is_notebook} if exercise is None else _wanted(exercise, is_notebook)
+    try:
+        found = shared().ask("kernels", descriptor, request)
+    finally:
+        os.close(descriptor)
     cells = tuple((int(line), int(number)) for line, number in found["cells"])
-    return Submission(name, str(found["source"]), exercise.name, cells)
+    launcher = exercise.name if exercise is not None else ""
+    return Submission(str(path), "", launcher, cells), [Shape(**k) for k in found["kernels"]]
 
 
 def notebook_in_order(path: Path) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from graders.judge.submission import notebooks
 from graders.judge.submission.files import cells_of
 from graders.judge.submission.given_cells import given_in
 from graders.judge.submission.program import Program, seemingly_defined
+from graders.judge.submission.shapes import shapes
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -20,6 +22,15 @@ def _slice(data: bytes, request: Request) -> Answer:
     program = Program(cells, given_in(request["lesson"]))
     found = program.slice(request["launcher"], request["parameters"])
     return {"source": found.source, "cells": found.cells}
+
+
+def _kernels(data: bytes, request: Request) -> Answer:
+    """The shapes of the kernels that a launcher needs; without a launcher, of all in the file."""
+    if "launcher" in request:
+        found = _slice(data, request)
+        return {"kernels": [asdict(s) for s in shapes(found["source"])], "cells": found["cells"]}
+    cells = cells_of(data, request["notebook"])
+    return {"kernels": [asdict(s) for cell in cells for s in shapes(cell.text)], "cells": []}
 
 
 def _names(data: bytes, request: Request) -> Answer:
@@ -35,6 +46,7 @@ def _notebook(data: bytes, _request: Request) -> Answer:
 
 OPERATIONS: Mapping[str, Callable[[bytes, Request], Answer]] = {
     "slice": _slice,
+    "kernels": _kernels,
     "names": _names,
     "notebook": _notebook,
 }

@@ -7,7 +7,6 @@ a JSON configuration: `{"socket": fd, "root": path, "seconds": s, "bytes": n, "p
 
 from __future__ import annotations
 
-import array
 import codecs
 import contextlib
 import ctypes
@@ -86,46 +85,27 @@ class _Warm:
         self._rules, self._filter = _layers()
 
     def serve(self) -> None:
+        from graders.judge.sandbox.waiting import DESCRIPTORS, MESSAGE_BYTES, Waiting
+
+        forks = Waiting(self._work, self._control, self._rehearse)
         while True:
-            pid, child = self._ready()
-            message, descriptors = _received(self._control)
-            with child:
-                if message:
-                    rights = array.array("i", descriptors)
-                    child.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-            for descriptor in descriptors:
-                os.close(descriptor)
-            ending = self._wait(pid)
+            forks.prepare()
+            message, descriptors, *_ = socket.recv_fds(self._control, MESSAGE_BYTES, DESCRIPTORS)
             if not message:
                 return
-            self._control.send(json.dumps(ending).encode())
+            pid = forks.hand_over(message, descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self._control.send(json.dumps(self._wait(pid)).encode())
 
-    def _ready(self) -> tuple[int, socket.socket]:
-        """A fork that waits for one request: what a fork costs, nobody waits for."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                ours.close()
-                self._control.detach()
-                self._wait_and_read(theirs, parent)
-            finally:  # whatever it was, this process must not go on as the warm one
-                os._exit(1)
-        theirs.close()
-        return pid, ours
-
-    def _wait_and_read(self, requests: socket.socket, parent: int) -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
+    def _rehearse(self) -> None:
+        """Copy what reading touches, so that no request waits for the copies."""
         gc.disable()  # it would touch, and so copy, all that is shared; memory has its limit
-        self._operations["slice"](_SAMPLE, _SAMPLE_REQUEST)  # copies what reading touches
-        message, descriptors = _received(requests)
-        if message:
-            requests.detach()
-            self._read(json.loads(message), *descriptors)
-        os._exit(0)
+        self._operations["slice"](_SAMPLE, _SAMPLE_REQUEST)
+
+    def _work(self, message: bytes, descriptors: list[int], _parent: int) -> None:
+        """What a fork does."""
+        self._read(json.loads(message), *descriptors)
 
     def _wait(self, pid: int) -> dict[str, Any]:
         """How the fork ended, what it took, and whether it was our patience that ended it."""
@@ -199,15 +179,6 @@ class _Warm:
             self._rules.restrict()
         if self._filter is not None:
             self._filter.apply()
-
-
-def _received(control: socket.socket) -> tuple[bytes, list[int]]:
-    """A message with the descriptors that came along; an empty one when the other end is gone."""
-    received = array.array("i")
-    message, ancillary, *_ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
-    for _, _, data in ancillary:
-        received.frombytes(data[: len(data) - len(data) % received.itemsize])
-    return message, list(received)
 
 
 def _layers() -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from graders.exercises.references.reductions import (
     row_variance,
 )
 from graders.judge.records import Misconception
-from graders.misconceptions import rounding, shared
+from graders.misconceptions import rounding, shared, strides
 from graders.misconceptions.detectors import RACES
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.layernorm.wrong_results import (
@@ -144,6 +144,21 @@ MISTAKES = (
             lambda x, weight, bias, eps: (
                 normalised(x, x.mean(1, True), row_variance(x) / x.shape[1], eps) * weight + bias
             ),
+        ),
+    ),
+    Misconception(
+        code="sum-goes-on",
+        title="The sum of squares starts where the sum for the mean ended",
+        message=(
+            "One accumulator serves for both walks, and is not set back to 0 between them: the "
+            "variance comes out too large by the mean, or not a number at all."
+        ),
+        next_step="Start the second walk with an accumulator of zeros.",
+        expected_wrong=computes(
+            lambda x, weight, bias, eps: (
+                normalised(x, x.mean(1, True), row_variance(x) + x.mean(1, True), eps) * weight
+                + bias
+            )
         ),
     ),
     Misconception(
@@ -302,9 +317,13 @@ MISTAKES = (
         )
         + computes_with_block(columns_of_tile),
     ),
+    strides.output_strides_of_input(layernorm),
+    strides.allocated_like_view(layernorm),
     shared.contiguous_assumed(layernorm),
     rounding.computes_in_half(layernorm_magnitude),
     rounding.lossy_dtype(layernorm),
+    shared.axes_of_grid_swapped(),
+    shared.programs_by_column(),
     shared.missing_mask("a row", "n_cols"),
     shared.axis_ignores_pid(),
     shared.tiles_missing("n_rows", "n_cols"),

@@ -9,11 +9,12 @@ from graders.exercises.references.reductions import (
     softmax_magnitude,
 )
 from graders.judge.records import Misconception
-from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import RACES, nan_from_padding
+from graders.misconceptions import rounding, shared, strides
+from graders.misconceptions.detectors import RACES, either, nan_from_padding
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
 from graders.misconceptions.softmax.wrong_results import (
     all_underflowed,
+    blocks_not_merged,
     clamped,
     divided_by_length,
     down_tiles,
@@ -30,6 +31,8 @@ from graders.misconceptions.softmax.wrong_results import (
     rescaled_by_ratio,
     rescaled_the_wrong_way,
     rescaled_to_infinity,
+    spread_overflowed,
+    stored_on_the_way,
     sum_not_rescaled,
     with_base_two,
     with_eps,
@@ -54,21 +57,6 @@ MISTAKES = (
         detector=all_underflowed,
     ),
     Misconception(
-        code="max-not-subtracted",
-        title="exp overflows: the row's maximum is not subtracted",
-        message=(
-            "exp(89) is already too large for float32. It becomes inf, and inf / inf is NaN. "
-            "(And where all of a row is far below zero, every exp is 0, and 0 / 0 is NaN.) "
-            "Subtracting the row's maximum changes nothing mathematically and keeps every "
-            "exponent at 0 or below. It has to be the maximum of the *whole* row: one that is "
-            "kept running starts at -inf, not at 0, and takes in every block. (Cutting large "
-            "numbers off makes them all equal, and above the mean exp can overflow as well.)"
-        ),
-        next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
-        expected_wrong=computes(clamped),
-        detector=overflowed,
-    ),
-    Misconception(
         code="hidden-block-nan",
         title="A block of nothing but -inf gives NaN",
         message=(
@@ -78,6 +66,22 @@ MISTAKES = (
         ),
         next_step="Subtract 0 in place of the maximum as long as that is -inf.",
         detector=nan_after_infinity,
+    ),
+    Misconception(
+        code="max-not-subtracted",
+        title="exp overflows: the row's maximum is not subtracted",
+        message=(
+            "exp(89) is already too large for float32. It becomes inf, and inf / inf is NaN. "
+            "(And where all of a row is far below zero, every exp is 0, and 0 / 0 is NaN.) "
+            "Subtracting the row's maximum changes nothing mathematically and keeps every "
+            "exponent at 0 or below. It has to be the maximum of the *whole* row: one that is "
+            "kept running starts at -inf, not at 0, and takes in every block. (Cutting large "
+            "numbers off makes them all equal, and above the mean or the minimum exp can overflow "
+            "as well.)"
+        ),
+        next_step="Compute `tl.exp(x - tl.max(x, axis=0))`.",
+        expected_wrong=computes(clamped),
+        detector=either(overflowed, spread_overflowed),
     ),
     Misconception(
         code="padding-counted",
@@ -91,6 +95,7 @@ MISTAKES = (
         next_step="Load them with `other=-float('inf')`: exp(-inf) is 0.",
         expected_wrong=computes_with_block(padding_counted, lanes_wrapped),
     ),
+    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="rescaling-missing",
         title="The sum is not rescaled when the maximum grows",
@@ -103,11 +108,15 @@ MISTAKES = (
         ),
         next_step="`row_sum = row_sum * tl.exp(row_max - new_max) + tl.sum(...)`.",
         expected_wrong=walks_through_blocks(
-            sum_not_rescaled, rescaled_the_wrong_way, rescaled_by_ratio, lanes_not_merged
+            sum_not_rescaled,
+            rescaled_the_wrong_way,
+            rescaled_by_ratio,
+            lanes_not_merged,
+            blocks_not_merged,
         ),
         detector=rescaled_to_infinity,
+        rules_out=frozenset({"not-normalised"}),  # which lanes that hold one element each look like
     ),
-    shared.other_missing("-float('inf')", nan_from_padding(lambda x: x.shape[1])),
     Misconception(
         code="last-block-only",
         title="The sum holds the last block of the row only",
@@ -209,11 +218,12 @@ MISTAKES = (
         code="stale-maximum",
         title="The numerators refer to an older maximum",
         message=(
-            "exp(x - maximum) was stored while the maximum was still growing; the sum refers to "
-            "the last one. Earlier blocks of a row come out too large."
+            "exp(x - maximum) was stored while the maximum was still growing (and maybe the sum, "
+            "too); the share of an element refers to the last ones. Earlier blocks of a row come "
+            "out too large."
         ),
         next_step="Store in a second walk, when maximum and sum are known.",
-        expected_wrong=walks_through_blocks(with_stale_maximum),
+        expected_wrong=walks_through_blocks(with_stale_maximum, stored_on_the_way),
     ),
     Misconception(
         code="logarithm-returned",
@@ -239,9 +249,13 @@ MISTAKES = (
         next_step="The exponent is `x - maximum`, not `maximum - x` or `minimum - x`.",
         expected_wrong=computes(lambda x: softmax(-x)),
     ),
+    strides.output_strides_of_input(softmax),
+    strides.allocated_like_view(softmax),
     shared.contiguous_assumed(softmax),
     rounding.computes_in_half(softmax_magnitude),
     rounding.lossy_dtype(softmax),
+    shared.axes_of_grid_swapped(),
+    shared.programs_by_column(),
     shared.missing_mask("a row", "n_cols"),
     shared.axis_ignores_pid(),
     shared.tiles_missing("n_rows", "n_cols"),

@@ -12,13 +12,14 @@ from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_fault, has_holes
 
 LANES_USED = frozenset({"masked-lanes-used"})  # the engine knows where these NaNs come from
-LONGER = 64  # columns: shorter rows are in one block
-LONGEST_ROW = 1100  # elements; a walk through a longer one takes too many steps here
+MOST_STEPS = 80  # of a walk through a row; more of them take too long here
+WALKED_ANYWAY = 1100  # elements of a row
 
 
 def not_walked(block: int, x: torch.Tensor) -> bool:
     """Whether a row fits into one block, so that nothing shows, or is too long to walk through."""
-    return not block < x.shape[-1] <= LONGEST_ROW
+    columns = x.shape[-1]
+    return columns <= block or columns > max(WALKED_ANYWAY, MOST_STEPS * block)
 
 
 def blocks(x: torch.Tensor, size: int) -> list[torch.Tensor]:
@@ -96,6 +97,20 @@ def with_stale_maximum(block: int, x: torch.Tensor) -> torch.Tensor | None:
     return torch.cat(stored, dim=1) / torch.exp(x - highest).sum(dim=1, keepdim=True)
 
 
+def stored_on_the_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return exp(x - maximum) / sum, both of what the walk has come to when a block is stored."""
+    if not_walked(block, x):
+        return None
+    highest = torch.full((x.shape[0], 1), -float("inf"), dtype=x.dtype)
+    total, stored = torch.zeros((x.shape[0], 1), dtype=x.dtype), []
+    for part in blocks(x, block):
+        larger = torch.maximum(highest, part.amax(dim=1, keepdim=True))
+        total = total * torch.exp(highest - larger) + torch.exp(part - larger).sum(1, keepdim=True)
+        highest = larger
+        stored.append(torch.exp(part - highest) / total)
+    return torch.cat(stored, dim=1)
+
+
 def over_tiles(block: int, x: torch.Tensor) -> list[torch.Tensor]:
     """Return softmaxes whose sum, or maximum and sum, are those of a tile of rows."""
     rows = x.shape[0]
@@ -108,11 +123,13 @@ def over_tiles(block: int, x: torch.Tensor) -> list[torch.Tensor]:
     return [torch.cat(alone), torch.cat(whole)]
 
 
-def down_tiles(block: int, x: torch.Tensor) -> torch.Tensor | None:
-    """Return the softmax down the columns of each tile of rows."""
+def down_tiles(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    """Return the softmaxes down the columns of each tile of rows: maximum and sum, or the sum."""
     if not 1 < block < 2 * x.shape[0] or not x.numel():
-        return None
-    return torch.cat([torch.softmax(tile, dim=0) for tile in torch.split(x, block)])
+        return []
+    whole = [torch.softmax(tile, dim=0) for tile in torch.split(x, block)]
+    weights = torch.split(torch.exp(x - row_maximum(x)), block)
+    return [torch.cat(whole), torch.cat([tile / tile.sum(0) for tile in weights])]
 
 
 def divided_by_length(x: torch.Tensor) -> torch.Tensor:
@@ -138,6 +155,14 @@ def lanes_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
     lanes = padded.view(x.shape[0], -1, block)
     total = torch.exp(lanes - lanes.amax(dim=1, keepdim=True)).nan_to_num(nan=0.0).sum((1, 2))
     return torch.exp(x - row_maximum(x)) / total[:, None]
+
+
+def blocks_not_merged(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """Return a softmax of blocks' sums, each about its own maximum, that are added as they are."""
+    if not_walked(block, x):
+        return None
+    sums = [torch.exp(part - row_maximum(part)).sum(1, keepdim=True) for part in blocks(x, block)]
+    return torch.exp(x - row_maximum(x)) / torch.cat(sums, dim=1).nansum(dim=1, keepdim=True)
 
 
 def rescaled_the_wrong_way(block: int, x: torch.Tensor) -> torch.Tensor | None:
@@ -216,16 +241,30 @@ def all_underflowed(evidence: Evidence) -> bool:
     return bool((largest[rows] < -80).all()) and not bool((largest[~rows] < -110).any())
 
 
-def rescaled_to_infinity(evidence: Evidence) -> bool:
-    """Tell whether all of some long rows is NaN.
+def spread_overflowed(evidence: Evidence) -> bool:
+    """Tell whether exactly rows that reach too far from their least element are not finite.
 
-    exp(new - old) of the first block is infinite where the old maximum starts at -inf.
+    exp of a distance overflows at 89: from the minimum, from the mean, or from -inf.
+    """
+    found = _broken_rows(evidence)
+    if found is None or has_fault(evidence, LANES_USED):
+        return False
+    rows, largest = found
+    spread = largest - evidence.args[0].double().amin(dim=1)
+    return bool((spread[rows] > 80).all())
+
+
+def rescaled_to_infinity(evidence: Evidence) -> bool:
+    """Tell whether all rows are NaN.
+
+    exp(new - old) of the first block is infinite where the old maximum starts at -inf, and the
+    sum that it multiplies is still 0.
     """
     found = _broken_rows(evidence)
     if found is None or has_fault(evidence, LANES_USED):
         return False
     assert evidence.actual is not None
-    return evidence.args[0].shape[1] > LONGER and bool(evidence.actual.isnan().all())
+    return evidence.args[0].shape[1] > 1 and bool(evidence.actual.isnan().all())
 
 
 def nan_after_infinity(evidence: Evidence) -> bool:

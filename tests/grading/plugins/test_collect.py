@@ -162,6 +162,7 @@ def test_a_bad_name_is_left_out_and_ends_nothing(
     assert set(exchange.course.iterdir()) - before <= {
         exchange.course / "submitted",
         exchange.course / "gradebook.db",
+        exchange.course / ".tilewise",
     }
     assert ("NOT COLLECTED" in caplog.text) != name.startswith(".")  # those nobody looks at
     assert "\nada" not in caplog.text
@@ -266,3 +267,18 @@ def test_a_renamed_notebook_is_the_one_that_was_released(exchange: Exchange) -> 
     exchange.collect()
     assert exchange.collected()["ada"] == {f"{ASSIGNMENT}.ipynb", "timestamp.txt"}
     assert "other.ipynb" in exchange.collected()["kurt"]
+
+
+def test_who_is_killed_while_copying_has_collected_nothing(
+    exchange: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a submission with a time of its own would count as collected for ever."""
+    exchange.hand_in(f"ada+{ASSIGNMENT}+{STAMP}+1")
+    with monkeypatch.context() as patch:
+        patch.setattr(CollectSafely, "_settle", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            exchange.collect()
+    assert exchange.collected() == {}
+    exchange.collect(update=True)
+    assert set(exchange.collected()) == {"ada"}
+    assert not list((exchange.course / ".tilewise").glob("collecting/*"))

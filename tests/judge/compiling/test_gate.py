@@ -96,6 +96,8 @@ def test_errors_in_a_tutors_words(name: str, worker: CompileWorker) -> None:
     assert (finding.gate, finding.code) == ("compile", "compile-error")
     assert finding.next_step
     assert finding.original
+    said = [line.strip() for line in finding.original.splitlines() if len(line.strip()) > 20]
+    assert len(said) == len(set(said)), finding.original
 
 
 def test_an_argument_that_is_one_is_compiled_as_a_constant(worker: CompileWorker) -> None:

@@ -68,3 +68,29 @@ def test_of_a_kernel_without_a_loop_no_endless_loop_is_said() -> None:
     assert "no loop" in found.message
     looping = KERNEL.format(**RIGHT).replace("    mask", "    for i in range(9): pass\n    mask")
     assert told_once([endless], looping) == [endless]
+
+
+LOOPING = """
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    {before}
+    {loop}:
+        pass
+"""
+
+
+def test_a_loop_that_leaves_out_the_block_that_is_not_full() -> None:
+    vague = Finding("interpret", "nothing-stored", "Title", "Words.\n\nSeen with x.")
+
+    def told(loop: str, before: str = "pass") -> list[str]:
+        text = LOOPING.format(loop=loop, before=before)
+        return [found.code for found in told_once([vague], text)]
+
+    for loop in ("for i in range(n // BLOCK)", "for i in tl.range(0, n // BLOCK)"):
+        assert told(loop) == ["loop-rounds-down"], loop
+    assert told("for i in range(full)", "full = n // BLOCK") == ["loop-rounds-down"]
+    assert told("while i + BLOCK <= n", "i = 0") == ["loop-rounds-down"]
+    for loop in ("for i in range(tl.cdiv(n, BLOCK))", "for i in range(0, n, BLOCK)", "while i < n"):
+        assert told(loop) == ["nothing-stored"], loop
+    for rest in ("rest = n % BLOCK", "tail = n // BLOCK * BLOCK"):  # what is left is looked after
+        assert told("for i in range(n // BLOCK)", rest) == ["nothing-stored"], rest

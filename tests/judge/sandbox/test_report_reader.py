@@ -13,6 +13,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from graders.judge.records import Pointed, ProgramRow
 from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
@@ -143,6 +144,84 @@ def test_the_figures_of_a_launch_are_in_range(
     assert not isinstance(kept, int) or abs(kept) <= 2**64
 
 
+POINTED: dict[str, object] = {
+    "operation": "store",
+    "argument": "out_ptr",
+    "shape": [10],
+    "dense": True,
+    "grid": [3, 1, 1],
+    "block": [4],
+    "once": True,
+    "firsts": [0, 4, 0, 0],
+    "steps": [1],
+    "twice": [[0, 3]],
+    "rows": [
+        {
+            "number": 0,
+            "lanes": 4,
+            "on": 2,
+            "prefix": True,
+            "offsets": [[-4, -1]],
+            "touched": [[-4, -3]],
+        }
+    ],
+}
+ROW: dict[str, object] = POINTED["rows"][0]  # type: ignore[index]
+
+
+def pointed(**changes: object) -> Pointed | None:
+    """What is read of the above with changes, beside one launch."""
+    raw = report(
+        launches=[{"kernel": "k", "grid": [3], "meta": {}}], pointed={**POINTED, **changes}
+    )
+    return parse(raw).launches[-1].pointed
+
+
+def test_what_programs_point_at_is_read() -> None:
+    found = pointed()
+    assert found is not None
+    assert (found.shape, found.firsts, found.twice) == ((10,), (0, 4, 0, 0), ((0, 3),))
+    assert found.rows == (ProgramRow(0, 4, 2, True, ((-4, -1),), ((-4, -3),)),)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"operation": "atomic"},
+        {"operation": None},
+        {"shape": [1.0]},
+        {"shape": [-1]},
+        {"shape": [True]},
+        {"shape": [1] * 9},
+        {"shape": "10"},
+        {"grid": [3, 1]},
+        {"grid": [0, 1, 1]},
+        {"block": [2**61]},
+        {"steps": []},
+        {"steps": [float("nan")]},
+        {"twice": [[3, 0]]},
+        {"twice": [[0]]},
+        {"twice": [[0, 1]] * 17},
+        {"rows": []},
+        {"rows": [7]},
+        {"rows": [{**ROW, "on": 5}]},
+        {"rows": [{**ROW, "on": -1}]},
+        {"rows": [{**ROW, "number": "0"}]},
+        {"rows": [{**ROW, "offsets": [[0, 2**61]]}]},
+        {"rows": [{**ROW, "touched": None}]},
+    ],
+    ids=str,
+)
+def test_pointers_that_are_not_as_agreed_are_dropped(changes: dict[str, object]) -> None:
+    assert pointed(**changes) is None
+
+
+def test_a_line_of_programs_that_is_none_leaves_the_rest() -> None:
+    found = pointed(firsts=[0, 4], argument="a\x1b[2J\u202e", dense=1, once="yes")
+    assert found is not None
+    assert (found.firsts, found.argument, found.dense, found.once) == (None, "a[2J", False, False)
+
+
 def test_control_characters_are_removed() -> None:
     told = "red \x1b[31m, bell \a, right-to-left \u202e, null \0, half \ud800, kept é 中\n\t"
     assert (
@@ -170,7 +249,7 @@ _JSON = st.recursive(
     st.fixed_dictionaries(
         {},
         optional=dict.fromkeys(
-            ("faults", "launches", "traffic", "error", "returned"),
+            ("faults", "launches", "traffic", "error", "returned", "pointed"),
             _JSON
             | st.fixed_dictionaries({"code": st.just("gap-read") | _JSON, "message": _JSON})
             | st.lists(st.fixed_dictionaries({"kernel": _JSON, "grid": _JSON, "meta": _JSON})),
@@ -185,6 +264,7 @@ def test_any_json_gives_a_report_of_the_right_types(fields: dict[str, object]) -
     for launch in found.launches:
         assert all(type(size) is int for size in launch.grid)
         assert isinstance(launch.kernel, str)
+        assert launch.pointed is None or launch.pointed.rows
     assert all(c in "\n\t" or unicodedata.category(c)[0] != "C" for c in found.returned)
 
 

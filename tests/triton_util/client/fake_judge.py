@@ -11,7 +11,13 @@ import time
 
 EXERCISES = [
     {"name": "vector_add", "lesson": "vector_add", "title": "Add two vectors", "number": "01"},
-    {"name": "softmax", "lesson": "reductions", "title": "Row-wise softmax", "number": "07"},
+    {
+        "name": "softmax",
+        "lesson": "reductions",
+        "title": "Row-wise softmax",
+        "number": "07",
+        "challenge": "Leave the `maximum` out: which cases overflow?",
+    },
     {"name": "ahead", "lesson": "of_its_time", "title": "No lesson asks for it", "number": ""},
 ]
 QUESTIONS = [
@@ -66,6 +72,7 @@ def report(request: dict) -> dict:
         "resources": [
             {"kernel": "add", "target": 80, "registers": 16, "shared_bytes": 0, "spill_bytes": 0}
         ],
+        "moved": None if wrong else {"case": "n=64", "own": 512, "model": 384},
     }
 
 

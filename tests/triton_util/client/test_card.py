@@ -16,6 +16,7 @@ from triton_util.client.report import (
     Picture,
     Report,
     Resources,
+    Table,
     could_not_check,
     read_report,
 )
@@ -23,6 +24,13 @@ from triton_util.client.text import report_text
 
 EVIL = '<script>alert("x")</script>&\'"'
 GATES = {"read": "passed", "compile": "passed", "interpret": "failed", "gpu": "not_run"}
+TABLE = Table(
+    "What each program stored: n=5",
+    ("program", "offsets", "mask", "stored", "should be"),
+    (("0", "0 to 3", "all 4 lanes", "0 to 3", "0 to 3"), ("1", "0 to 3", "none", "-", "4")),
+    (False, True),
+    ("No program stored 1 of the 5 elements: 4.",),
+)
 PICTURE = Picture(("..xx", "oo.."), "The tail is wrong.")
 
 
@@ -37,6 +45,7 @@ def failed_report(**changes) -> Report:
         code_line="x = tl.load(x_ptr + offsets)",
         case="6 elements",
         picture=PICTURE,
+        table=TABLE,
         original="IndexError: 6",
     )
     made = Report("vector_add", "failed", GATES, (finding, finding), 11, 25, 0, 10, "A", 0.8)
@@ -63,7 +72,8 @@ def test_everything_that_matters_is_told(show):
         "The last block reads past the end of", "First paragraph.", "Second paragraph.",
         "6 elements", "cell [3], line 7", "x = tl.load(x_ptr + offsets)", "The tail is wrong.",
         "never stored", "wrong value", "Give", "IndexError: 6", "add_kernel", "sm_80", "1,024 B",
-        "the sandbox here is partial",
+        "the sandbox here is partial", "What each program stored: n=5", "should be",
+        "all 4 lanes", "No program stored 1 of the 5 elements: 4.",
     ):  # fmt: skip
         assert words in told, words
 
@@ -75,6 +85,13 @@ def test_a_remark_stands_in_a_card_that_passed(show):
     told = words_of(show(report)) if show is report_html else " ".join(show(report).split())
     for words in ("passed", "Not grouped", "It passes.", "Order the tiles."):
         assert words in told, words
+
+
+def test_a_wrong_program_is_told_without_colour():
+    assert "✗ 1        0 to 3" in report_text(failed_report())
+    card = parsed(report_html(failed_report()))
+    (line,) = [row for row in card.iter("tr") if row.get("class") == "tw-off"][:1]
+    assert [sign.get("aria-label") for sign in line.iter("span")] == ["wrong"]
 
 
 def test_gates_are_told_without_colour():
@@ -102,6 +119,7 @@ def test_every_text_is_escaped():
     finding = Finding(
         gate=EVIL, code=EVIL, title=EVIL, message=f"{EVIL} `{EVIL}`", next_step=EVIL, where=EVIL,
         code_line=EVIL, case=EVIL, picture=Picture((".x",), EVIL), original=EVIL,
+        table=Table(EVIL, (EVIL,), ((EVIL,),), (True,), (EVIL,)),
     )  # fmt: skip
     report = failed_report(
         exercise=EVIL, findings=(finding, finding), resources=(Resources(EVIL, 80, 1, 1, 1),),

@@ -8,10 +8,11 @@ import pytest
 from nbclient import NotebookClient
 
 from triton_util import client
-from triton_util.client import hints
+from triton_util.client import checking, hints
 from triton_util.client import judge as judge_module
 from triton_util.client.card import waiting_html
 from triton_util.client.judge import JudgeProcess
+from triton_util.notebook.session import Session
 
 FAKE = (sys.executable, "-P", str(Path(__file__).with_name("fake_judge.py")))
 
@@ -47,7 +48,15 @@ def test_a_failing_check(capsys):
 def test_a_passing_check_by_name(capsys):
     result = client.check("softmax")
     assert result.passed
-    assert "✓ softmax: passed" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "✓ softmax: passed" in told
+    assert "In the case `n=64` it moves 512 bytes; the model solution 384." in told
+    assert "Break it: Leave the `maximum` out: which cases overflow?" in told
+    assert "Next: lesson 01_vector_add: Add two vectors." in told
+    assert client.check("softmax").passed
+    told = capsys.readouterr().out
+    assert "512 bytes" in told
+    assert "Break it" not in told
     client.progress()
     told = capsys.readouterr().out
     assert "1 of 2 exercises passed" in told
@@ -102,6 +111,40 @@ def test_name_that_is_not_defined_yet(capsys, monkeypatch):
     monkeypatch.delitem(globals(), "softmax")
     assert not client.check("softmax").passed
     assert "`softmax` is not defined yet" in capsys.readouterr().out
+
+
+def test_a_name_that_is_unknown_lists_what_the_lessons_ask_for(capsys):
+    client.check("nope")
+    told = capsys.readouterr().out
+    assert "The exercises are: vector_add, softmax." in " ".join(told.split())
+    assert "ahead" not in told  # it has a record and no lesson
+
+
+RENAMED = Session({"my_add": vector_add, "three": 3}, ())
+
+
+@pytest.mark.parametrize(
+    ("cell", "missing", "told"),
+    [
+        ("check(vector_add)", "vector_add", True),
+        ("result = check(vector_add)\nresult.passed", "vector_add", True),
+        ("speed(vector_add)", "vector_add", True),
+        ("check(vector_add)", "torch", False),
+        ("print(vector_add)", "vector_add", False),
+        ("%time check(vector_add)", "vector_add", False),
+    ],
+)
+def test_a_launcher_under_another_name_is_more_than_a_name_error(monkeypatch, cell, missing, told):
+    monkeypatch.setattr(vector_add, "__module__", "__main__")
+    error = NameError(f"name {missing!r} is not defined", name=missing)
+    report = checking.not_defined(error, cell, RENAMED)
+    assert (report is not None) is told
+    if report is not None:
+        (finding,) = report.findings
+        assert finding.title == "`vector_add` is not defined"
+        assert "Functions that are: `my_add`." in finding.message
+    assert checking.not_defined(None, cell, RENAMED) is None
+    assert checking.not_defined(TypeError(missing), cell, RENAMED) is None
 
 
 @pytest.mark.parametrize(
@@ -259,6 +302,7 @@ print(os.environ.get("TRITON_INTERPRET"))
     "hint": "hint('vector_add')",
     "quiz": "quiz('vector_add')",
     "progress": "progress()",
+    "renamed": "my_add = vector_add\ndel vector_add\ncheck(vector_add)",
 }
 
 
@@ -274,7 +318,11 @@ def ran(tmp_path_factory):
     patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         client_ = NotebookClient(
-            notebook, kernel_name="python3", timeout=60, resources={"metadata": {"path": folder}}
+            notebook,
+            kernel_name="python3",
+            timeout=60,
+            allow_errors=True,
+            resources={"metadata": {"path": folder}},
         )
         client_.execute()
     finally:
@@ -317,6 +365,16 @@ def test_notebook_has_widgets_with_html_and_text_beside(ran):
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert "<details>" in bundle["text/html"]
     assert "1. Why is there a `mask`?" in bundle["text/plain"]
+
+
+def test_notebook_says_what_a_name_error_of_a_check_means(ran):
+    outputs, _ = ran
+    kinds = {cell: [item.output_type for item in shown] for cell, shown in outputs.items()}
+    assert kinds.pop("renamed") == ["error", "display_data"]
+    assert all("error" not in found for found in kinds.values())
+    card = one_html([item for item in outputs["renamed"] if item.output_type != "error"])
+    assert "<code>vector_add</code> is not defined" in card
+    assert "<code>my_add</code>" in card
 
 
 def test_notebook_keeps_progress_beside_it(ran):

@@ -1,0 +1,115 @@
+"""How often and how long students may hand in: rules.toml of a class, which its owner writes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from graders.grading.atomic_files import write_atomically
+from graders.grading.store import read_json
+from graders.judge.records import GraderError
+
+FILE = "rules.toml"
+EVERY = "*"  # assignment
+EXTENSION = {"days", "hours", "attempts"}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Attempts by assignment, and what single students have besides."""
+
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+
+    def limit(self, student: str, assignment: str) -> int | None:
+        """How many submissions of the student count; None: all."""
+        limit = self.attempts.get(assignment, self.attempts.get(EVERY))
+        if limit is None:
+            return None
+        return limit + int(self._extension(student, assignment).get("attempts", 0))
+
+    def more_time(self, student: str, assignment: str) -> timedelta:
+        """How much later than the others the student may hand in."""
+        extension = self._extension(student, assignment)
+        return timedelta(days=extension.get("days", 0), hours=extension.get("hours", 0))
+
+    def _extension(self, student: str, assignment: str) -> Mapping[str, float]:
+        own = self.extensions.get(student, {})
+        return own.get(assignment, own.get(EVERY, {}))
+
+
+def read_rules(course: Path) -> Rules:
+    """The rules of a class; no limits where there is no file, GraderError where it is wrong."""
+    path = course / FILE
+    if not path.is_file():
+        return Rules()
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise GraderError(f"{path} cannot be read: {error}") from error
+    wrong = _what_is_wrong(found)
+    if wrong:
+        raise GraderError(f"{path}: {wrong}")
+    return Rules(found.get("attempts", {}), found.get("extensions", {}))
+
+
+def _what_is_wrong(found: Mapping[str, Any]) -> str:
+    unknown = sorted(set(found) - {"attempts", "extensions"})
+    if unknown:
+        return f"[{unknown[0]}] is unknown: there are [attempts] and [extensions.STUDENT]"
+    attempts, extensions = found.get("attempts", {}), found.get("extensions", {})
+    if not isinstance(attempts, dict) or not isinstance(extensions, dict):
+        return "[attempts] and [extensions.STUDENT] are tables"
+    for assignment, count in attempts.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            return f"attempts of {assignment} must be a number from 1"
+    for student, own in extensions.items():
+        for assignment, extension in own.items() if isinstance(own, dict) else [("", None)]:
+            if not isinstance(extension, dict) or not set(extension) <= EXTENSION:
+                return (
+                    f"an extension of {student} is written as "
+                    "ASSIGNMENT = {days = 2, hours = 0, attempts = 1}"
+                )
+            if not all(isinstance(n, int | float) and n >= 0 for n in extension.values()):
+                return f"the extension of {student} for {assignment} has a number below 0"
+    return ""
+
+
+def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
+    """Bring the extensions of these students into the gradebook, where penalties read them.
+
+    Only whom the rules name is touched: what was granted in another way stays.
+    """
+    named = [student for student in students if student in rules.extensions]
+    if not named:
+        return
+    from nbgrader.api import Gradebook  # slow to import
+
+    with Gradebook(database) as gradebook:
+        for student in named:
+            gradebook.update_or_create_student(student)
+            submission = gradebook.update_or_create_submission(assignment, student)
+            wanted = rules.more_time(student, assignment) or None
+            if submission.extension != wanted:
+                submission.extension = wanted
+        gradebook.db.commit()
+
+
+class Attempts:
+    """Which submissions came, in their order: who takes one back has still had the attempt."""
+
+    def __init__(self, course: Path, assignment: str) -> None:
+        self.path = course / ".tilewise" / "attempts" / f"{assignment}.json"
+
+    def see(self, student: str, names: list[str]) -> list[str]:
+        """All submissions of the student that ever came, the ones of before first."""
+        known = read_json(self.path)
+        before = [str(name) for name in known.get(student, [])]
+        fresh = [name for name in names if name not in before]
+        if fresh:
+            write_atomically(self.path, known | {student: [*before, *fresh]})
+        return [*before, *fresh]

@@ -1,0 +1,158 @@
+"""Grading on submission: what arrives in the exchange is collected, graded and answered.
+
+Every step can be repeated: nbgrader's collecting takes what is newer, grading what has changed,
+publishing what was graded and has no page yet. So a watcher that is killed at any moment goes on
+where it was when it is started again, and two of them do no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from sqlalchemy.exc import SQLAlchemyError
+
+from graders.grading.autograde import Autograder, GradedStudent
+from graders.grading.course_config import load_config
+from graders.grading.parallel import Judging
+from graders.grading.plugins.commands import Nbgrader
+from graders.judge.plain_text import one_line, plain
+from graders.judge.records import GraderError
+
+SECONDS = 5.0  # between two looks at the exchange
+TEMPLATE = Path(__file__).resolve().parent / "templates" / "arrived.html.j2"
+OURS = "<!-- tilewise: the public part -->"  # a page without it is the instructor's
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one look at the exchange led to."""
+
+    graded: tuple[GradedStudent, ...] = ()
+    published: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Watcher:
+    """Looks at the exchange of one assignment. `judging` makes the judges of one look."""
+
+    def __init__(
+        self, course: Path, assignment: str, database: str | None, judging: Callable[[], Judging]
+    ) -> None:
+        self.course, self.assignment, self._database = course, assignment, database
+        self._judging = judging
+        self._seen: frozenset[str] | None = None
+        config = load_config(course, database)
+        self.exchange = Path(config.Exchange.root) / config.CourseDirectory.course_id
+
+    def looks(self, seconds: float = SECONDS) -> Iterator[Look]:
+        """One look after the other, for ever; those with nothing new are not told."""
+        told = ""
+        while True:
+            look = self.look()
+            if look.graded or look.published or look.problem not in ("", told):
+                yield look
+            told = look.problem
+            time.sleep(seconds)
+
+    def look(self) -> Look:
+        """Collect, grade and publish, if something has come; what fails is tried at the next."""
+        arrived = self._arrived()
+        if arrived == self._seen:
+            return Look()
+        try:
+            options = [] if self._database is None else [f"--db={self._database}"]
+            done = Nbgrader().run(
+                self.course, "collect", self.assignment, "--update", *options, may_fail=True
+            )
+            graded = self._grade()
+            published = tuple(self._publish())
+        except (GraderError, OSError, SQLAlchemyError) as error:
+            return Look(problem=one_line(str(error)))
+        self._seen = arrived
+        problem = "" if done.code == 0 else _last_line(done.output)
+        return Look(graded, published, problem)
+
+    def _arrived(self) -> frozenset[str]:
+        """The names in the exchange: every submission has a new one."""
+        try:
+            names = os.listdir(self.exchange / "inbound")
+        except OSError:
+            return frozenset()
+        return frozenset(name for name in names if f"+{self.assignment}+" in name)
+
+    def _grade(self) -> tuple[GradedStudent, ...]:
+        grader = Autograder(self.course, self.assignment, self._database)
+        found = grader.grade(grader.students(), self._judging())
+        return tuple(result for result in found if result.status != "unchanged")
+
+    def _publish(self) -> Iterator[str]:
+        """The public part of what is graded, where the student's `fetch_feedback` looks for it."""
+        from nbgrader.utils import notebook_hash
+
+        feedback = self.exchange / "feedback"
+        if not feedback.exists():
+            feedback.mkdir(parents=True)
+            feedback.chmod(0o711)  # as nbgrader's: who knows a name may read that page
+        for path in sorted(
+            self.course.glob(f"submitted/*/{self.assignment}/submission_secret.txt")
+        ):
+            student = path.parent.parent.name
+            secret = path.read_text(encoding="utf-8", errors="replace")
+            page = feedback / f"{notebook_hash(secret=secret, notebook_id=self.assignment)}.html"
+            text = self._page(student)
+            if text is not None and _may_write(page, text):
+                fresh = page.with_suffix(f".{os.getpid()}.tmp")
+                fresh.write_text(text, encoding="utf-8")
+                fresh.chmod(0o644)
+                fresh.replace(page)
+                yield student
+
+    def _page(self, student: str) -> str | None:
+        """What the student may read now; None where the submission is not graded yet."""
+        folder = self.course / "autograded" / student / self.assignment
+        submitted = self.course / "submitted" / student / self.assignment / "timestamp.txt"
+        try:
+            notebook = json.loads((folder / f"{self.assignment}.ipynb").read_text(encoding="utf-8"))
+            when = submitted.read_text(encoding="utf-8")
+            if (folder / "timestamp.txt").read_text(encoding="utf-8").strip() != when.strip():
+                return None
+        except (OSError, ValueError):
+            return None
+        parts = [plain(text) for text in _public(notebook)]
+        environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+        template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+        return OURS + template.render(
+            assignment=self.assignment, submitted=one_line(when), parts=parts
+        )
+
+
+def _public(notebook: dict[str, Any]) -> Iterator[str]:
+    """What the grade cells with public cases say."""
+    for cell in notebook["cells"]:
+        name = str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+        if name.endswith("-public"):
+            for output in cell.get("outputs", []):
+                text = output.get("text", "")
+                if text:
+                    yield text if isinstance(text, str) else "".join(text)
+
+
+def _may_write(page: Path, text: str) -> bool:
+    """Whether the page is new or changed, and not one that the instructor has released."""
+    try:
+        there = page.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return there.startswith(OURS) and there != text
+
+
+def _last_line(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
+    return one_line(lines[-1]) if lines else "nbgrader could not collect, and gave no reason"

@@ -1,0 +1,258 @@
+"""What each program of a failing case did, as a table: what is beside what should be.
+
+What should be is never invented: it is the result cut into the kernel's own blocks, in the order
+of its own programs, and only where the blocks and the grid say how. Elsewhere the table tells
+which elements nobody stored, and which several programs did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import torch
+
+from graders.judge.records import Pointed, ProgramRow, Runs
+from graders.judge.report import Table
+
+MOST_ROWS = 6
+MOST_NUMBERS = 8  # of offsets in a cell
+MOST_RUNS = 9  # that are compared: the worker tells no more
+REST = "…"
+FOR_EACH = "for each program, as the kernel's own block size cuts it"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Which elements each program should touch, by its launch number, and how that was cut."""
+
+    of: Callable[[int], Runs]
+    words: str
+
+
+def program_table(
+    pointed: Pointed, case: str, expected: torch.Tensor, missed: torch.Tensor | None
+) -> Table | None:
+    """The table of one case; None where places explain nothing.
+
+    missed: the elements of the result that no kernel stored; None where the launch was stopped
+    before its end.
+    """
+    shares = _shares(pointed, tuple(expected.shape))
+    wrong = {row.number for row in pointed.rows if _is_wrong(row, pointed, shares)}
+    unstored = [] if missed is None else missed.reshape(-1).nonzero().reshape(-1).tolist()
+    if not (wrong or unstored or (pointed.twice and missed is not None)):
+        return None
+    rows = _chosen(pointed.rows, wrong)
+    stopped = missed is None
+    return Table(
+        caption=_caption(pointed, case, stopped),
+        columns=_columns(pointed.operation, stopped, shares is not None),
+        rows=tuple(_lines(rows, pointed, shares)),
+        wrong=tuple(_marks(rows, wrong)),
+        notes=tuple(_notes(pointed, shares, unstored, expected.numel(), stopped)),
+    )
+
+
+def _shares(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+    """How the kernel's own blocks cut a tensor of the result's shape; None where that is unclear.
+
+    Blocks in another order than that of the programs are the learner's choice, and not judged.
+    """
+    known = pointed.once and pointed.dense and pointed.firsts is not None
+    if not known or pointed.shape != shape or 0 in shape:
+        return None
+    if len(pointed.block) < 2:
+        return _shares_of_lines(pointed, shape)
+    if len(pointed.block) == len(shape) == 2:
+        return _shares_of_tiles(pointed, shape)
+    return None
+
+
+def _shares_of_lines(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+    assert pointed.firsts is not None
+    programs, *others = pointed.grid
+    lanes = pointed.block[0] if pointed.block else 1
+    count, width = prod(shape), shape[-1]
+    step = pointed.firsts[1]
+    if others != [1, 1] or step < 0 or not lanes or pointed.steps not in ((1,), (0,), ()):
+        return None
+    flat = (len(shape) == 1 and lanes > 1) or programs == -(-count // lanes)
+    by_row = len(shape) > 1 and programs == count // width and lanes >= width
+    if flat and by_row:  # as in rows that are nearly as long as a block
+        flat, by_row = step == lanes != width, step == width or lanes == width
+    if flat == by_row:
+        return None
+    size = lanes if flat else width
+
+    def of(number: int) -> Runs:
+        first, last = number * size, min(number * size + size, count) - 1
+        return ((first, last),) if first <= last else ()
+
+    if by_row:
+        return Shares(of, "one row for each program")
+    elements = "one element" if size == 1 else f"one block of {size} elements"
+    return Shares(of, f"{elements} {FOR_EACH}")
+
+
+def _shares_of_tiles(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+    assert pointed.firsts is not None
+    (rows, columns), (height, width) = shape, pointed.block
+    along_x, along_y, deep = pointed.grid
+    if deep != 1 or not height or not width or pointed.steps[1] not in (1, 0):
+        return None
+    by_x = _rows_are_on(0, pointed)
+    if by_x is None:
+        return None
+    across = (along_y if by_x else along_x), width
+
+    def of(number: int) -> Runs:
+        x, y = number % along_x, number // along_x
+        row, column = (x * height, y * width) if by_x else (y * height, x * width)
+        last = min(column + across[1], columns) - 1
+        lines = range(row, min(row + height, rows))
+        found = [(line * columns + column, line * columns + last) for line in lines]
+        return _joined(found) if column <= last else ()
+
+    return Shares(of, f"one tile of {height} × {width} {FOR_EACH}")
+
+
+def _rows_are_on(axis: int, pointed: Pointed) -> bool | None:
+    """Whether this axis of the grid goes down the rows of the tiles; None where that is unclear.
+
+    The kernel's own pointers say so, or for a store the sizes of the grid.
+    """
+    assert pointed.firsts is not None
+    (rows, columns), (height, width) = pointed.shape, pointed.block
+    sizes, steps = pointed.grid[:2], pointed.firsts[1:3]
+
+    def said(down: int) -> bool:
+        wanted = {down: height * columns, 1 - down: width}
+        return max(sizes) > 1 and all(sizes[a] == 1 or steps[a] == wanted[a] for a in (0, 1))
+
+    def fits(down: int) -> bool:
+        return (sizes[down], sizes[1 - down]) == (-(-rows // height), -(-columns // width))
+
+    for tells in (said, fits):
+        if tells(axis) != tells(1 - axis):
+            return tells(axis) if tells is said or pointed.operation == "store" else None
+    return True if sizes == (1, 1) else None
+
+
+def _joined(runs: Sequence[tuple[int, int]]) -> Runs:
+    """The runs with those that follow each other as one; the first few."""
+    found: list[tuple[int, int]] = []
+    for first, last in runs:
+        if found and found[-1][1] + 1 == first:
+            found[-1] = found[-1][0], last
+        elif len(found) == MOST_RUNS:
+            break
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _is_wrong(row: ProgramRow, pointed: Pointed, shares: Shares | None) -> bool:
+    count = prod(pointed.shape)
+    outside = pointed.dense and any(a < 0 or b >= count for a, b in row.touched)
+    return outside or (shares is not None and row.touched != shares.of(row.number))
+
+
+def _chosen(rows: Sequence[ProgramRow], wrong: set[int]) -> list[ProgramRow]:
+    """The first and the last program, those that are wrong, and others while there is room."""
+    by_number = {row.number: row for row in rows}
+    first, *_, last = [*by_number, *by_number]
+    wanted = dict.fromkeys([first, last, *(n for n in by_number if n in wrong), *by_number])
+    return [by_number[n] for n in sorted([*wanted][:MOST_ROWS])]
+
+
+def _lines(
+    rows: Sequence[ProgramRow], pointed: Pointed, shares: Shares | None
+) -> Iterator[tuple[str, ...]]:
+    width = 4 + (shares is not None)
+    before = -1
+    for row in rows:
+        if row.number != before + 1:
+            yield (REST, *[""] * (width - 1))
+        before = row.number
+        cells = [_name(row.number, pointed.grid), listed(row.offsets), _mask(row)]
+        cells.append(listed(row.touched) or "nothing")
+        if shares is not None:
+            cells.append(listed(shares.of(row.number)) or "nothing")
+        yield tuple(cells)
+
+
+def _marks(rows: Sequence[ProgramRow], wrong: set[int]) -> Iterator[bool]:
+    """For each line whether it is wrong, those that stand for programs left out among them."""
+    before = -1
+    for row in rows:
+        if row.number != before + 1:
+            yield False
+        before = row.number
+        yield row.number in wrong
+
+
+def _name(number: int, grid: Sequence[int]) -> str:
+    """`3`, or `(1, 0)` with as many axes as the grid uses."""
+    x, y, z = grid
+    ids = (number % max(x, 1), number // max(x, 1) % max(y, 1), number // max(x * y, 1))
+    if z > 1:
+        return str(ids)
+    return str(ids[:2]) if y > 1 else str(number)
+
+
+def _mask(row: ProgramRow) -> str:
+    if row.lanes == 1:
+        return "on" if row.on else "off"
+    if row.on == row.lanes:
+        return f"all {row.lanes} lanes"
+    count = "none" if not row.on else f"first {row.on}" if row.prefix else str(row.on)
+    return f"{count} of {row.lanes} lanes"
+
+
+def listed(runs: Sequence[tuple[int, int]]) -> str:
+    """`0 to 1023`, `0, 2, 4, …`: at most eight numbers."""
+    said: list[str] = []
+    room = MOST_NUMBERS
+    for first, last in runs:
+        room -= 1 if first == last else 2
+        if room < 0:
+            said.append(REST)
+            break
+        near = ", " if last == first + 1 else " to "
+        said.append(str(first) if first == last else f"{first}{near}{last}")
+    return ", ".join(said)
+
+
+def _caption(pointed: Pointed, case: str, stopped: bool) -> str:
+    if stopped:
+        return f"`tl.{pointed.operation}` at `{pointed.argument}`, program by program: {case}"
+    return f"What each program stored: {case}"
+
+
+def _columns(operation: str, stopped: bool, known: bool) -> tuple[str, ...]:
+    done = f"would {operation}" if stopped else "stored"
+    named = ("program", "offsets", "mask", done)
+    return (*named, "should be") if known else named
+
+
+def _notes(
+    pointed: Pointed, shares: Shares | None, unstored: list[int], count: int, stopped: bool
+) -> Iterator[str]:
+    if stopped:
+        last = prod(pointed.shape) - 1
+        has = f"the elements 0 to {last}" if last > 0 else "one element" if not last else "none"
+        if pointed.dense:
+            yield f"`{pointed.argument}` has {has}: the kernel is stopped before it goes outside."
+    if unstored:
+        runs = listed(_joined([(n, n) for n in unstored]))
+        share = f"{len(unstored)} of the {count} elements: {runs}"
+        yield f"No program stored {share if len(unstored) < count else 'anything'}."
+    if pointed.twice and not stopped:
+        yield f"More than one program stored {listed(pointed.twice)}."
+    if shares is not None:
+        yield f"Should be: {shares.words}."
+    if len(pointed.shape) == 2 and min(pointed.shape) > 1 and pointed.dense:
+        columns = pointed.shape[1]
+        yield f"Elements are counted row by row: [1, 1] is element {columns + 1}."

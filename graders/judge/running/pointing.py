@@ -1,0 +1,82 @@
+"""Run a failing case once more, to see what each of its programs points at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from math import prod
+
+import torch
+
+from graders.judge.cases.prepared import Prepared
+from graders.judge.diagnosis.explain import Failure
+from graders.judge.diagnosis.programs import program_table
+from graders.judge.records import GraderError, Pointed
+from graders.judge.report import Table
+from graders.judge.running.interpret import RunResult
+from graders.judge.running.jobs import PlannedJobs
+from graders.judge.sandbox.pool import Job, Workers
+
+STOPPED = frozenset({"out-of-bounds-load", "out-of-bounds-store", "gap-store"})
+MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
+
+
+def table_of(
+    named: str | None, ran: RunResult, planned: PlannedJobs, workers: Workers
+) -> Table | None:
+    """The table of the smallest failing public case that fails like the case `named`.
+
+    One of several programs comes first: in one alone, many mistakes look alike. None where only
+    hidden cases fail, of which nobody is told anything, and where places explain nothing.
+    """
+    public = [(item, f) for item, f in _failing(ran) if not f.hidden and _tells(f)]
+    like = next((_kind(f) for _, f in public if f.case.name == named), None)
+    same = [(item, f) for item, f in public if _kind(f) == like]
+    tried = sorted(same, key=_smallest)[:MOST_TRIED]
+    seen = _pointed(planned, [item for item, _ in tried], workers)
+    for (_, failure), pointed in zip(tried, seen, strict=False):
+        evidence = failure.evidence
+        missed = None if evidence.actual is None else _missed(failure)
+        if pointed is not None and (missed is None or pointed.operation == "store"):
+            table = program_table(pointed, failure.case.name, evidence.expected, missed)
+            if table is not None:
+                return table
+    return None
+
+
+def _smallest(pair: tuple[Prepared, Failure]) -> tuple[bool, int]:
+    item, failure = pair
+    launches = failure.evidence.launches
+    return not launches or prod(launches[-1].grid) < 2, item.size
+
+
+def _failing(ran: RunResult) -> list[tuple[Prepared, Failure]]:
+    by_expectation = {id(item.expectation): item for item, _ in ran.outcomes}
+    return [(by_expectation[id(f.expectation)], f) for f in ran.failures]
+
+
+def _tells(failure: Failure) -> bool:
+    """Whether places can explain it: a wrong result, or an access outside."""
+    return failure.wrong is not None or _kind(failure) in STOPPED
+
+
+def _kind(failure: Failure) -> str:
+    return failure.status if failure.error is None else failure.error.code
+
+
+def _missed(failure: Failure) -> torch.Tensor:
+    """The wrong elements that no kernel stored."""
+    never, wrong = failure.evidence.never_stored, failure.wrong
+    assert wrong is not None  # of what came to its end, see `_tells`
+    return torch.zeros_like(wrong) if never is None else never & wrong
+
+
+def _pointed(
+    planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
+) -> list[Pointed | None]:
+    """What the programs of each case point at; it explains a failure, and must never be one."""
+    jobs = [planned.job(item, "grid", programs=True) for item in items]
+    with contextlib.suppress(GraderError):
+        outcomes = workers.run([job for job in jobs if isinstance(job, Job)])
+        return [outcome.launches[-1].pointed if outcome.launches else None for outcome in outcomes]
+    return []

@@ -1,0 +1,118 @@
+"""What a card shows of a check that passed."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from triton_util.client import attempts
+from triton_util.client.attempts import Attempts, Listed
+from triton_util.client.card import report_html, style
+from triton_util.client.passed import passing, passing_html, passing_lines
+from triton_util.client.report import BytesMoved, Report, Resources, read_report
+
+LISTED = [
+    Listed("double", "tour", "Double a vector", "00", "Launch one program fewer?"),
+    Listed("rgb2grey", "tiles_2d", "A picture in grey", "05", "Take the `mask` off?"),
+    Listed("bias_relu", "tiles_2d", "Bias & ReLU", "05"),
+    Listed("gelu", "fusion", "GELU", "06"),
+    Listed("ahead", "of_its_time", "No lesson asks for it", ""),
+]
+DONE = Attempts(2, "2026-11-02T10:00:00+00:00", 9, 9, 1000, "n=64")
+
+
+def passed(exercise: str = "rgb2grey", **changes) -> Report:
+    made = Report(exercise, "passed", {}, (), 9, 9, moved=BytesMoved("n=64", 800, 400))
+    return Report(**{**vars(made), **changes})
+
+
+def told(report: Report, recorded: dict[str, Attempts] | None = None) -> list[str]:
+    found = passing(report, recorded or {}, LISTED)
+    return [] if found is None else passing_lines(found)
+
+
+def test_the_first_pass_has_a_challenge_and_a_way_on():
+    assert told(passed()) == [
+        "In the case `n=64` it moves 800 bytes; the model solution 400.",
+        "Break it: Take the `mask` off?",
+        "Next: `bias_relu`, in this lesson: Bias & ReLU.",
+    ]
+    assert told(passed(), {"bias_relu": DONE})[-1] == "Next: lesson 06_fusion: GELU."
+
+
+def test_later_ones_have_figures_alone():
+    (figures,) = told(passed(), {"rgb2grey": DONE})
+    assert figures.endswith("That is your best so far: it was 1,000.")
+
+
+@pytest.mark.parametrize(
+    ("own", "before", "words"),
+    [
+        (400, Attempts(), "it moves 400 bytes; the model solution as many."),
+        (900, DONE, "That is your best so far: it was 1,000."),
+        (1100, DONE, "Your best so far is 1,000."),
+        (1000, DONE, "the model solution 400."),
+        (900, Attempts(fewest_bytes=1000, bytes_case="another"), "the model solution 400."),
+    ],
+)
+def test_bytes_stand_beside_the_models_and_the_best(own, before, words):
+    report = passed(moved=BytesMoved("n=64", own, 400))
+    assert told(report, {"rgb2grey": before})[0].endswith(words)
+
+
+def test_registers_are_those_of_the_newest_target_and_the_hungriest_kernel():
+    kernels = [("small", 90, 16, 0), ("large", 90, 40, 0), ("old", 80, 255, 64)]
+    resources = tuple(Resources(name, t, regs, 0, spilled) for name, t, regs, spilled in kernels)
+    report = passed(moved=None, resources=resources)
+    expected = "`large` takes 40 registers a thread on sm_90, nothing spilled."
+    assert told(report, {"rgb2grey": DONE}) == [expected]
+    spilling = passed(moved=None, resources=(Resources("k", 90, 255, 0, 64),))
+    assert told(spilling, {"rgb2grey": DONE})[0].endswith("on sm_90, 64 bytes spilled.")
+
+
+def test_a_check_that_failed_shows_none_of_it():
+    assert passing(passed(state="failed"), {}, LISTED) is None
+
+
+def test_the_last_exercise_leads_to_what_is_open_and_then_nowhere():
+    assert told(passed("gelu"))[-1] == "Next: lesson 00_tour: Double a vector."
+    everything = dict.fromkeys(("double", "rgb2grey", "bias_relu"), DONE)
+    assert all("Next" not in line for line in told(passed("gelu"), everything))
+    assert all("Next" not in line for line in told(passed("ahead")))
+
+
+def test_a_notebook_beside_this_one_is_linked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    recorded = {"bias_relu": DONE}
+    for linked in (False, True):
+        found = passing(passed(), recorded, LISTED)
+        card = report_html(passed(), passing_html(found)).removeprefix(style())
+        links = [link.get("href") for link in ElementTree.fromstring(card).iter("a")]
+        assert links == (["06_fusion.ipynb"] if linked else [])
+        (tmp_path / "06_fusion.ipynb").write_text("{}")
+
+
+def test_the_fewest_bytes_are_remembered(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWISE_HOME", str(tmp_path))
+    for own in (800, 900, 700):
+        attempts.record(passed(moved=BytesMoved("n=64", own, 400)))
+    attempts.record(passed(moved=None))
+    attempts.record(passed(state="failed", moved=BytesMoved("n=64", 1, 400)))
+    kept = attempts.load()["rgb2grey"]
+    assert (kept.fewest_bytes, kept.bytes_case, kept.checks) == (700, "n=64", 5)
+    attempts.record(passed(moved=BytesMoved("n=128", 900, 400)))
+    assert attempts.load()["rgb2grey"].fewest_bytes == 900
+
+
+def test_a_file_from_before_is_read(tmp_path):
+    path = tmp_path / "progress.json"
+    old = {"checks": 3, "passed": "", "best_cases": 4, "cases_total": 9}
+    path.write_text(json.dumps({"version": 1, "exercises": {"gelu": old}}))
+    assert attempts.load(path) == {"gelu": Attempts(3, "", 4, 9)}
+
+
+def test_the_judges_figures_are_read():
+    answer = {"exercise": "gelu", "verdict": "passed", "gates": {}, "findings": []}
+    assert read_report(answer).moved is None
+    moved = {"case": "n=64", "own": 800, "model": 400}
+    assert read_report({**answer, "moved": moved}).moved == BytesMoved("n=64", 800, 400)

@@ -1,0 +1,120 @@
+"""What a card shows of a check that passed: figures, how to break it, and where to go next."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton_util.client.attempts import Attempts, Listed
+from triton_util.client.card import inline
+from triton_util.client.report import Report
+
+
+@dataclass(frozen=True)
+class Passing:
+    """What stands below the gates. `challenge` and `goal` are for the first pass alone.
+
+    goal: the next exercise in words; link: its notebook, where it lies beside this one.
+    """
+
+    figures: tuple[str, ...]
+    challenge: str = ""
+    goal: str = ""
+    link: str = ""
+
+
+def passing(
+    report: Report, recorded: dict[str, Attempts], listed: Sequence[Listed]
+) -> Passing | None:
+    """What to show; None where the check did not pass. `recorded` is from before the check."""
+    if report.state != "passed":
+        return None
+    before = recorded.get(report.exercise, Attempts())
+    figures = tuple(filter(None, (_bytes(report, before), _registers(report))))
+    own = next((item for item in listed if item.name == report.exercise), None)
+    if before.passed or own is None:
+        return Passing(figures)
+    following = _next(own, recorded, listed)
+    if following is None:
+        return Passing(figures, own.challenge)
+    link = f"{following.place}.ipynb"
+    return Passing(
+        figures,
+        own.challenge,
+        _goal(own, following),
+        link if own.lesson != following.lesson and Path(link).is_file() else "",
+    )
+
+
+def _bytes(report: Report, before: Attempts) -> str:
+    """`32,768 bytes in the case n=4096; the model solution moves as many.`"""
+    moved = report.moved
+    if moved is None:
+        return ""
+    beside = "as many" if moved.own == moved.model else f"{moved.model:,}"
+    told = f"In the case `{moved.case}` it moves {moved.own:,} bytes; the model solution {beside}."
+    if before.bytes_case != moved.case or not before.fewest_bytes:
+        return told
+    if moved.own < before.fewest_bytes:
+        return f"{told} That is your best so far: it was {before.fewest_bytes:,}."
+    if moved.own > before.fewest_bytes:
+        return f"{told} Your best so far is {before.fewest_bytes:,}."
+    return told
+
+
+def _registers(report: Report) -> str:
+    """Of the newest target, the kernel that needs most."""
+    if not report.resources:
+        return ""
+    target = max(item.target for item in report.resources)
+    most = max(
+        (item for item in report.resources if item.target == target),
+        key=lambda item: (item.spill_bytes, item.registers),
+    )
+    spilled = f"{most.spill_bytes:,} bytes spilled" if most.spill_bytes else "nothing spilled"
+    return f"`{most.kernel}` takes {most.registers} registers a thread on sm_{target}, {spilled}."
+
+
+def _next(own: Listed, recorded: dict[str, Attempts], listed: Sequence[Listed]) -> Listed | None:
+    """The next exercise of the course that is not passed yet: behind this one, else before it."""
+    known = [item for item in listed if item.number]
+    if own not in known:
+        return None
+    place = known.index(own)
+    waiting = (
+        item
+        for item in (*known[place + 1 :], *known[:place])
+        if not recorded.get(item.name, Attempts()).passed
+    )
+    return next(waiting, None)
+
+
+def _goal(own: Listed, following: Listed) -> str:
+    if own.lesson == following.lesson:
+        return f"`{following.name}`, in this lesson: {following.title}."
+    return f"lesson {following.place}: {following.title}."
+
+
+def passing_lines(found: Passing) -> list[str]:
+    """The same in lines of text, backticks included."""
+    lines = [*found.figures]
+    if found.challenge:
+        lines.append(f"Break it: {found.challenge}")
+    if found.goal:
+        lines.append(f"Next: {found.goal}")
+    return lines
+
+
+def passing_html(found: Passing) -> str:
+    """The same as HTML, with a link to the next notebook where that lies beside this one."""
+    parts = [f"<p>{inline(line)}</p>" for line in found.figures]
+    if found.challenge:
+        parts.append(f'<div class="tw-next"><b>Break it:</b> {inline(found.challenge)}</div>')
+    if found.goal:
+        goal = inline(found.goal)
+        if found.link:
+            goal = f'<a href="{html.escape(found.link, quote=True)}">{goal}</a>'
+        parts.append(f'<p class="tw-goal"><b>Next:</b> {goal}</p>')
+    return f'<div class="tw-pass">{"".join(parts)}</div>' if parts else ""

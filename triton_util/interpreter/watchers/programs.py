@@ -1,0 +1,274 @@
+"""What each program of a launch points at, and what its mask lets through.
+
+Only where somebody asks for it (`EngineOptions.programs`): to show a learner what the programs of
+a small input did. Kept by reference while the kernel runs, and looked at afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from triton_util.interpreter.operations.blocks import Pointer, conjunction, total
+from triton_util.interpreter.operations.formats import Array
+
+if TYPE_CHECKING:
+    from triton_util.interpreter.regions import Region
+    from triton_util.interpreter.state import Batch
+
+MOST_LANES = 1 << 22  # of all programs together; beyond it nothing is said
+MOST_RUNS = 9
+MOST_FIRST, MOST_LAST = 24, 4  # programs that get a row, from the front and from the back
+
+Operation = Literal["load", "store"]
+Runs = list[tuple[int, int]]  # first and last of neighbours
+
+
+@dataclass(frozen=True)
+class ProgramRow:
+    """One program: its offsets in the order of the lanes, and those that its mask lets through.
+
+    prefix: the lanes that are on are the first ones.
+    """
+
+    number: int
+    lanes: int
+    on: int
+    prefix: bool
+    offsets: Runs
+    touched: Runs
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """One line's accesses to one argument, by program.
+
+    once: each program made one. firsts: where lane 0 of a program points, as start and steps along
+    the axes of the grid; None where it is no such line. steps: from lane to lane along the axes of
+    the block, None where they differ. twice: elements that several programs touch.
+    """
+
+    operation: Operation
+    argument: str
+    shape: tuple[int, ...]
+    dense: bool
+    grid: tuple[int, int, int]
+    block: tuple[int, ...]
+    once: bool
+    firsts: tuple[int, int, int, int] | None
+    steps: tuple[int | None, ...]
+    twice: Runs
+    rows: list[ProgramRow]
+
+
+@dataclass
+class _Access:
+    operation: Operation
+    region: Region
+    line: int
+    programs: Array  # launch numbers of those that control flow has left active
+    places: Array  # theirs in the batch
+    terms: tuple[Array, ...]
+    factors: tuple[Array, ...]
+    block: tuple[int, ...]
+
+    def lanes(self) -> tuple[Array, Array]:
+        """(programs, *block): the offsets, and which of them are on."""
+        shape = (len(self.places), *self.block)
+        terms = [_of(term, self.places) for term in self.terms]
+        on: Any = np.True_
+        if self.factors:
+            on = conjunction([_of(factor, self.places) for factor in self.factors])
+        return np.broadcast_to(total(terms), shape), np.broadcast_to(on, shape)
+
+
+@dataclass
+class _Program:
+    """The lanes of one program, flat; `first` holds those of its first access as a block."""
+
+    first: Array
+    offsets: list[Array]
+    on: list[Array]
+
+
+class Programs:
+    """Keeps the accesses of the last launch."""
+
+    def __init__(self, line: Callable[[], int]) -> None:
+        self._line = line
+        self._accesses: list[_Access] = []
+        self._mark = 0
+        self._grid = (1, 1, 1)
+
+    def launch_started(self, batch: Batch, _reporter: Any) -> None:
+        """A launch begins; what is known of the one before is forgotten."""
+        self._accesses, self._mark, self._grid = [], 0, batch.grid
+        batch.pointing = self
+
+    def batch_started(self) -> None:
+        """What comes from here on may be undone."""
+        self._mark = len(self._accesses)
+
+    def batch_undone(self) -> None:
+        """Forget the accesses of the batch."""
+        del self._accesses[self._mark :]
+
+    def add(
+        self, operation: Operation, pointer: Pointer, factors: tuple[Array, ...], batch: Batch
+    ) -> None:
+        """Keep one access, which is not yet known to be a legal one."""
+        assert pointer.region is not None
+        places = np.arange(len(batch.linear))
+        if batch.active is not None:
+            places = np.flatnonzero(batch.active)
+        made = _Access(
+            operation,
+            pointer.region,
+            self._line(),
+            batch.linear[places],
+            places,
+            tuple(pointer.sum_terms()),
+            factors,
+            tuple(pointer.shape),
+        )
+        self._accesses.append(made)
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        """The engine's other events say nothing about pointers."""
+        if event.startswith("_"):
+            raise AttributeError(event)
+        return lambda *_: None
+
+    def stored_to(self, storage: int) -> Pointed | None:
+        """The stores to the memory that begins at this address; None where there are none."""
+        stores = [
+            made
+            for made in self._accesses
+            if made.operation == "store" and made.region.storage == storage
+        ]
+        return self._told(stores) if stores else None
+
+    def stopped(self) -> Pointed | None:
+        """The access at which the launch was stopped: the last one, and the same of other programs.
+
+        Of a line in a loop each program's latest.
+        """
+        if not self._accesses:
+            return None
+        last = self._accesses[-1]
+        same = [
+            made
+            for made in self._accesses
+            if (made.operation, made.region.name, made.line)
+            == (last.operation, last.region.name, last.line)
+        ]
+        return self._told(same, latest=True)
+
+    def _told(self, accesses: list[_Access], latest: bool = False) -> Pointed | None:
+        lanes = sum(len(made.places) * int(np.prod(made.block)) for made in accesses)
+        if lanes > MOST_LANES:
+            return None
+        found: dict[int, _Program] = {}
+        for made in accesses:
+            _sort_in(found, made, latest)
+        numbers = sorted(found)
+        region, block = accesses[0].region, accesses[0].block
+        if not numbers:
+            return None
+        once = all(len(found[n].offsets) == 1 for n in numbers)
+        return Pointed(
+            operation=accesses[0].operation,
+            argument=region.name,
+            shape=region.shape,
+            dense=region.dense,
+            grid=self._grid,
+            block=block,
+            once=once and len({made.block for made in accesses}) == 1,
+            firsts=self._line_of({n: int(found[n].first.flat[0]) for n in numbers}),
+            steps=_steps([found[n].first for n in numbers]),
+            twice=_twice(found.values()),
+            rows=[_row(n, found[n]) for n in _chosen(numbers)],
+        )
+
+    def _line_of(self, firsts: dict[int, int]) -> tuple[int, int, int, int] | None:
+        """Start and steps of `start + steps · program id`, if that is what the programs have."""
+        nx, ny, _ = self._grid
+        start = firsts.get(0)
+        if start is None:
+            return None
+        x, y, z = (firsts.get(number, start) - start for number in (1, nx, nx * ny))
+        x, y = (x if nx > 1 else 0), (y if ny > 1 else 0)
+        for number, first in firsts.items():
+            at = start + x * (number % nx) + y * (number // nx % ny) + z * (number // (nx * ny))
+            if at != first:
+                return None
+        return start, x, y, z
+
+
+def _of(part: Array, places: Array) -> Array:
+    return part if part.shape[0] == 1 else part[places]
+
+
+def _sort_in(found: dict[int, _Program], made: _Access, latest: bool) -> None:
+    offsets, on = made.lanes()
+    for number, own, active in zip(made.programs.tolist(), offsets, on, strict=True):
+        if latest or number not in found:
+            found[number] = _Program(own, [], [])
+        found[number].offsets.append(own.ravel())
+        found[number].on.append(active.ravel())
+
+
+def _chosen(numbers: list[int]) -> list[int]:
+    if len(numbers) <= MOST_FIRST + MOST_LAST:
+        return numbers
+    return [*numbers[:MOST_FIRST], *numbers[-MOST_LAST:]]
+
+
+def _row(number: int, program: _Program) -> ProgramRow:
+    offsets, on = np.concatenate(program.offsets), np.concatenate(program.on)
+    count = int(np.count_nonzero(on))
+    return ProgramRow(
+        number, offsets.size, count, bool(on[:count].all()), _runs(offsets), _runs(offsets[on])
+    )
+
+
+def _runs(offsets: Array) -> Runs:
+    """Runs of neighbours, in the order of the lanes: the first few of them."""
+    if not offsets.size:
+        return []
+    breaks = np.flatnonzero(np.diff(offsets) != 1)[: MOST_RUNS - 1]
+    ends = [*breaks.tolist(), offsets.size - 1]
+    if len(breaks) == MOST_RUNS - 1:
+        rest = np.flatnonzero(np.diff(offsets[int(breaks[-1]) + 1 :]) != 1)
+        ends[-1] = int(breaks[-1]) + 1 + int(rest[0]) if rest.size else offsets.size - 1
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    return [(int(offsets[a]), int(offsets[b])) for a, b in zip(starts, ends, strict=True)]
+
+
+def _steps(blocks: list[Array]) -> tuple[int | None, ...]:
+    """From lane to lane along each axis; 0 where there is one lane only."""
+    found: list[int | None] = []
+    for axis in range(blocks[0].ndim):
+        seen = {
+            int(step)
+            for block in blocks
+            if block.ndim == blocks[0].ndim
+            for step in np.unique(np.diff(block, axis=axis))[:2]
+        }
+        found.append(None if len(seen) > 1 else seen.pop() if seen else 0)
+    return tuple(found)
+
+
+def _twice(programs: Iterable[_Program]) -> Runs:
+    """Offsets that the masks of several programs let through."""
+    own = [
+        np.unique(np.concatenate([o[a] for o, a in zip(p.offsets, p.on, strict=True)]))
+        for p in programs
+    ]
+    if not own:
+        return []
+    values, counts = np.unique(np.concatenate(own), return_counts=True)
+    return _runs(values[counts > 1])
