@@ -91,6 +91,7 @@ SOFTMAX_BACKWARD = Exercise(
         "tl.sum(products, axis=0)` behind it, `dx = y.to(tl.float32) * (dy.to(tl.float32) - "
         "row_sum)` in the second.",
     ),
+    challenge="Read dy with the strides of y, and check again: which cases still pass, and why?",
     misconceptions=SOFTMAX_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
 )
@@ -185,6 +186,10 @@ LINEAR_BIAS_RELU_BACKWARD = Exercise(
         '`tl.dot(g.T, x, accumulator, input_precision="ieee")` and `column_sums += '
         "tl.sum(g.to(tl.float32), axis=0)`; `if tl.program_id(axis=1) == 0:` store db under a "
         "mask.",
+    ),
+    challenge=(
+        "Leave the mask out in the kernel of dw and db, and check again: which of the three "
+        "still pass?"
     ),
     misconceptions=LAYER_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},

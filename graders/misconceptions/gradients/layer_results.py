@@ -177,7 +177,7 @@ def dout_left(evidence: Evidence) -> bool:
     """Tell whether dout alone was left, where it does not lie as out does."""
     left = {fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}
     out, dout = evidence.args[2:]
-    return len(left) == 1 and out.is_contiguous() and not dout.is_contiguous()
+    return len(left) == 1 and out.stride() != dout.stride() and not dout.is_contiguous()
 
 
 def db_raced(evidence: Evidence) -> bool:
