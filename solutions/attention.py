@@ -195,16 +195,14 @@ def attention_lse_kernel(
         rescale = tl.exp(row_max - new_max)
         row_sum = row_sum * rescale + tl.sum(weights, axis=1)
         v = tl.load(ptrs_of_tile(v_ptr, v_strides, offs_n, offs_d), mask=mask_n, other=0.0)
-        accumulator = accumulator * rescale[:, None]
-        accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee")
+        output = accumulator * rescale[:, None]
+        accumulator = tl.dot(weights.to(v.dtype), v, output, input_precision="ieee")
         row_max = new_max
-    # Without a single key the sum is 0, and so is the output.
     accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]
     output_ptrs = ptrs_of_tile(output_ptr, output_strides, offs_m, offs_d)
     tl.store(output_ptrs, accumulator.to(output_ptr.dtype.element_ty), mask=mask_m)
-    # Without a single key this is -inf + log(0), which is -inf.
-    lse_ptrs = lse_ptr + batch_and_head * M + offs_m
-    tl.store(lse_ptrs, row_max + tl.log(row_sum), mask=offs_m < M)
+    # Without a single key this is -inf + log(0), which is -inf, and the output is 0.
+    tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), mask=offs_m < M)
     ### END SOLUTION
 
 
