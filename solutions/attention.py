@@ -160,8 +160,7 @@ def attention_lse_kernel(
     #    a. scores = q @ k.T * scale; -inf where a key does not exist or may not be seen.
     #    b. The new maximum; rescale sum and output by exp(old maximum - new maximum).
     #    c. Add the new weights to the sum, and weights @ v to the output.
-    # 4. Divide the output by the sum and store it under a mask.
-    # 5. The sum is one of exp(score - maximum): store maximum + log(sum).
+    # 4. Divide the output by the sum; store it, and maximum + log(sum), each under its mask.
     ### BEGIN SOLUTION
     n_blocks = tl.cdiv(M, BLOCK_M)
     block = tl.program_id(axis=0) % n_blocks
@@ -195,14 +194,15 @@ def attention_lse_kernel(
         rescale = tl.exp(row_max - new_max)
         row_sum = row_sum * rescale + tl.sum(weights, axis=1)
         v = tl.load(ptrs_of_tile(v_ptr, v_strides, offs_n, offs_d), mask=mask_n, other=0.0)
-        output = accumulator * rescale[:, None]
-        accumulator = tl.dot(weights.to(v.dtype), v, output, input_precision="ieee")
+        accumulator = accumulator * rescale[:, None]
+        accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee")
         row_max = new_max
+    # Without a single key the sum and the output are 0, and lse is -inf + log(0), which is -inf.
     accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]
     output_ptrs = ptrs_of_tile(output_ptr, output_strides, offs_m, offs_d)
     tl.store(output_ptrs, accumulator.to(output_ptr.dtype.element_ty), mask=mask_m)
-    # Without a single key this is -inf + log(0), which is -inf, and the output is 0.
-    tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), mask=offs_m < M)
+    lse_ptr += batch_and_head * M
+    tl.store(lse_ptr + offs_m, row_max + tl.log(row_sum), mask=offs_m < M)
     ### END SOLUTION
 
 

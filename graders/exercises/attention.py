@@ -220,10 +220,7 @@ ATTENTION_LSE = Exercise(
         "`tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), "
         "mask=offs_m < M)`, in float32, behind the loop.",
     ),
-    challenge=(
-        "Store the log of the sum without adding the maximum, and check again: which cases "
-        "still pass?"
-    ),
+    challenge="Store `tl.log(row_sum)` without the maximum and check again: which rows still pass?",
     misconceptions=LSE_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
 )

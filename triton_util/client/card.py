@@ -80,12 +80,10 @@ _STYLE = """
   background: none; }
 .tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
   border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
-.tw-card .tw-programs { margin: .9em 0; }
+.tw-card .tw-programs { margin: .9em 0; container-type: inline-size; }
 .tw-card .tw-programs figcaption { margin: 0 0 .2em; }
 .tw-card .tw-programs p { margin: .15em 0; font-size: .95em; }
-.tw-card .tw-wide { overflow-x: auto; }
-.tw-card .tw-wide:focus-visible { outline: 2px solid var(--tw-accent); outline-offset: 2px; }
-.tw-card .tw-programs td, .tw-card .tw-programs th { white-space: nowrap;
+.tw-card .tw-programs td, .tw-card .tw-programs th { vertical-align: top;
   font-variant-numeric: tabular-nums; }
 .tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
 .tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
@@ -97,6 +95,14 @@ _STYLE = """
   .tw-card .tw-progress thead, .tw-card .tw-progress td:nth-child(4) { display: none; }
 }
 @container (max-width: 34em) {
+  .tw-card .tw-programs thead { display: none; }
+  .tw-card .tw-programs tr { display: block; border-bottom: 1px solid var(--tw-line);
+    padding: .25em 0; }
+  .tw-card .tw-programs tbody th, .tw-card .tw-programs td { display: flex; border: 0;
+    padding: 0 .4em; }
+  .tw-card .tw-programs td:empty { display: none; }
+  .tw-card .tw-programs tbody th::before, .tw-card .tw-programs td::before {
+    content: attr(data-column); color: var(--tw-muted); flex: 0 0 7em; }
   .tw-card .tw-progress tr { display: flex; flex-wrap: wrap; gap: 0 .8em;
     border-bottom: 1px solid var(--tw-line); padding: .2em 0; }
   .tw-card .tw-progress td { border: 0; padding: 0; }
@@ -219,22 +225,26 @@ def _programs(table: Table) -> str:
     """What each program did; a line that is wrong says so by a sign, not by its colour alone."""
     head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in table.columns)
     body = "".join(
-        f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(row, wrong)}</tr>"
+        f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(table.columns, row, wrong)}</tr>"
         for row, wrong in zip(table.rows, table.wrong, strict=True)
     )
     notes = "".join(f"<p>{inline(note)}</p>" for note in table.notes)
     return (
         f'<figure class="tw-programs"><figcaption>{inline(table.caption)}</figcaption>'
-        f'<div class="tw-wide" role="region" aria-label="What each program did" tabindex="0">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}</figure>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</figure>"
     )
 
 
-def _program_cells(row: tuple[str, ...], wrong: bool) -> str:
-    sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span> ' if wrong else ""
-    first, *others = (html.escape(cell) for cell in row)
-    cells = "".join(f"<td>{cell}</td>" for cell in others)
-    return f'<th scope="row">{sign}{first}</th>{cells}'
+def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) -> str:
+    """The cells of a line, each with the name of its column for screens without room for a head.
+
+    Lines break behind commas alone.
+    """
+    sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span>\u00a0' if wrong else ""
+    told = [html.escape(cell).replace(" ", "\u00a0").replace(",\u00a0", ", ") for cell in row]
+    (first, number), *others = zip(told, (html.escape(c, quote=True) for c in columns), strict=True)
+    cells = "".join(f'<td data-column="{name}">{cell}</td>' for cell, name in others)
+    return f'<th scope="row" data-column="{number}">{sign}{first}</th>{cells}'
 
 
 def _where(finding: Finding) -> str:

@@ -1,0 +1,71 @@
+"""The card in a browser of its own: nothing is cut on small screens, and axe-core finds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
+from triton_util.client.card import report_html
+from triton_util.client.passed import Passing, passing_html
+from triton_util.client.report import Finding, Report, Table
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium: `make browser` asks for it"),
+]
+OFFSETS = "0 to 127, 1000 to 1127, 2000 to 2127, 3000 to 3127, …"
+PROGRAMS = Table(
+    "What each program stored: rows=4 columns=1000",
+    ("program", "offsets", "mask", "stored", "should be"),
+    (
+        ("(0, 0)", OFFSETS, "512 of 4096 lanes", OFFSETS, OFFSETS),
+        ("…", "", "", "", ""),
+        ("(0, 7)", OFFSETS, "none of 4096 lanes", "nothing", OFFSETS),
+    ),
+    (False, False, True),
+    ("No program stored 416 of the 4000 elements: 896 to 999, 1896 to 1999, …",),
+)
+SLIP = Finding("interpret", "slip", "A slip", "It slips.", "Mend it.", table=PROGRAMS)
+FAILED = Report("relu2d", "failed", {"read": "passed"}, (SLIP,), 2, 9, 0, 10, "A", 1.0)
+PASSED = Report("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
+WAY_ON = Passing(("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb")
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cards</title>
+<meta name="viewport" content="width=device-width"><style>
+@media (prefers-color-scheme: dark) {{ body {{ background: #111; color: #eee }} }}
+</style></head><body><main><h1>Cards</h1><h2>Two</h2>{}</main></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    pytest.importorskip("axe_core_python", reason="axe-core is not installed")
+    folder: Path = tmp_path_factory.mktemp("cards")
+    cards = report_html(FAILED) + report_html(PASSED, passing_html(WAY_ON))
+    (folder / "index.html").write_text(PAGE.format(cards), encoding="utf-8")
+    with served(folder) as address:
+        visitor = Visitor(address, tmp_path_factory.mktemp("profile"))
+        yield visitor
+        visitor.browser.quit()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [900, 480])
+def test_nothing_is_cut_and_axe_finds_nothing(visitor: Visitor, width: int, dark: bool) -> None:
+    visitor.open("index.html", width, dark)
+    assert visitor.sideways() <= 0
+    cut = visitor.run(
+        "return [...document.querySelectorAll('.tw-body, .tw-programs, .tw-programs table')]"
+        ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
+    )
+    assert cut == []
+    assert visitor.violations() == []
+
+
+def test_a_small_screen_names_the_column_of_each_cell(visitor: Visitor) -> None:
+    named = "return getComputedStyle(document.querySelector('.tw-programs td'), '::before').content"
+    visitor.open("index.html", 480)
+    assert visitor.run(named) == '"offsets"'
+    visitor.open("index.html", 900)
+    assert visitor.run(named) == "none"
