@@ -104,7 +104,10 @@ def test_predictions_are_known_and_left_open(path: Path) -> None:
         assert guess.value is None, f"{path.name}: {name.value}: leave None for the learner"
 
 
-SECOND_EDITION = ("tour", "vector_add", "debugging", "memory_vs_compute", "strides", "tiles_2d")
+SECOND_EDITION = (
+    *("tour", "vector_add", "debugging", "memory_vs_compute", "strides", "tiles_2d"),
+    "autograd",
+)
 
 
 @pytest.mark.parametrize("slug", SECOND_EDITION)

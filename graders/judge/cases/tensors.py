@@ -159,6 +159,8 @@ def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
         case "neg_inf_head":
             head = torch.arange(spec.shape[-1]) < spec.shape[-1] * 2 // 3
             return values.masked_fill(head, -float("inf"))
+        case "rectified":
+            return values.clamp(min=0.0)
         case "cancelling":
             sign = 1.0 - 2.0 * (torch.arange(spec.shape[-1]) % 2).double()
             return sign * (30.0 * spec.scale) * (1.0 + 0.05 * normal)

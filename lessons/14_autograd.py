@@ -8,7 +8,7 @@
 # It takes about 45 minutes. Lessons 07 (reductions) and 08 (matmul) come first.
 
 # %% setup
-from triton_util import explore
+from triton_util import explore, figures
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -31,12 +31,12 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # **Predict.** x is -1, 2, 3, and dy is 10, 20, 30. What is the sum of dx, for y = relu(x)?
 
 # %%
-sum_of_dx = None
+predict("relu_sum_of_dx", None)
 
 # %%
 x = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
 torch.relu(x).backward(torch.tensor([10.0, 20.0, 30.0]))
-explore.reveal(sum_of_dx, x.grad.sum().item())
+print("dx:", x.grad.tolist())
 
 # %% [markdown]
 # ## Softmax: each input touches each output
@@ -47,20 +47,20 @@ explore.reveal(sum_of_dx, x.grad.sum().item())
 #
 # $$dx_i = y_i \cdot \Bigl(dy_i - \sum_j dy_j\, y_j\Bigr)$$
 #
-# One sum per row, then elementwise work. The sum is what one forgets; without it, y · dy looks plausible.
+# One sum per row, then elementwise work: so a program takes a row, as in lesson 07. The sum is what one forgets; without it, y · dy looks plausible.
 #
 # **Predict.** If all dy of a row are equal, say 5 (the loss is five times the sum of the row), what is dx?
 
 # %%
-dx_for_equal_dy = None
+predict("dx_of_equal_dy", None)
 
 # %%
 x = torch.randn(6, requires_grad=True)
 torch.softmax(x, dim=0).backward(torch.full((6,), 5.0))
-explore.reveal(dx_for_equal_dy, round(x.grad.abs().max().item(), 5))
+print("largest dx:", round(x.grad.abs().max().item(), 5))
 
 # %% [markdown]
-# Nothing, whatever x was. The row always sums to 1, so its sum cannot be changed. That is a **property** that a test can
+# Whatever x was. The row always sums to 1, so its sum cannot be changed. That is a **property** that a test can
 # ask of every softmax backward without a reference: equal dy give 0, and each row of dx sums to 0. The forgotten sum
 # fails both.
 #
@@ -87,13 +87,13 @@ explore.reveal(dx_for_equal_dy, round(x.grad.abs().max().item(), 5))
 # end does a kernel read that takes it for dense fp32?
 
 # %%
-numbers_in_memory, bytes_beyond = None, None
+predict("numbers_of_an_expanded_dy", None)
+predict("bytes_beyond_its_end", None)
 
 # %%
 dy = torch.ones(()).expand(1000, 1000)
-stored = dy.untyped_storage().nbytes() // 4
-explore.reveal(numbers_in_memory, stored, "numbers")
-explore.reveal(bytes_beyond, 4 * (dy.numel() - stored), "bytes")
+print("shape", tuple(dy.shape), "strides", dy.stride(), "bytes of memory", dy.untyped_storage().nbytes())
+figures.memory(torch.ones(1, 1).expand(3, 4))
 
 # %% [markdown]
 # Tests with random dy never show it; the first `.sum().backward()` does. Pass the strides, as ever.
@@ -120,6 +120,24 @@ rows = softmax_backward(y, torch.randn(4, 100).to(DEVICE)).sum(dim=1)
 print(f"equal dy: largest dx {equal.abs().max().item():.1e}; largest sum of a row {rows.abs().max().item():.1e}")
 
 # %% [markdown]
+# ## What it reads
+#
+# **Predict.** In fp32 y and dy have 4 bytes an element, and so has dx. How many bytes for each element are loaded and stored,
+# if a row is walked through twice? And how many are the least, if a row fits into a block and stays there?
+
+# %%
+predict("bytes_in_two_walks", None)
+predict("least_bytes", None)
+
+# %%
+moved = explore.measure(softmax_backward, torch.ones(8, 512), torch.ones(8, 512))
+if moved.total:
+    print(f"your kernel: {moved.total / (8 * 512):.0f} bytes for each element")
+
+# %% [markdown]
+# **Try it.** Load y and dy once when the row fits into a block, and measure again. (The second walk may find its data in the
+# cache of a GPU; the loads are there all the same.)
+#
 # ## A linear layer, backward
 #
 # out = relu(x @ w.T + b), with x (m, k), w (n, k), b (n,). Write g for dout where out is above 0, and 0 elsewhere. Then the chain
@@ -134,14 +152,10 @@ print(f"equal dy: largest dx {equal.abs().max().item():.1e}; largest sum of a ro
 # **Predict.** Forward, the layer does 2 · m · n · k operations. How many times as many does its way back do, nearly?
 
 # %%
-times_as_many = None
-
-# %%
-m, n, k = 512, 512, 512
-explore.reveal(times_as_many, (2 * m * n * k + 2 * m * n * k + m * n) / (2 * m * n * k), "times")
+predict("backward_over_forward", None)
 
 # %% [markdown]
-# Twice: that is why training costs about three times as much as using a model.
+# dx and dw have 2 · m · n · k operations each: that is why training costs about three times as much as using a model.
 #
 # ## db: many programs, one sum
 #
@@ -153,14 +167,14 @@ explore.reveal(times_as_many, (2 * m * n * k + 2 * m * n * k + m * n) / (2 * m *
 # stores. What is stored in the end?
 
 # %%
-stored_in_the_end = None
+predict("sum_after_the_race", None)
 
 # %%
 loaded = [0.0] * 4  # all four load first
 total = 0.0
 for part in loaded:
     total = part + 32.0  # and each stores what it has loaded, plus its own part
-explore.reveal(stored_in_the_end, total)
+print("stored:", total, "and the sum is", 4 * 32.0)
 
 # %% [markdown]
 # On a GPU the number changes from run to run, and where programs run one after another, as in Triton's own interpreter, it
@@ -200,7 +214,7 @@ explore.reveal(stored_in_the_end, total)
 # 10⁻², 10⁻⁶ comes closest? Give the exponent: 1, 2 or 6.
 
 # %%
-best_exponent = None
+predict("best_exponent", None)
 
 # %%
 errors = {}
@@ -209,9 +223,7 @@ for exponent in (1, 2, 6):
     one = torch.tensor(1.0)
     slope = (torch.exp(one + step) - torch.exp(one - step)) / ((one + step) - (one - step))
     errors[exponent] = abs(slope.item() - 2.718281828)
-explore.reveal(best_exponent, min(errors, key=errors.get))
-if best_exponent is not None:
-    print({f"1e-{exponent}": f"error {error:.1e}" for exponent, error in errors.items()})
+print({f"1e-{exponent}": f"error {error:.1e}" for exponent, error in errors.items()})
 
 # %% [markdown]
 # Too large a step measures the curve's bend, too small a one the last digits of fp32. So a check of a float32 kernel takes a
@@ -267,7 +279,7 @@ class LinearReLU(torch.autograd.Function):
 # -ln of the probability given to the right class.)
 
 # %%
-loss_before = None
+predict("loss_before_training", None)
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -287,7 +299,6 @@ for step in range(60):
     optimiser.step()
     losses.append(loss.item())
 right = (scores.argmax(dim=1) == inside).float().mean().item()
-explore.reveal(loss_before, losses[0])
 print("loss every ten steps:", " ".join(f"{value:.3f}" for value in losses[::10]), f"and {right:.0%} right")
 
 # %% [markdown]
@@ -328,6 +339,9 @@ quiz("autograd")
 #
 # Answer in about 180 words.
 
+# %%
+answer("it-learns-but-worse")
+
 # %% [markdown] model_answer="it-learns-but-worse"
 # 1. The mask comes from x in place of out (the loss ends higher: gradients pass where they should not). db adds up in fp16, where
 #    each addition rounds, in an order that changes (two runs differ; worse for many rows). It starts from `torch.empty`, not
@@ -353,9 +367,8 @@ quiz("autograd")
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** Softmax backward loads y and dy and stores dx. How many bytes is that for each fp16 element at least, if a row fits into a
-# block and is read once? And how many does your kernel ask for, which walks twice? (The second walk may find its data in the
-# cache.)
+# Softmax backward does a handful of operations for each element: it is limited by memory. So its figure is GB/s, counted by the
+# least bytes, and the bound is the speed at which the card copies.
 
 # %% gpu
 if ON_GPU:

@@ -1,0 +1,1 @@
+"""Misconceptions about backward kernels."""

@@ -1,0 +1,178 @@
+"""The misconceptions about the way back through softmax, the special ones first."""
+
+from __future__ import annotations
+
+from graders.exercises.references.gradients import softmax_backward, softmax_backward_magnitude
+from graders.judge.records import Evidence, Misconception
+from graders.misconceptions import rounding, shared
+from graders.misconceptions.detectors import RACES, READS_OUTSIDE, has_fault
+from graders.misconceptions.expected import (
+    computes,
+    computes_from_memory,
+    computes_with_block,
+    walks_through_blocks,
+)
+from graders.misconceptions.gradients import softmax_results as wrong
+
+
+def _one_left(evidence: Evidence) -> bool:
+    """Tell whether dy alone was left, where y is no dense tensor either."""
+    y, dy = evidence.args
+    left = {fault.argument for fault in evidence.faults if fault.code in READS_OUTSIDE}
+    return len(left) == 1 and y.stride() != dy.stride() and has_fault(evidence, READS_OUTSIDE)
+
+
+MISTAKES = (
+    Misconception(
+        code="sum-missing",
+        title="The sum over the row is missing",
+        message=(
+            "The output is y * dy. But every input of a row changes *every* output of it: what "
+            "one share gains the others lose, and that is the sum which is subtracted."
+        ),
+        next_step="First sum dy * y along the row, then store `y * (dy - row_sum)`.",
+        expected_wrong=computes(wrong.without_sum),
+    ),
+    Misconception(
+        code="diagonal-only",
+        title="Each output is taken to depend on its own input alone",
+        message=(
+            "y * (1 - y) * dy is the gradient of a sigmoid. Of the softmax it is the diagonal of "
+            "the derivatives; those off the diagonal, -y_i * y_j, are missing."
+        ),
+        next_step="Store `y * (dy - row_sum)`, with the sum of dy * y along the row.",
+        expected_wrong=computes(wrong.diagonal_only),
+    ),
+    Misconception(
+        code="factor-missing",
+        title="The difference is not multiplied by y",
+        message="The output is dy - sum(dy * y): the factor y in front of it is missing.",
+        next_step="Store `y * (dy - row_sum)`.",
+        expected_wrong=computes(wrong.without_factor),
+    ),
+    Misconception(
+        code="bracket-lost",
+        title="The sum is subtracted after the product",
+        message="The output is y * dy - sum(dy * y). The factor y belongs to the sum as well.",
+        next_step="Store `y * (dy - row_sum)`, with the brackets.",
+        expected_wrong=computes(wrong.bracket_lost),
+    ),
+    Misconception(
+        code="log-softmax-gradient",
+        title="That is the gradient of log-softmax",
+        message=(
+            "dy - y * sum(dy) belongs to the logarithm of a softmax, which a loss often takes. "
+            "Here y is the softmax itself."
+        ),
+        next_step="Sum dy * y, and store `y * (dy - row_sum)`.",
+        expected_wrong=computes(wrong.of_log_softmax),
+    ),
+    Misconception(
+        code="sum-of-one",
+        title="The sum is one of dy, or of y, alone",
+        message="What is summed along the row is the product dy * y, element by element.",
+        next_step="`products += y * dy` in the first walk.",
+        expected_wrong=computes(wrong.sum_of_one),
+    ),
+    Misconception(
+        code="mean-for-sum",
+        title="A mean is subtracted, not a sum",
+        message="The sum of dy * y is divided by the number of columns. The weights y do that job.",
+        next_step="Subtract the sum as it is.",
+        expected_wrong=computes(wrong.mean_for_sum),
+    ),
+    Misconception(
+        code="sign-reversed",
+        title="The sum has the wrong sign",
+        message="The output is y * (dy + sum), or that with all signs exchanged.",
+        next_step="Store `y * (dy - row_sum)`.",
+        expected_wrong=computes(wrong.sign_reversed),
+    ),
+    Misconception(
+        code="softmax-again",
+        title="The softmax of y is taken once more",
+        message=(
+            "y is what the softmax has returned: x does not come into the formula, and nothing is "
+            "exponentiated on the way back."
+        ),
+        next_step="Use y as it is loaded.",
+        expected_wrong=computes(wrong.softmax_again),
+    ),
+    Misconception(
+        code="arguments-exchanged",
+        title="y and dy have changed places",
+        message="The output is dy * (y - sum(dy * y)).",
+        next_step="Compare the arguments of the launch with the parameters, one by one.",
+        expected_wrong=computes(wrong.arguments_exchanged),
+    ),
+    shared.other_missing("0.0"),
+    Misconception(
+        code="last-block-only",
+        title="The sum holds the last block of the row only",
+        message=(
+            "Each block's sum takes the place of the sum so far, instead of being added to it. "
+            "Rows that fit into one block do not show it."
+        ),
+        next_step="`products += y * dy`, starting from zeros before the loop.",
+        expected_wrong=walks_through_blocks(wrong.one_block_summed, unless=RACES),
+    ),
+    Misconception(
+        code="blocks-summed-alone",
+        title="Each block of a row has a sum of its own",
+        message="A long row is cut into blocks, but the sum must be that of the whole row.",
+        next_step="First walk through the whole row for the sum, then walk again and store.",
+        expected_wrong=walks_through_blocks(wrong.each_block_alone),
+    ),
+    Misconception(
+        code="sum-so-far",
+        title="The sum is used before it is complete",
+        message=(
+            "Each block subtracts what was summed up to there. Only after the last block is the "
+            "sum that of the row."
+        ),
+        next_step="Two walks: sum in the first, store in the second.",
+        expected_wrong=walks_through_blocks(wrong.sum_so_far),
+    ),
+    Misconception(
+        code="row-end-left-out",
+        title="The end of the row does not enter the sum",
+        message=(
+            "The sum runs over the first block, or over the full blocks: the loop is missing, or "
+            "`n_cols // BLOCK_SIZE` rounds down."
+        ),
+        next_step="`for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
+        expected_wrong=walks_through_blocks(wrong.end_left_out),
+    ),
+    Misconception(
+        code="columns-summed",
+        title="The sum runs down the columns",
+        message="Each column has a sum of its own: the reduction runs along the wrong axis.",
+        next_step="Sum along the row; with a tile of rows along `axis=1`, and keep `[:, None]`.",
+        expected_wrong=computes(wrong.over_columns) + computes_with_block(wrong.down_tiles),
+    ),
+    Misconception(
+        code="everything-summed",
+        title="Several rows share one sum",
+        message="The sum runs over a tile of rows, or over all of them. Each row has its own.",
+        next_step="With a tile of rows sum along `axis=1`, and subtract `row_sum[:, None]`.",
+        expected_wrong=computes(wrong.over_everything) + computes_with_block(wrong.over_tiles),
+    ),
+    Misconception(
+        code="strides-exchanged",
+        title="One of the two is read with the strides of the other",
+        message=(
+            "y and dy lie in memory each in its own way. After `.sum().backward()` the strides of "
+            "dy are 0, while y is dense."
+        ),
+        next_step="Pass `y.stride()` and `dy.stride()`, and use each for its own pointer.",
+        expected_wrong=computes_from_memory(wrong.strides_of_the_other),
+        detector=_one_left,
+    ),
+    shared.contiguous_assumed(softmax_backward),
+    shared.missing_mask("a row", "n_cols"),
+    shared.tiles_missing("m", "n"),
+    shared.offset_ignores_pid(),
+    shared.programs_race("Several programs work on the same row."),
+    rounding.lossy_dtype(softmax_backward),
+    rounding.computes_in_half(softmax_backward_magnitude),
+)
