@@ -45,12 +45,20 @@ def four(x):
     return x
 
 
-def attention(q, k, v, causal):
-    q4, k4, v4 = four(q), four(k), four(v)
+def launch(q, k, v, o, causal):
+    if q.dim() > 4:
+        for i in range(q.shape[0]):
+            launch(q[i], k[i], v[i], o[i], causal)
+        return
+    q4, k4, v4, o4 = four(q), four(k), four(v), four(o)
     B, H, M, D = q4.shape
-    o = torch.empty((B, H, M, D), dtype=torch.float32, device=q.device)
     kernel[(triton.cdiv(M, 64), B * H)](
-        q4, k4, v4, o, M, k4.shape[2], H, *q4.stride(), *k4.stride(), *v4.stride(), *o.stride(),
+        q4, k4, v4, o4, M, k4.shape[2], H, *q4.stride(), *k4.stride(), *v4.stride(), *o4.stride(),
         D**-0.5, int(causal), D=D, BM=64, BN=16,
     )
-    return o.to(q.dtype).view(q.shape)
+
+
+def attention(q, k, v, causal):
+    o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
+    launch(q, k, v, o, causal)
+    return o.to(q.dtype)
