@@ -203,6 +203,7 @@ TRANSPOSE = Exercise(
         placement.starts_before_tensor(),
         shared.missing_mask("a matrix", "n_rows and n_cols"),
         placement.mask_too_narrow("n_rows and n_cols"),
+        shared.axes_of_grid_swapped(),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),
