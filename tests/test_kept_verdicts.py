@@ -106,6 +106,7 @@ def test_what_tests_judge_is_not_judged_again_to_be_kept(
     judge: Answering, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(kept_verdicts, "kept", lambda: Kept({}, {}))
+    monkeypatch.setattr(kept_verdicts.Kept, "read", lambda: Kept({}, {}))
     monkeypatch.setattr(kept_verdicts, "every_kernel", lambda: [KERNEL])
     kept_verdicts.verdict(KERNEL, judge)
     assert list(kept_verdicts.renewed(False, 1, None)) == [(KERNEL, REFUSED)]
