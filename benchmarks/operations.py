@@ -112,6 +112,10 @@ KERNELS: dict[str, tuple[str, str]] = {
         name: (f"a, b, c, d = tl.{name}(7, lanes)", "a + b + c + d")
         for name in ["rand4x", "randn4x", "randint4x"]
     },
+    "advance": (
+        "b = tl.make_block_ptr(x_ptr, (16,), (1,), (0,), (16,), (0,))",
+        "tl.load(tl.advance(b, (0,)))",
+    ),
     "arange": ("", "tl.arange(0, N)"),
     "associative_scan": ("", "tl.associative_scan(x, 0, combine)"),
     "assume": ("tl.assume(N == 16)", "x"),

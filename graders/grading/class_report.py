@@ -11,18 +11,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import jinja2
 from sqlalchemy.exc import SQLAlchemyError
 
 from graders.grading.sharing import Sharing
 from graders.grading.store import Finished
+from graders.grading.templates import rendered
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
 LONGEST_CELL = 2_000  # characters in a table
-TEMPLATE = Path(__file__).resolve().parent / "templates" / "report.html.j2"
 
 
 @dataclass(frozen=True)
@@ -225,9 +224,7 @@ def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
 
 def to_html(report: ClassReport) -> str:
     """The page: static, without scripts, loading nothing."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(report=report)
+    return rendered("report.html.j2", report=report)
 
 
 def write_csv(report: ClassReport, path: Path) -> None:

@@ -15,18 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from sqlalchemy.exc import SQLAlchemyError
 
 from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.course_config import load_config
 from graders.grading.parallel import Judging
 from graders.grading.plugins.commands import Nbgrader
+from graders.grading.templates import rendered
 from graders.judge.plain_text import one_line, plain
 from graders.judge.records import GraderError
 
 SECONDS = 5.0  # between two looks at the exchange
-TEMPLATE = Path(__file__).resolve().parent / "templates" / "arrived.html.j2"
 OURS = "<!-- tilewise: the public part -->"  # a page without it is the instructor's
 
 
@@ -126,10 +125,11 @@ class Watcher:
         except (OSError, ValueError):
             return None
         parts = [plain(text) for text in _public(notebook)]
-        environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-        template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-        return OURS + template.render(
-            assignment=self.assignment, submitted=one_line(when), parts=parts
+        return OURS + rendered(
+            "arrived.html.j2",
+            assignment=self.assignment,
+            submitted=one_line(when),
+            parts=parts,
         )
 
 

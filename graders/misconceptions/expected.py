@@ -10,6 +10,8 @@ import torch
 from graders.judge.records import ExpectedWrong
 
 Result = Callable[..., torch.Tensor | None]
+# Of a launcher's arguments, the two matrices that are multiplied.
+Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 Results = Callable[..., Any]
 """What a mistake computes: a tensor, several as a tuple, the forms of either as a list, or None."""
 

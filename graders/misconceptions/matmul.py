@@ -22,6 +22,7 @@ from graders.misconceptions.detectors import (
 )
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
+    Operands,
     Result,
     computes_with_block,
     each,
@@ -50,8 +51,6 @@ from graders.misconceptions.shared import (
 from graders.misconceptions.strides import row_stride_is_height
 
 MOST_PARTS = 16  # of k, for a kernel that splits its sum among programs
-
-Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 
 
 def product_mistakes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch.nn.functional import pad
@@ -12,9 +12,7 @@ from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import sides_of_tile, tiles
-from graders.misconceptions.expected import Result
-
-Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+from graders.misconceptions.expected import Operands, Result
 
 
 def accumulator_kept(operands: Operands, finish: Result) -> Misconception:

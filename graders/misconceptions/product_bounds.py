@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
-from graders.misconceptions.expected import Result, computes, computes_with_block, each
-
-Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
+from graders.misconceptions.expected import Operands, Result, computes, computes_with_block, each
 
 
 def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:

@@ -111,9 +111,11 @@ class Replay:
 
     def _copy(self, step: Copy) -> None:
         target, source = self.tensor(step.target), self.tensor(step.source)
-        unstored = self.never_stored(step.source) if self._keeps_map else None
-        if unstored is None:
-            unstored = torch.ones(step.source.shape, dtype=torch.bool)
+        unstored = None
+        if self._keeps_map:  # elsewhere a copy is timed, and costs nothing else
+            unstored = self.never_stored(step.source)
+            if unstored is None:
+                unstored = torch.ones(step.source.shape, dtype=torch.bool)
         target.copy_(source)
         self._written(step.target, target, unstored)
 

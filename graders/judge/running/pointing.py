@@ -15,7 +15,7 @@ from graders.judge.records import GraderError, Pointed
 from graders.judge.report import Table
 from graders.judge.running.interpret import RunResult
 from graders.judge.running.jobs import PlannedJobs
-from graders.judge.sandbox.pool import Job, Workers
+from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 STOPPED = frozenset({"out-of-bounds-load", "out-of-bounds-store", "gap-store"})
 MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
@@ -34,7 +34,7 @@ def table_of(
     same = [(item, f) for item, f in public if _kind(f) == like]
     tried = sorted(same, key=_smallest)[:MOST_TRIED]
     seen = _pointed(planned, [item for item, _ in tried], workers)
-    for (_, failure), pointed in zip(tried, seen, strict=False):
+    for (_, failure), pointed in zip(tried, seen, strict=True):
         evidence = failure.evidence
         missed = None if evidence.actual is None else _missed(failure)
         if pointed is not None and (missed is None or pointed.operation == "store"):
@@ -77,6 +77,10 @@ def _pointed(
     """What the programs of each case point at; it explains a failure, and must never be one."""
     jobs = [planned.job(item, "grid", programs=True) for item in items]
     with contextlib.suppress(GraderError):
-        outcomes = workers.run([job for job in jobs if isinstance(job, Job)])
-        return [outcome.launches[-1].pointed if outcome.launches else None for outcome in outcomes]
-    return []
+        outcomes = iter(workers.run([job for job in jobs if isinstance(job, Job)]))
+        return [_last(next(outcomes)) if isinstance(job, Job) else None for job in jobs]
+    return [None] * len(items)
+
+
+def _last(outcome: Outcome) -> Pointed | None:
+    return outcome.launches[-1].pointed if outcome.launches else None

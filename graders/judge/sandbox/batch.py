@@ -62,9 +62,8 @@ class Job:
     """One case of a launch plan. `args` are CPU tensors (any view) and scalars.
 
     `work` is what there is to do (see `protocol.JobPlan`); `out_dtype` is the dtype of the
-    result, or "any-integer". `seconds` is time of the processor, on a GPU wall time; on a busy
-    machine up to `serve.PATIENCE` times as much passes. `memory_bytes` is what the worker may
-    allocate beyond what it starts with.
+    result, or "any-integer". `seconds` is time of the processor, on a GPU wall time.
+    `memory_bytes` is what the worker may allocate beyond what it starts with.
     """
 
     work: Work

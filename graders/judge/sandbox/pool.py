@@ -136,7 +136,8 @@ class Workers:
         """Run the jobs in order; one outcome each. Those of one source share a process.
 
         After an outcome whose status is in `stop_on` the others are "not-run". All of them
-        together have `seconds` of wall time; what is left then is "timeout".
+        together have `seconds`, of the processor or on a GPU by the clock; what is left then is
+        "timeout".
         """
         with self._lock:
             outcomes: list[Outcome] = []
@@ -160,7 +161,8 @@ class Workers:
         return self._finished + (batch.done() if batch is not None else 0), self._jobs
 
     def _run_fork(self, jobs: Sequence[Job], seconds: float) -> tuple[list[Outcome], float]:
-        """Outcomes of at least the first of the jobs, and the seconds that it took."""
+        """Outcomes of at least the first of the jobs, and the seconds that it took: of the
+        processor, or on a GPU by the clock."""
         started = time.monotonic()
         self._batch = batch = Batch(jobs, seconds)
         try:
@@ -171,7 +173,9 @@ class Workers:
         finally:
             self._batch = None
             batch.close()
-        return outcomes, time.monotonic() - started
+        if self.device == "cuda":
+            return outcomes, time.monotonic() - started
+        return outcomes, float(ending["processor_seconds"])
 
     def _abnormal(
         self, batch: Batch, jobs: Sequence[Job], ending: Mapping[str, Any], index: int
@@ -180,6 +184,11 @@ class Workers:
 
         Where it ended while the source was loaded, that holds for all the jobs.
         """
+        if ending["reason"] == "stalled":
+            raise GraderError(
+                "the machine has too much to do: in a long wait the kernel got less than its "
+                "share of the processor. Judge it again when the machine has less to do"
+            )
         status, name = _how(ending)
         state = batch.header(index).state
         compiling = status == "timeout" and state == protocol.COMPILING
@@ -216,7 +225,8 @@ class Workers:
         request = batch.request()
         try:
             limits = batch.plan.limits.to_json()
-            self._control.settimeout(batch.plan.seconds + _GRACE_SECONDS)
+            patience = 1.0 if self.device == "cuda" else protocol.PATIENCE
+            self._control.settimeout(patience * batch.plan.seconds + _GRACE_SECONDS)
             socket.send_fds(self._control, [limits], [request, batch.memory])
             answer = self._control.recv(65_536)
         except OSError as error:

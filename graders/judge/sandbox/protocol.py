@@ -20,6 +20,9 @@ import torch
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
+# A kernel cannot sleep. A child that after this many times its limit has not had the processor
+# for that long waits for the machine, which has too much to do: nobody's mistake.
+PATIENCE = 20.0
 
 Device = Literal["cpu", "cuda"]
 Status = Literal[

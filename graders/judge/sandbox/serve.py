@@ -20,7 +20,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -37,9 +37,6 @@ from graders.judge.sandbox.waiting import Waiting
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
 TICK_SECONDS = 0.025  # how often time and memory are looked at
-# On a machine with more to do than it can, less of the processor than of the time is a child's.
-# It is over its limit when it has had the processor for so long, or after this many times as long.
-PATIENCE = 3.0
 _DESCRIPTORS = 2  # request and shared memory
 
 _WARM_UP = """
@@ -53,10 +50,30 @@ def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended: its wait status, and why it was ended if it was."""
+    """How a child ended: its wait status, why it was ended if it was, and its processor time."""
 
     status: int
-    reason: str = ""  # "", "timeout", "batch-timeout" or "memory"
+    reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
+    processor_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Allowance:
+    """The seconds that a job or a batch of the process `pid` may take from `started` on."""
+
+    pid: int
+    seconds: float
+    started: float  # of the monotonic clock
+    processor_before: float
+
+    def left(self, now: float, by_clock: bool) -> Literal["some", "none", "stalled"]:
+        """By the clock, or of the processor; "stalled" if the machine has given too little."""
+        passed = now - self.started
+        if passed <= self.seconds:
+            return "some"
+        if by_clock or jail.cpu_seconds(self.pid) - self.processor_before >= self.seconds:
+            return "none"
+        return "stalled" if passed > protocol.PATIENCE * self.seconds else "some"
 
 
 class WarmProcess:
@@ -162,7 +179,7 @@ class _Watch:
         self._on_gpu = on_gpu = device == "cuda"
         self._memory_bytes = limits.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
-        self._batch_ends = started + limits.seconds
+        self._batch_time = self._allowance(limits.seconds, started)
         self._begin(started)
         self._waking = on_gpu
         self._compiling = False
@@ -182,25 +199,32 @@ class _Watch:
                 reason = "judge-gone" if gone else self._over_limit()
         finally:
             os.close(exited)
-        return Ending(self._end(), reason)
+        status, processor_seconds = self._end()
+        return Ending(status, reason, processor_seconds)
 
-    def _end(self) -> int:
-        """Kill what is left of the child's process group, then reap the child.
+    def _end(self) -> tuple[int, float]:
+        """Kill what is left of the child's process group, then reap the child: its wait status,
+        and its processor time.
 
         In this order: until it is reaped, nobody else can have its id.
         """
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
                 kill(self._pid, signal.SIGKILL)
-        _, status = os.waitpid(self._pid, 0)
-        return status
+        _, status, used = os.wait4(self._pid, 0)
+        return status, used.ru_utime + used.ru_stime
 
     def _over_limit(self) -> str:
         now = time.monotonic()
-        if now > self._batch_ends:
-            return "batch-timeout"
         self._follow(now)
-        if self._had_its_time(now):
+        batch = self._batch_time.left(now, by_clock=self._on_gpu)
+        # Who waits for a GPU computes nothing here.
+        job = self._job_time.left(now, by_clock=self._on_gpu and not self._compiling)
+        if "stalled" in (batch, job):
+            return "stalled"
+        if batch == "none":
+            return "batch-timeout"
+        if job == "none":
             return "timeout"
         if self._bytes_used() > self._memory_bytes:
             return "memory"
@@ -212,7 +236,7 @@ class _Watch:
         the batch has left."""
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
-            self._begin(min(self._job_started, now))
+            self._begin(min(self._job_time.started, now))
         while self._state(self._job) == protocol.DONE and self._job + 1 < len(self._limits.jobs):
             self._job += 1
             self._begin(now)
@@ -221,19 +245,12 @@ class _Watch:
             self._compiling = compiling
             self._begin(now)
 
-    def _begin(self, start: float) -> None:
-        """The time of the current job counts from `start` on."""
-        self._job_started = start
-        self._processor_before = jail.cpu_seconds(self._pid)
+    def _begin(self, started: float) -> None:
+        """The time of the current job counts from `started` on."""
+        self._job_time = self._allowance(self._limits.jobs[self._job].seconds, started)
 
-    def _had_its_time(self, now: float) -> bool:
-        passed, allowed = now - self._job_started, self._limits.jobs[self._job].seconds
-        if passed <= allowed:
-            return False
-        waits = self._on_gpu and not self._compiling  # who waits for a GPU computes nothing here
-        if waits or passed > PATIENCE * allowed:
-            return True
-        return jail.cpu_seconds(self._pid) - self._processor_before >= allowed
+    def _allowance(self, seconds: float, started: float) -> _Allowance:
+        return _Allowance(self._pid, seconds, started, jail.cpu_seconds(self._pid))
 
     def _state(self, job: int) -> int:
         place = self._limits.jobs[job].header

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -20,7 +23,10 @@ from graders.judge.plan.steps import (
     Trial,
     Tune,
 )
+from graders.judge.records import GraderError
 from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import JobLimits, Limits
+from graders.judge.sandbox.serve import _Watch
 from tests.support.plans import (
     allocating,
     constant,
@@ -172,6 +178,29 @@ def filled(count: int, storage: int) -> list[Step]:
 def test_the_batch_has_a_limit_of_its_own(workers: Workers) -> None:
     outcomes = workers.run([endless(0.4) for _ in range(4)], seconds=0.6)
     assert [o.status for o in outcomes] == ["timeout"] * 4
+
+
+def test_a_child_that_gets_no_processor_is_stalled() -> None:
+    memory = os.memfd_create("headers")
+    os.ftruncate(memory, 4096)
+    waits = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    judge, ours = socket.socketpair()
+    limits = Limits((JobLimits(0, 0.01),), seconds=60.0, memory_bytes=1 << 30)
+    with judge, ours:
+        ending = _Watch(limits, memory, waits.pid, ours, "cpu").wait()
+    os.close(memory)
+    assert waits.wait() == 0  # it is reaped already
+    assert ending.reason == "stalled"
+    assert ending.processor_seconds < 0.01
+
+
+def test_a_machine_with_too_much_to_do_is_no_mistake(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalled = {"reason": "stalled", "status": 9, "processor_seconds": 0.1}
+    monkeypatch.setattr(workers, "_exchange", lambda batch: stalled)
+    with pytest.raises(GraderError, match="the machine has too much to do"):
+        workers.run([add_job()])
 
 
 def test_stop_on_leaves_the_rest_alone(workers: Workers) -> None:

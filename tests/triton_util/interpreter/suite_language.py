@@ -62,6 +62,15 @@ def packed_kernel(a_ptr, b_ptr, output_ptr, N: tl.constexpr):
     tl.store(output_ptr + lanes, tl.map_elementwise(neighbours, a, b, pack=2))
 
 
+@triton.jit
+def counting_kernel(output_ptr):
+    pid = tl.program_id(0)
+    steps = 0
+    while tl.condition(steps < pid * 2, disable_licm=True):
+        steps += 1
+    tl.store(output_ptr + pid, steps)
+
+
 def steps_of(value):
     steps = 0
     while value != 1:
@@ -78,6 +87,14 @@ def test_each_element_takes_its_own_way(schedule):
         collatz_kernel[(4,)](x, output, N=16)
     assert output.tolist() == [steps_of(value) for value in range(1, 65)]
     assert run.faults == []
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_condition_with_hints_ends_each_program_loop(schedule):
+    output = torch.full((5,), -1, dtype=torch.int32)
+    with interpret(EngineOptions(schedule=schedule)):
+        counting_kernel[(5,)](output)
+    assert output.tolist() == [0, 2, 4, 6, 8]
 
 
 @mapping

@@ -61,6 +61,8 @@ class Control:
     @acts_for_the_kernel
     def truth(self, condition: Any) -> bool | Array:
         """A Python bool where the active programs agree, else one bool per program."""
+        if isinstance(condition, tl.condition):  # `while tl.condition(...)`, with its hints
+            condition = condition.condition
         condition = _unwrapped(condition)
         if not isinstance(condition, tl.tensor):
             return bool(condition)
