@@ -217,6 +217,13 @@ class _Watch:
     def _over_limit(self) -> str:
         now = time.monotonic()
         self._follow(now)
+        if over := self._over_time(now):
+            return over
+        if self._bytes_used() > self._memory_bytes:
+            return "memory"
+        return ""
+
+    def _over_time(self, now: float) -> str:
         batch = self._batch_time.left(now, by_clock=self._on_gpu)
         # Who waits for a GPU computes nothing here.
         job = self._job_time.left(now, by_clock=self._on_gpu and not self._compiling)
@@ -224,11 +231,7 @@ class _Watch:
             return "stalled"
         if batch == "none":
             return "batch-timeout"
-        if job == "none":
-            return "timeout"
-        if self._bytes_used() > self._memory_bytes:
-            return "memory"
-        return ""
+        return "timeout" if job == "none" else ""
 
     def _follow(self, now: float) -> None:
         """A job's time starts when the jobs before it are done, the first one's when it runs, and
