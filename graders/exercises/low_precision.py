@@ -114,17 +114,21 @@ QUANTIZED_MATMUL = Exercise(
             label="wide",
         ),
         *cases(
-            quantized(step=1e-3),
-            AXES,
-            [(20, 64, 10, 16)],
-            part="types",
-            dtypes=HALVES,
-            label="fine",
+            quantized(step=1e-3), AXES, [(20, 64, 10, 16)], part="types", dtypes=HALF, label="fine"
+        ),
+        *cases(
+            quantized(step=1e-7), AXES, [(20, 64, 10, 16)], part="types", dtypes=BRAIN, label="fine"
+        ),
+        *cases(
+            COMMON, AXES, [(18, 48, 12, 16)], part="types", dtypes=BRAIN, scale=1e6, why="Large."
+        ),
+        *cases(
+            COMMON, AXES, [(18, 48, 12, 16)], part="types", dtypes=BRAIN, scale=1e-7, why="Small."
         ),
         *cases(
             POSITIVE,
             AXES,
-            [(16, 4096, 16, 2048)],
+            [(16, 4096, 16, 2048), (10, 4096, 12, 32)],
             part="types",
             dtypes=HALF,
             shift=3.0,

@@ -14,8 +14,16 @@ HIDDEN = {
             *cases(COMMON, AXES, [(1, 32, 2, 16), (1, 256, 33, 64)], part="edges", dtypes=HALF),
             *cases(COMMON, AXES, [(16, 176, 31, 176), (3, 768, 21, 96)], part="edges", dtypes=HALF),
             *cases(COMMON, AXES, [(40, 96, 25, 32)], part="types", dtypes=BRAIN),
+            *cases(COMMON, AXES, [(16, 64, 15, 16)], part="types", dtypes=BRAIN, scale=3e-7),
             *cases(quantized(step=3.0), AXES, [(18, 96, 11, 48)], part="types", dtypes=HALVES),
-            *cases(POSITIVE, AXES, [(12, 4608, 10, 2304)], part="types", dtypes=HALF, shift=3.0),
+            *cases(
+                POSITIVE,
+                AXES,
+                [(12, 4608, 10, 2304), (9, 4608, 14, 48)],
+                part="types",
+                dtypes=HALF,
+                shift=3.0,
+            ),
             *cases(
                 COMMON,
                 AXES,

@@ -7,7 +7,7 @@ from graders.exercises.references.low_precision import (
     quantized_matmul_magnitude,
 )
 from graders.judge.records import Misconception
-from graders.misconceptions.expected import computes, computes_with_block
+from graders.misconceptions.expected import computes, computes_from_memory, computes_with_block
 from graders.misconceptions.low_precision import quantized_results as wrong
 from graders.misconceptions.matmul import product_mistakes
 
@@ -117,6 +117,16 @@ OF_THE_GROUPS = (
         expected_wrong=computes(wrong.zero_turned),
     ),
     Misconception(
+        code="zero-off-by-one",
+        title="The zero points are off by one",
+        message=(
+            "The result holds (q - zero - 1) * scale, or (q - zero + 1) * scale. Some file formats "
+            "keep the zero point less one; `zeros` has it as it is."
+        ),
+        next_step="`b = (q - zero).to(tl.float32) * scale`.",
+        expected_wrong=computes(wrong.zero_off_by_one),
+    ),
+    Misconception(
         code="scale-left-out",
         title="The scales do not multiply",
         message="The result holds q - zero without its scale, or that divided by the scale.",
@@ -189,10 +199,21 @@ OF_THE_GROUPS = (
     ),
 )
 
+BRAIN_THROUGH_HALF = Misconception(
+    code="brain-through-half",
+    title="Numbers in bfloat16 went through float16",
+    message=(
+        "bfloat16 has the range of float32, and float16 ends at 65,504 and has few digits left "
+        "below 0.00006. Large numbers became infinite on the way, or small ones were rounded off."
+    ),
+    next_step="Compute in float32, and convert the tile of b to the dtype of a: `b.to(a.dtype)`.",
+    expected_wrong=computes_from_memory(wrong.through_half),
+)
+
 MISTAKES = product_mistakes(
     reference=quantized_matmul,
     magnitude=quantized_matmul_magnitude,
     operands=wrong.operands,
     finish=lambda product, a, packed_b, scales, zeros: product,
-    special=OF_THE_NIBBLES + OF_THE_GROUPS,
+    special=(*OF_THE_NIBBLES, *OF_THE_GROUPS, BRAIN_THROUGH_HALF),
 )

@@ -53,7 +53,8 @@ def other_order(*args: torch.Tensor) -> list[torch.Tensor]:
 
 
 def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
-    """In each block of k all first nibbles come first, then all second ones, and so on.
+    """In each block of k all first nibbles come first, then all second ones, and so on; or all
+    even ones and then all odd ones.
 
     What is beyond the words is 0, as loads with `other=0` bring it.
     """
@@ -63,8 +64,11 @@ def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
         return []
     missing = -packed.shape[0] % words
     q = unpacked(torch.nn.functional.pad(packed, (0, 0, 0, missing)))
-    dealt = q.reshape(-1, words, PER_WORD, q.shape[1]).transpose(1, 2).reshape(q.shape)
-    return [_with_numbers(dealt[: PER_WORD * packed.shape[0]], *args)]
+    found = []
+    for together in (PER_WORD, 4, 2):
+        apart = q.reshape(-1, block // together, together, q.shape[1]).transpose(1, 2)
+        found.append(_with_numbers(apart.reshape(q.shape)[: PER_WORD * len(packed)], *args))
+    return found
 
 
 def sign_extended(*args: torch.Tensor) -> torch.Tensor:
@@ -74,14 +78,17 @@ def sign_extended(*args: torch.Tensor) -> torch.Tensor:
 
 
 def shifted_wrongly(*args: torch.Tensor) -> list[torch.Tensor]:
-    """Every number is the lowest nibble; or the shift counts bits, or words are not cut off."""
+    """Every number is the lowest nibble; or the shift counts bits, goes on beyond the word, or
+    words are not cut off."""
     packed = args[1].to(torch.int64)
     place = torch.arange(PER_WORD)[:, None]
+    k = torch.arange(PER_WORD * packed.shape[0])[:, None]
     forms = (
         (packed[:, None, :] >> 0 * place) & 0xF,
         (packed[:, None, :] >> place) & 0xF,
         packed[:, None, :] >> 4 * place,
         ((packed & 0xFFFFFFFF)[:, None, :]) >> 4 * place,
+        (packed.repeat_interleave(PER_WORD, dim=0) >> (4 * k).clamp(max=32)) & 0xF,
     )
     shape = (PER_WORD * packed.shape[0], packed.shape[1])
     return [_with_numbers(form.reshape(shape), *args) for form in forms]
@@ -152,6 +159,29 @@ def zero_left_out(*args: torch.Tensor) -> list[torch.Tensor]:
     """b = q * scale; or all zero points are 8, the middle of 0…15."""
     scale = spread(args[2], PER_WORD * len(args[1]))
     return [_with_groups(scale, torch.full_like(scale, middle), *args) for middle in (0, 8, 7)]
+
+
+def zero_off_by_one(*args: torch.Tensor) -> list[torch.Tensor]:
+    """One is added to the zero points, or subtracted from them."""
+    k = PER_WORD * len(args[1])
+    scale, zero = spread(args[2], k), spread(args[3], k)
+    return [_with_groups(scale, zero + more, *args) for more in (1, -1)]
+
+
+def through_half(*args: torch.Tensor) -> list[torch.Tensor]:
+    """Numbers in bfloat16 become float16 on their way: a, b or the scales."""
+    a, packed, scales, zeros = args
+    if a.dtype != torch.bfloat16:
+        return []
+    wide = a.double()
+    b = dequantized(packed, scales, zeros)
+    forms = (
+        (a.half().double(), b),
+        (wide, b.half().double()),
+        (a.half().double(), b.half().double()),
+        (wide, dequantized(packed, scales.half(), zeros)),
+    )
+    return [left @ right for left, right in forms]
 
 
 def zero_turned(*args: torch.Tensor) -> list[torch.Tensor]:
