@@ -7,7 +7,6 @@ import triton.language as tl
 CONFIGS = [
     triton.Config({"BM": 16, "BN": 32, "BK": 32}, num_warps=4),
     triton.Config({"BM": 32, "BN": 64, "BK": 64}, num_warps=4),
-    triton.Config({"BM": 64, "BN": 16, "BK": 16}, num_warps=4),
 ]
 
 
