@@ -22,7 +22,7 @@ from graders.judge.records import (
 from graders.misconceptions.low_precision.quantized_records import MISTAKES
 
 AXES = "m k n group"
-MOST_COUNTED = 160  # zero points that count up; where there would be more, all of them are 0
+MOST_COUNTED = 128  # zero points that count up, in a byte with a sign too; elsewhere all are 0
 STEP = 0.05  # a usual scale: between two neighbours of sixteen
 
 # b may be rounded to the dtype of a before the product, because tensor cores want it so: half an
