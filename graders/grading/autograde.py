@@ -22,8 +22,9 @@ from typing import Any
 import nbformat
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from graders.grading import engines, judging
+from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
+from graders.grading.gradebooks import Finished
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.roster import enter, read_roster
 from graders.grading.intake.rules import grant, read_rules
@@ -32,7 +33,7 @@ from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
-from graders.grading.store import Finished, MarksStore
+from graders.grading.store import MarksStore
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 from graders.judge.submission.refusals import SubmissionError
@@ -259,7 +260,7 @@ class Autograder:
 
     def _nbgrader_autograde(self, student: str) -> str:
         """nbgrader's own autograding of one student; returns why it failed, "" when not."""
-        with warnings.catch_warnings(), engines.shared():
+        with warnings.catch_warnings(), gradebooks.shared():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way with its sessions
             done = self._api.autograde(self.assignment, student)
         if done["success"]:

@@ -9,8 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from graders.grading.atomic_files import write_atomically
-from graders.grading.store import read_json
+from graders.grading.atomic_files import read_json, write_atomically
 from graders.judge.records import GraderError
 
 FILE = "rules.toml"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from graders.authoring.lesson import STUB
+from graders.authoring.unanswered import STUB
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 
