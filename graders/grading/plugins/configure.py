@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graders.authoring.unanswered import STUB
+from graders.grading.plugins import formgrader
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 
@@ -33,6 +34,7 @@ def configure(
     config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
     trust(config)
     feedback(config)
+    formgrader.take_over()
 
 
 def find_own_programs() -> None:
