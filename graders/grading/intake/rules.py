@@ -81,7 +81,8 @@ def _what_is_wrong(found: Mapping[str, Any]) -> str:
 def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
     """Bring the extensions of these students into the gradebook, where penalties read them.
 
-    Only whom the rules name is touched: what was granted in another way stays.
+    Only whom the rules name is touched: what was granted in another way stays. nbgrader cannot
+    add time to a due date that is not set, so it is given once there is one.
     """
     named = [student for student in students if student in rules.extensions]
     if not named:
@@ -92,7 +93,8 @@ def grant(rules: Rules, assignment: str, students: Sequence[str], database: str)
         for student in named:
             gradebook.update_or_create_student(student)
             submission = gradebook.update_or_create_submission(assignment, student)
-            wanted = rules.more_time(student, assignment) or None
+            dated = submission.assignment.duedate is not None
+            wanted = (dated and rules.more_time(student, assignment)) or None
             if submission.extension != wanted:
                 submission.extension = wanted
         gradebook.db.commit()
