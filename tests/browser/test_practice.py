@@ -135,7 +135,11 @@ def press(page: NotebookPage, name: str, told: str, cell: int = PRACTICE) -> str
     page.browser.switch_to.active_element.send_keys(Keys.ENTER)
     live = f"{NOTEBOOK}.content.widgets[{cell}].node.querySelector('[role=status]')"
     script = f"return ({live} || {{}}).innerText.includes({json.dumps(told)}) && {live}.innerText;"
-    return page.wait(script, f"{told!r} behind {name}", 20)
+    try:
+        return page.wait(script, f"{told!r} behind {name}", 60)
+    except TimeoutError as error:
+        shown = page.cell_element(cell).text
+        raise AssertionError(f"no {told!r} behind {name}: {shown}") from error
 
 
 def violations(page: NotebookPage, cell: int) -> list[str]:
