@@ -45,6 +45,7 @@ class Launches:
         self._pruned: dict[tuple[int, str], Sequence[Any]] = {}
         self._compiling: set[int] = set()  # tuners whose pruning asked for compiled kernels
         self._compiled = 0
+        self._allocator = False
 
     def install(self) -> None:
         """Patch Triton."""
@@ -64,6 +65,10 @@ class Launches:
         Autotuner.run = run_tuned
         triton.testing.do_bench = _do_bench
         triton.testing.do_bench_cudagraph = _do_bench
+        triton.set_allocator = self._set_allocator
+
+    def _set_allocator(self, allocator: Any) -> None:
+        self._allocator = True
 
     def launch(
         self, kernel: JITFunction[Any], args: Any, grid: Any, named: Mapping[str, Any]
@@ -78,7 +83,8 @@ class Launches:
         positional = tuple(self.kernels.value(value) for value in args)
         values = {name: self.kernels.value(value) for name, value in named.items()}
         line = self.recorder.line()
-        self.recorder.add(Launch(number, _grid(grid), positional, values, line))
+        launch = Launch(number, _grid(grid), positional, values, line, self._allocator)
+        self.recorder.add(launch)
 
     # -- autotuning ------------------------------------------------------------------------------
 

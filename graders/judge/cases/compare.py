@@ -61,7 +61,7 @@ def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]
     wide = args if exercise.exact else widened(args)
     found = exercise.reference(*wide)
     if not exercise.results:
-        return (_expectation(exercise, args, wide, found, _only_result(exercise)),)
+        return (_expectation(exercise, args, wide, found, returned_tensor(exercise)),)
     names = tuple(result.name for result in exercise.results)
     return tuple(
         replace(
@@ -73,7 +73,10 @@ def expect(exercise: Exercise, args: tuple[Any, ...]) -> tuple[Expectation, ...]
     )
 
 
-def _only_result(exercise: Exercise) -> ReturnedTensor:
+def returned_tensor(exercise: Exercise, number: int = 0) -> ReturnedTensor:
+    """What the exercise says of the result `number`."""
+    if exercise.results:
+        return exercise.results[number]
     return ReturnedTensor(
         name="",
         magnitude=exercise.magnitude,

@@ -147,13 +147,22 @@ class PlanReader:
         numbers = _listed(values, MOST_CONSTANTS, _number)
         return Constant(_count(storage, MOST_STORAGES), _name(dtype), numbers)
 
-    def _launch(self, kernel: Any, grid: Any, positional: Any, named: Any, line: Any) -> Step:
+    def _launch(
+        self,
+        kernel: Any,
+        grid: Any,
+        positional: Any,
+        named: Any,
+        line: Any,
+        allocator: Any = False,
+    ) -> Step:
         return Launch(
             self._kernel_number(kernel),
             _grid(grid),
             _listed(positional, MOST_ARGUMENTS, self.value),
             self._values(named),
             _line(line),
+            bool(allocator),
         )
 
     def _kernel_number(self, raw: Any) -> int:

@@ -158,6 +158,8 @@ class Replay:
         grid = tuple(step.grid) if isinstance(step.grid, list) else step.grid
         positional = [self.kernels.value(value, self.tensor) for value in step.positional]
         named = {n: self.kernels.value(value, self.tensor) for n, value in step.named.items()}
+        if step.allocator and self.device == "cuda":
+            triton.set_allocator(_workspace)
         kernel[grid](*positional, **named)
 
     def _at(self, line: int | None, act: Callable[[], None]) -> None:
@@ -255,6 +257,11 @@ class Replay:
                 continue
             return index
         return first % count
+
+
+def _workspace(size: int, _alignment: int, _stream: int | None) -> torch.Tensor:
+    """In place of the submission's allocator: memory in which a kernel makes descriptors."""
+    return torch.empty(size, dtype=torch.int8, device="cuda")
 
 
 def _cannot_run() -> tuple[type[Exception], ...]:

@@ -109,13 +109,17 @@ class Constant:
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel launched: arguments as the launcher gave them, options such as num_warps too."""
+    """A kernel launched: arguments as the launcher gave them, options such as num_warps too.
+
+    `allocator`: Triton was given an allocator before, for kernels that make descriptors.
+    """
 
     kernel: int
     grid: Value
     positional: tuple[Value, ...]
     named: Mapping[str, Value]
     line: int | None = None
+    allocator: bool = False
 
 
 @dataclass(frozen=True)
@@ -268,7 +272,8 @@ def step_to_json(step: Step) -> list[Any]:
         return ["constant", step.storage, step.dtype, list(step.values)]
     if isinstance(step, Launch):
         positional, named = list(step.positional), dict(step.named)
-        return ["launch", step.kernel, step.grid, positional, named, step.line]
+        launch = [step.kernel, step.grid, positional, named, step.line, step.allocator]
+        return ["launch", *launch]
     fields = [step.tuner, step.key, step.configs, step.known, step.kernel, dict(step.arguments)]
     trials = [_trial_to_json(trial) for trial in step.trials]
     return ["tune", *fields, trials, steps_to_json(step.finish), step.line, step.prunes]

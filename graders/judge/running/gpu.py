@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.cases.compare import widened
+from graders.judge.cases.compare import returned_tensor, widened
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Difference, Failure, explain
 from graders.judge.records import Exercise
@@ -47,7 +47,7 @@ def gpu_gate(
             continue
         difference = reasons[0] if reasons else None  # many cases rarely fail for many reasons
         if number < MOST_REPEATED:
-            item = next(item for item in real if item.case is failure.case)
+            item = next(item for item in real if item.expectation is failure.expectation)
             seen = Seen(
                 failure,
                 repeats=_results(planned, item, workers, REPEATS),
@@ -79,9 +79,10 @@ def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Ten
 
 
 def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:
-    if exercise.magnitude is None:
+    result = returned_tensor(exercise, failure.expectation.result)
+    if result.magnitude is None:
         return None
-    return exercise.magnitude(*widened(failure.evidence.args))
+    return result.magnitude(*widened(failure.evidence.args))
 
 
 def gpu_properties() -> dict[str, Any]:

@@ -9,11 +9,9 @@ hangs or ends its process has that as its outcome, and the jobs behind it go on 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +28,7 @@ import torch
 from graders.judge.records import Fault, GraderError, LaunchFacts
 from graders.judge.sandbox import folders, protocol
 from graders.judge.sandbox.batch import Batch, Job, Work
-from graders.judge.sandbox.protocol import Device, Status
+from graders.judge.sandbox.protocol import Device, Ending, Status
 
 __all__ = ["Job", "Outcome", "Status", "Work", "Workers"]
 
@@ -175,21 +173,21 @@ class Workers:
             batch.close()
         if self.device == "cuda":
             return outcomes, time.monotonic() - started
-        return outcomes, float(ending["processor_seconds"])
+        return outcomes, ending.processor_seconds
 
     def _abnormal(
-        self, batch: Batch, jobs: Sequence[Job], ending: Mapping[str, Any], index: int
+        self, batch: Batch, jobs: Sequence[Job], ending: Ending, index: int
     ) -> list[Outcome]:
         """What became of the job in which the process ended.
 
         Where it ended while the source was loaded, that holds for all the jobs.
         """
-        if ending["reason"] == "stalled":
+        if ending.reason == "stalled":
             raise GraderError(
                 "the machine has too much to do: in a long wait the kernel got less than its "
                 "share of the processor. Judge it again when the machine has less to do"
             )
-        status, name = _how(ending)
+        status, name = ending.outcome()
         state = batch.header(index).state
         compiling = status == "timeout" and state == protocol.COMPILING
         outcome = Outcome(
@@ -219,7 +217,7 @@ class Workers:
                 + _last_line(self._errors)
             )
 
-    def _exchange(self, batch: Batch) -> dict[str, Any]:
+    def _exchange(self, batch: Batch) -> Ending:
         """Hand the batch over, wait until its process is dead, and learn how it ended."""
         assert self._control is not None
         request = batch.request()
@@ -241,7 +239,7 @@ class Workers:
             last = _last_line(self._errors)
             self._stop()
             raise GraderError(f"the sandbox's warm process has died: {last}")
-        return dict(json.loads(answer))
+        return Ending(**json.loads(answer))
 
     def _ensure_started(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -357,30 +355,10 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
     return outcomes
 
 
-def _left_early(batch: Batch, ending: Mapping[str, Any], index: int) -> bool:
+def _left_early(batch: Batch, ending: Ending, index: int) -> bool:
     """Whether the worker went between two jobs, as it does when a GPU is lost to it."""
-    went = not ending["reason"] and ending["status"] == 0
+    went = not ending.reason and ending.status == 0
     return went and index > 0 and batch.header(index).state == protocol.WAITING
-
-
-def _how(ending: Mapping[str, Any]) -> tuple[Status, str]:
-    """Outcome and signal name of a process that did not finish its work."""
-    reason, status = ending["reason"], int(ending["status"])
-    if reason in ("timeout", "batch-timeout"):
-        return "timeout", ""
-    if reason == "memory":
-        return "out-of-memory", ""
-    if not os.WIFSIGNALED(status):
-        return "exited", ""
-    number = os.WTERMSIG(status)
-    if number == signal.SIGXCPU:
-        return "timeout", "SIGXCPU"
-    if number == signal.SIGKILL:  # not by us: the kernel was out of memory
-        return "out-of-memory", "SIGKILL"
-    name = signal.strsignal(number) or ""
-    with contextlib.suppress(ValueError):
-        name = signal.Signals(number).name
-    return "crashed", name
 
 
 def _environment(device: Device, directory: Path) -> dict[str, str]:

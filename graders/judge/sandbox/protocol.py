@@ -8,8 +8,11 @@ nonsense there, and no more than that: nothing is unpickled and no size is read 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
+import os
+import signal
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -167,6 +170,33 @@ class JobLimits:
 
     header: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended: its wait status, why it was ended if it was, and its processor time."""
+
+    status: int
+    reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
+    processor_seconds: float = 0.0
+
+    def outcome(self) -> tuple[Status, str]:
+        """What that means for the job that did not finish, and the name of the signal."""
+        if self.reason in ("timeout", "batch-timeout"):
+            return "timeout", ""
+        if self.reason == "memory":
+            return "out-of-memory", ""
+        if not os.WIFSIGNALED(self.status):
+            return "exited", ""
+        number = os.WTERMSIG(self.status)
+        if number == signal.SIGXCPU:
+            return "timeout", "SIGXCPU"
+        if number == signal.SIGKILL:  # not by us: the kernel was out of memory
+            return "out-of-memory", "SIGKILL"
+        name = signal.strsignal(number) or ""
+        with contextlib.suppress(ValueError):
+            name = signal.Signals(number).name
+        return "crashed", name
 
 
 @dataclass(frozen=True)

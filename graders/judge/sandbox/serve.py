@@ -30,7 +30,7 @@ from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import child, engine, jail, probe, protocol
 from graders.judge.sandbox.jail import Jail
-from graders.judge.sandbox.protocol import BatchPlan, Header, Limits
+from graders.judge.sandbox.protocol import BatchPlan, Ending, Header, Limits
 from graders.judge.sandbox.waiting import Waiting
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
@@ -46,15 +46,6 @@ def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
     tl.store(out_ptr + offsets, tl.exp(x) + tl.sum(x, axis=0), mask=mask)
 """
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a child ended: its wait status, why it was ended if it was, and its processor time."""
-
-    status: int
-    reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
-    processor_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -217,6 +208,13 @@ class _Watch:
     def _over_limit(self) -> str:
         now = time.monotonic()
         self._follow(now)
+        if over := self._over_time(now):
+            return over
+        if self._bytes_used() > self._memory_bytes:
+            return "memory"
+        return ""
+
+    def _over_time(self, now: float) -> str:
         batch = self._batch_time.left(now, by_clock=self._on_gpu)
         # Who waits for a GPU computes nothing here.
         job = self._job_time.left(now, by_clock=self._on_gpu and not self._compiling)
@@ -224,11 +222,7 @@ class _Watch:
             return "stalled"
         if batch == "none":
             return "batch-timeout"
-        if job == "none":
-            return "timeout"
-        if self._bytes_used() > self._memory_bytes:
-            return "memory"
-        return ""
+        return "timeout" if job == "none" else ""
 
     def _follow(self, now: float) -> None:
         """A job's time starts when the jobs before it are done, the first one's when it runs, and

@@ -35,7 +35,7 @@ class WatchedWorkers(Workers):
         finally:
             self._windows = None
 
-    def _exchange(self, batch: Batch) -> dict[str, Any]:
+    def _exchange(self, batch: Batch) -> protocol.Ending:
         if self._windows is None:
             return super()._exchange(batch)
         over = threading.Event()

@@ -47,6 +47,7 @@ LAUNCH = Launch(
         "d": {"descriptor": [VIEW.to_json(), [4, 6], [6, 1], [4, 2], "zero"]},
     },
     line=7,
+    allocator=True,
 )
 TUNE = Tune(
     tuner=0,

@@ -17,7 +17,14 @@ from graders.judge import discovery
 from graders.judge.capture.gate import capture
 from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.records import Case, Exercise, GraderError, TensorSpec, Tolerance
+from graders.judge.records import (
+    Case,
+    Exercise,
+    GraderError,
+    ReturnedTensor,
+    TensorSpec,
+    Tolerance,
+)
 from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
 from graders.judge.running.gpu_lock import hold_gpu
@@ -193,6 +200,32 @@ def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all(judged: Judged) -> 
     workers = StandIn(lambda run, a, b: tf32(a) @ tf32(b))
     assert codes(judged(many, workers, kernels.SUM_OF_PRODUCTS)) == ["tf32-on-gpu"]
     assert len(workers.jobs) == 6 + 3 * 4  # as they are, and three of them repeated
+
+
+def test_the_reason_is_sought_in_the_result_that_is_wrong(judged: Judged) -> None:
+    terms = PRODUCT.magnitude
+    assert terms is not None
+    two = replace(
+        PRODUCT,
+        reference=lambda a, b: (a @ b, (a @ b).T),
+        results=(
+            ReturnedTensor("the product", magnitude=terms),
+            ReturnedTensor("its transpose", magnitude=lambda a, b: terms(a, b).T),
+        ),
+    )
+    source = f"""{kernels.SUM_OF_PRODUCTS}
+product = solve
+
+def solve(a, b):
+    return product(a, b), product(b.T.contiguous(), a.T.contiguous())
+"""
+
+    def computed(run: int, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a @ b if run == 1 else (tf32(a) @ tf32(b)).T
+
+    workers = StandIn(computed)
+    assert codes(judged(two, workers, source)) == ["tf32-on-gpu"]
+    assert {job.out_shape for job in workers.jobs[1:]} == {(30, 40)}
 
 
 def test_the_load_without_other_is_pointed_at(judged: Judged) -> None:

@@ -363,9 +363,11 @@ def solve_kernel(x_ptr, BLOCK_SIZE: tl.constexpr, dtype: tl.constexpr):  # type:
 
 
 @contextlib.contextmanager
-def watched_batch(device: Device = "cuda") -> Iterator[tuple[_Watch, Callable[[int], None]]]:
-    """A watch over two jobs of five seconds, and how to say what state the first is in."""
-    batch = Batch([replace(constant(), seconds=5.0)] * 2, 60.0)
+def watched_batch(
+    device: Device = "cuda", seconds: float = 5.0
+) -> Iterator[tuple[_Watch, Callable[[int], None]]]:
+    """A watch over two jobs of so many seconds, and how to say what state the first is in."""
+    batch = Batch([replace(constant(), seconds=seconds)] * 2, 60.0)
     control = socket.socket()
 
     def be(state: int) -> None:
@@ -382,12 +384,12 @@ def test_the_time_to_wake_a_gpu_ends_when_the_first_job_runs() -> None:
     with watched_batch() as (watch, be):
         now = time.monotonic()
         watch._follow(now)
-        assert not watch._had_its_time(now + 20)
+        assert watch._over_time(now + 20) == ""
         be(RUNNING)
         for tick in (2, 4):  # what counts is the first look that finds it running
             watch._follow(now + tick)
-            assert not watch._had_its_time(now + 6.9)
-            assert watch._had_its_time(now + 7.1)
+            assert watch._over_time(now + 6.9) == ""
+            assert watch._over_time(now + 7.1) == "timeout"
 
 
 def test_compiling_has_a_time_of_its_own_and_of_the_processor() -> None:
@@ -397,12 +399,22 @@ def test_compiling_has_a_time_of_its_own_and_of_the_processor() -> None:
         watch._follow(now)
         be(COMPILING)
         watch._follow(now + 4)
-        assert not watch._had_its_time(now + 18.9)  # this process computes next to nothing
-        assert watch._had_its_time(now + 19.1)
+        assert watch._over_time(now + 80) == ""  # this process computes next to nothing
         be(RUNNING)
         watch._follow(now + 18)
-        assert not watch._had_its_time(now + 22.9)
-        assert watch._had_its_time(now + 23.1)
+        assert watch._over_time(now + 22.9) == ""
+        assert watch._over_time(now + 23.1) == "timeout"
+
+
+def test_a_compiler_that_gets_no_processor_is_stalled() -> None:
+    with watched_batch(seconds=1.0) as (watch, be):
+        now = time.monotonic()
+        be(RUNNING)
+        watch._follow(now)
+        be(COMPILING)
+        watch._follow(now)
+        assert watch._over_time(now + 19.9) == ""
+        assert watch._over_time(now + 20.1) == "stalled"
 
 
 def test_nobody_compiles_on_the_cpu_to_gain_time() -> None:
@@ -411,5 +423,5 @@ def test_nobody_compiles_on_the_cpu_to_gain_time() -> None:
         be(RUNNING)
         watch._follow(now)
         be(COMPILING)
-        watch._follow(now + 14)
-        assert watch._had_its_time(now + 15.1)
+        watch._follow(now + 50)
+        assert watch._over_time(now + 100.1) == "stalled"

@@ -25,7 +25,7 @@ from graders.judge.plan.steps import (
 )
 from graders.judge.records import GraderError
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.sandbox.protocol import JobLimits, Limits
+from graders.judge.sandbox.protocol import Ending, JobLimits, Limits
 from graders.judge.sandbox.serve import _Watch
 from tests.support.plans import (
     allocating,
@@ -197,7 +197,7 @@ def test_a_child_that_gets_no_processor_is_stalled() -> None:
 def test_a_machine_with_too_much_to_do_is_no_mistake(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stalled = {"reason": "stalled", "status": 9, "processor_seconds": 0.1}
+    stalled = Ending(9, "stalled", 0.1)
     monkeypatch.setattr(workers, "_exchange", lambda batch: stalled)
     with pytest.raises(GraderError, match="the machine has too much to do"):
         workers.run([add_job()])

@@ -1,4 +1,4 @@
-"""Small tiles, broadcast and summed; db comes with the tiles of the first column."""
+"""Small tiles, broadcast and summed over the last axis; db comes with the first column's tiles."""
 
 import torch
 import triton
@@ -20,8 +20,8 @@ def dx_tile(w_ptr, out_ptr, dout_ptr, dx_ptr, M, N, K, wn, wk, om, on, gm, gn, T
         ok = (i[:, None] < M) & (j[None, :] < N)
         g = gate(tl.load(out_ptr + i[:, None] * om + j[None, :] * on, mask=ok, other=0.0),
                  tl.load(dout_ptr + i[:, None] * gm + j[None, :] * gn, mask=ok, other=0.0))
-        w = tl.load(w_ptr + j[:, None] * wn + c[None, :] * wk, mask=(j[:, None] < N) & (c[None, :] < K), other=0.0)
-        acc += tl.sum(g[:, :, None] * w.to(tl.float32)[None, :, :], axis=1)
+        w = tl.load(w_ptr + j[None, :] * wn + c[:, None] * wk, mask=(j[None, :] < N) & (c[:, None] < K), other=0.0)
+        acc += tl.sum(g[:, None, :] * w.to(tl.float32)[None, :, :], axis=2)
     tl.store(dx_ptr + i[:, None] * K + c[None, :], acc, mask=(i[:, None] < M) & (c[None, :] < K))
 
 
@@ -33,12 +33,12 @@ def dw_tile(x_ptr, out_ptr, dout_ptr, dw_ptr, db_ptr, M, N, K, xm, xk, om, on, g
     down = tl.zeros((T,), tl.float32)
     for s in range(0, M, T):
         i = s + tl.arange(0, T).to(tl.int64)
-        ok = (i[:, None] < M) & (j[None, :] < N)
-        g = gate(tl.load(out_ptr + i[:, None] * om + j[None, :] * on, mask=ok, other=0.0),
-                 tl.load(dout_ptr + i[:, None] * gm + j[None, :] * gn, mask=ok, other=0.0))
-        x = tl.load(x_ptr + i[:, None] * xm + c[None, :] * xk, mask=(i[:, None] < M) & (c[None, :] < K), other=0.0)
-        acc += tl.sum(g[:, :, None] * x.to(tl.float32)[:, None, :], axis=0)
-        down += tl.sum(g, axis=0)
+        ok = (i[None, :] < M) & (j[:, None] < N)
+        g = gate(tl.load(out_ptr + i[None, :] * om + j[:, None] * on, mask=ok, other=0.0),
+                 tl.load(dout_ptr + i[None, :] * gm + j[:, None] * gn, mask=ok, other=0.0))
+        x = tl.load(x_ptr + i[None, :] * xm + c[:, None] * xk, mask=(i[None, :] < M) & (c[:, None] < K), other=0.0)
+        acc += tl.sum(g[:, None, :] * x.to(tl.float32)[None, :, :], axis=2)
+        down += tl.sum(g, axis=1)
     tl.store(dw_ptr + j[:, None] * K + c[None, :], acc, mask=(j[:, None] < N) & (c[None, :] < K))
     tl.store(db_ptr + j, down, mask=(j < N) & (tl.program_id(1) == 0))
 
