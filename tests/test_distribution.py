@@ -1,4 +1,7 @@
-"""What a learner installs holds the judge and the public exercises, and no answer.
+"""What a learner installs holds the judge and the public exercises, and no hidden case.
+
+Parts of model solutions are in the puzzles, whose file is compressed: nobody meets them while
+searching a folder, and `practice()` shows them once the exercise is passed.
 
 Built here; with TILEWISE_DIST, as in `make release`, the files of that folder are looked at.
 """
@@ -88,6 +91,7 @@ def test_the_wheel_says_what_pyproject_says(wheel: zipfile.ZipFile) -> None:
     [
         "triton_util/__init__.py",
         "triton_util/interpreter/__init__.py",
+        "triton_util/puzzles/items.json.gz",
         "graders/judge/serve.py",
         "graders/exercises/vector_add.py",
         "graders/cli/main.py",

@@ -25,7 +25,8 @@ PUBLIC = {
         validate
     """,
     "triton_util.client": """
-        CheckResult answer catch check hint predict progress quiz speed validate
+        CheckResult answer catch check hint practice predict progress quiz review speed
+        validate
     """,
     "triton_util.explain": "Comparison ExplainError Explanation compare explain",
     "triton_util.tracing": "Record trace",

@@ -9,6 +9,7 @@ Python cannot set attributes of a widget's element; a style element can, when it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from triton_util.theme import variables_css
@@ -59,6 +60,15 @@ if (box && !box.dataset.twKeys) {
 def keeps_its_keys(box: Any) -> Any:
     """The widget, marked as one that keeps its keys; one of its HTML children holds `keys_html`."""
     return box.add_class(_KEYS_CLASS)
+
+
+def button(name: str, act: Callable[[], None]) -> Any:
+    """A button that is called as what it does."""
+    import ipywidgets
+
+    made = ipywidgets.Button(description=name)
+    made.on_click(lambda _: act())
+    return made
 
 
 def keys_html(css: str = "") -> str:

@@ -12,10 +12,13 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graders.authoring.course import Built, assignments
 from graders.authoring.rooms import Rooms
 from graders.judge.records import GraderError
+
+if TYPE_CHECKING:  # jupytext is slow to import, and most commands only look for the folder
+    from graders.authoring.course import Built
 
 CONFIG = "nbgrader_config.py"
 ROSTER = "roster.csv"
@@ -142,6 +145,8 @@ def update(rooms: Rooms, folder: Path, only: str | None = None) -> Updated:
 
     An assignment that somebody has changed stays as it is, and one of theirs is not looked at.
     """
+    from graders.authoring.course import assignments
+
     before = _written(folder)
     now, written, kept = dict(before), [], []
     for built in assignments(rooms, folder / "source", only):

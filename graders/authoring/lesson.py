@@ -12,11 +12,11 @@ import jupytext
 
 from graders.authoring.measured import MarkError, with_figures
 from graders.authoring.rooms import slug_of
+from graders.authoring.unanswered import STUB
 from graders.judge.records import GraderError
 
 Kind = Literal["markdown", "code", "setup", "gpu", "exercise", "case_study", "model_answer"]
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-STUB = ("# YOUR CODE HERE", "pass")
 NAMED: tuple[Kind, ...] = ("exercise", "case_study", "model_answer")
 # what jupytext keeps for itself, to write a file back as it was
 LAYOUT = frozenset({"lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker"})

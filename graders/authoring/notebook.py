@@ -13,6 +13,7 @@ from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, p
 from graders.authoring.lesson import Lesson, LessonCell, LessonError, stub
 from graders.authoring.rooms import Rooms
 from graders.authoring.setup_cell import FOLDED, badge, imports_source, setup_source
+from graders.authoring.unanswered import ANSWER_STUB
 from graders.judge import discovery
 from graders.judge.records import Exercise
 
@@ -26,7 +27,6 @@ triton_util.validate("{exercise}")
 """,
     "hidden": "They run when your instructor grades.",
 }
-ANSWER_STUB = "YOUR ANSWER HERE"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},

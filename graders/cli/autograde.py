@@ -142,7 +142,7 @@ def _fetch(course: Path, assignment: str, source: Path | None, times: bool, coll
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
     """How many submissions will surely be judged."""
-    from graders.grading.store import Finished
+    from graders.grading.gradebooks import Finished
 
     finished = Finished(course, assignment)
     students = only or [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]

@@ -21,3 +21,12 @@ def write_atomically(path: Path, data: Mapping[str, Any]) -> None:
     except BaseException:  # a full disk, say: nothing is left behind
         os.unlink(temporary)
         raise
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_atomically` has written; {} when there is nothing or the file is damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

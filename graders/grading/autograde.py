@@ -22,8 +22,9 @@ from typing import Any
 import nbformat
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from graders.grading import engines, judging
+from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
+from graders.grading.gradebooks import Finished
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.roster import enter, read_roster
 from graders.grading.intake.rules import grant, read_rules
@@ -32,12 +33,14 @@ from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
-from graders.grading.store import Finished, MarksStore
+from graders.grading.plugins.release import SECRET
+from graders.grading.store import MarksStore
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 from graders.judge.submission.refusals import SubmissionError
 
 LONGEST_REASON = 1_000  # characters
+NOTES = (TIMESTAMP, SECRET)  # what nbgrader writes beside a notebook and needs again
 IN_ORDER = Path(".tilewise") / "in_order"  # in the course folder: what nbgrader reads
 
 
@@ -180,14 +183,14 @@ class Autograder:
 
     @staticmethod
     def _put_in_order(handed_in: Path, path: Path) -> None:
-        """Copy the notebook without whatever could be odd in it, and its time of submission."""
+        """Copy the notebook without whatever could be odd in it, and nbgrader's notes about it."""
         text = json.dumps(in_order(handed_in), indent=1)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        stamp = path.with_name(TIMESTAMP)
-        stamp.unlink(missing_ok=True)
-        if handed_in.with_name(TIMESTAMP).is_file():
-            shutil.copyfile(handed_in.with_name(TIMESTAMP), stamp)
+        for note in NOTES:
+            path.with_name(note).unlink(missing_ok=True)
+            if handed_in.with_name(note).is_file():
+                shutil.copyfile(handed_in.with_name(note), path.with_name(note))
 
     def _exercises(self) -> list[str]:
         names = [master.name for master in self._masters if master.grade]
@@ -196,8 +199,8 @@ class Autograder:
     def _digest(self, path: Path, keys: Mapping[str, str]) -> str:
         """What a finished grading depends on: the submission, and what its marks depend on."""
         digest = hashlib.sha256(path.read_bytes())
-        when = path.with_name(TIMESTAMP)
-        digest.update(when.read_bytes() if when.is_file() else b"")
+        for note in map(path.with_name, NOTES):
+            digest.update(note.read_bytes() if note.is_file() else b"")
         for part in (*keys.values(), self.database):
             digest.update(part.encode())
         for master in self._masters:
@@ -259,7 +262,7 @@ class Autograder:
 
     def _nbgrader_autograde(self, student: str) -> str:
         """nbgrader's own autograding of one student; returns why it failed, "" when not."""
-        with warnings.catch_warnings(), engines.shared():
+        with warnings.catch_warnings(), gradebooks.shared():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way with its sessions
             done = self._api.autograde(self.assignment, student)
         if done["success"]:

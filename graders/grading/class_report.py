@@ -13,15 +13,15 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from graders.grading.gradebooks import Finished, is_open, submissions
+from graders.grading.plugins.export import harmless
 from graders.grading.sharing import Sharing
-from graders.grading.store import Finished
 from graders.grading.templates import rendered
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
-LONGEST_CELL = 2_000  # characters in a table
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,11 @@ def _students(course: Path, assignment: str, database: str) -> Iterable[Student]
     with Gradebook(database) as gradebook:
         try:
             gradebook.find_assignment(assignment)
-            submissions = gradebook.assignment_submissions(assignment)
         except MissingEntry as error:
             raise GraderError(f"the gradebook does not know {assignment}") from error
-        for submission in sorted(submissions, key=lambda found: found.student.id):
+        for submission in sorted(submissions(gradebook, assignment), key=lambda s: s.student.id):
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            unscored = [g for g in grades if g.auto_score is None and g.manual_score is None]
+            unscored = [grade for grade in grades if is_open(grade)]
             yield _student(
                 course,
                 assignment,
@@ -254,9 +253,3 @@ def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
     if not speed:
         return ["", ""]
     return ["" if speed["problem"] else f"{speed['fraction']:g}", f"{speed['bonus']:g}"]
-
-
-def harmless(text: str) -> str:
-    """A text of one line that no spreadsheet takes for a formula."""
-    line = one_line(text, LONGEST_CELL)
-    return f"'{line}" if line[:1] in ("=", "+", "-", "@") else line

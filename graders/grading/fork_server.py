@@ -14,7 +14,7 @@ from multiprocessing.context import BaseContext
 
 from graders.judge.sandbox import folders
 
-_PRELOADED = ["graders.grading.parallel", "graders.judge.pipeline"]
+_PRELOADED = ["graders.quick_jsonschema", "graders.grading.parallel", "graders.judge.pipeline"]
 _LONGEST_PLACE = 50  # characters; the path of a socket has about 100, and this is its beginning
 
 

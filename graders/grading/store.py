@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from graders.grading.atomic_files import write_atomically
 from graders.grading.closure import ROOT, closure, digest_of, remember
 from graders.grading.marks import Marks
 from graders.judge import discovery
-from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
 # What runs when a submission is judged: the judge, the programs that it starts as processes, and
@@ -102,15 +101,6 @@ def key(code: Sequence[str], exercise: str, mode: str, judge: str | None = None)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """What `write_atomically` has written; {} when there is nothing or the file is damaged."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 class MarksStore:
     """A folder of marks by key."""
 
@@ -132,26 +122,3 @@ class MarksStore:
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / f"{name}.json"
-
-
-class Finished:
-    """The students of an assignment whose grades nbgrader has written, in `folder`."""
-
-    def __init__(self, course: Path, assignment: str) -> None:
-        self.folder = course / ".tilewise" / "graded" / assignment
-
-    def get(self, student: str) -> dict[str, Any]:
-        """What was kept by `put`; {} when there is nothing or its file is damaged."""
-        return read_json(self._path(student))
-
-    def ungraded(self) -> dict[str, str]:
-        """The students whose last grading ended without a grade, and why."""
-        found = {path.stem: self.get(path.stem) for path in sorted(self.folder.glob("*.json"))}
-        return {name: one_line(str(s["reason"])) for name, s in found.items() if s.get("reason")}
-
-    def put(self, student: str, state: Mapping[str, Any]) -> None:
-        """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""
-        write_atomically(self._path(student), state)
-
-    def _path(self, student: str) -> Path:
-        return self.folder / f"{student}.json"

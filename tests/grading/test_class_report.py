@@ -2,17 +2,19 @@
 
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
+from sqlalchemy import Engine, event
 
 from graders.cli.report import report as report_command
 from graders.grading import judging
 from graders.grading.autograde import Autograder
-from graders.grading.class_report import ClassReport, class_report, harmless, to_html
-from graders.grading.plugins.export import CanvasExportPlugin, MoodleExportPlugin
+from graders.grading.class_report import ClassReport, class_report, to_html
+from graders.grading.plugins.export import CanvasExportPlugin, MoodleExportPlugin, harmless
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 pytestmark = [
@@ -121,3 +123,24 @@ def test_canvas_gets_its_row_of_points_possible(course: SmallCourse, tmp_path: P
 def test_no_name_becomes_a_formula(text: str) -> None:
     assert harmless(text) == f"'{text}"
     assert harmless("ada") == "ada"
+
+
+def test_no_query_is_made_for_each_student(course: SmallCourse, tmp_path: Path) -> None:
+    asked: Counter[str] = Counter()
+
+    def ask(*words: object) -> None:
+        asked[str(words[2])] += 1
+
+    event.listen(Engine, "before_cursor_execute", ask)
+    try:
+        class_report(course.folder, ASSIGNMENT, database(course))
+        exporter = CanvasExportPlugin()
+        exporter.to = str(tmp_path / "grades.csv")
+        with Gradebook(database(course)) as gradebook:
+            exporter.export(gradebook)
+    finally:
+        event.remove(Engine, "before_cursor_execute", ask)
+    text, times = asked.most_common(1)[0]
+    graded = len(CLASS)
+    assert times < graded - 1, text
+    assert sum("grade" in text for text in asked) >= 2  # what was counted are its queries

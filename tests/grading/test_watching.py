@@ -221,6 +221,13 @@ def test_an_extension_moves_the_due_date_of_one_student(klass: Class) -> None:
     assert late == {"ada": 0, "grace": 25 * 3600}
 
 
+def test_an_extension_waits_for_a_due_date(klass: Class) -> None:
+    klass.rules(f"[extensions.ada]\n{ASSIGNMENT} = {{days = 1}}\n")
+    klass.hand_in("ada", "right = 1")
+    look = klass.watcher().look()
+    assert [(result.student, result.status) for result in look.graded] == [("ada", "graded")]
+
+
 def test_rules_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
     assert read_rules(tmp_path) == Rules()
     path = tmp_path / "rules.toml"

@@ -1,8 +1,9 @@
 """What a learner calls: `check`, `speed`, `hint`, `quiz`, `predict`, `catch`, `answer`, `progress`.
 
-And `validate`, which nbgrader's button runs.
+And `practice` and `review`, for what comes back, and `validate`, which nbgrader's button runs.
 
-All but `catch` ask the judge, a process of its own behind a pipe (`triton_util.client.judge`).
+All but `catch` and `practice` ask the judge, a process of its own behind a pipe
+(`triton_util.client.judge`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_util.client import (
     answering,
@@ -32,6 +33,10 @@ from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
 from triton_util.notebook import beside, session, shown
+from triton_util.puzzles import drawing
+
+if TYPE_CHECKING:
+    from triton_util.puzzles.puzzle import NoPuzzle, Puzzle
 
 __all__ = [
     "CheckResult",
@@ -39,9 +44,11 @@ __all__ = [
     "catch",
     "check",
     "hint",
+    "practice",
     "predict",
     "progress",
     "quiz",
+    "review",
     "speed",
     "validate",
 ]
@@ -127,6 +134,41 @@ def quiz(lesson: str, question: int | None = None, choice: str | None = None) ->
     _with_judge(f"quiz {lesson}", show)
 
 
+def practice(seed: int = 0) -> Puzzle | NoPuzzle:
+    """Draw a puzzle from an exercise that you have passed: order lines, or find the wrong one.
+
+    In a notebook it has controls. Anywhere, `practice().answer([3, 1, 2])` answers with the
+    numbers of lines; a puzzle stays until it is solved. seed: another one, another order.
+    """
+    from triton_util.puzzles import page, widgets
+    from triton_util.puzzles.puzzle import NoPuzzle, Puzzle
+
+    drawn: list[Puzzle] = []
+
+    def show(display: session.Display) -> None:
+        puzzle = Puzzle(*drawing.draw(seed), seed)
+        drawn.append(puzzle)
+        if in_notebook():
+            display.widget(
+                widgets.puzzle_widget(puzzle, seed), page.puzzle_html(puzzle), puzzle.text()
+            )
+        else:
+            print(puzzle.text())
+
+    _with_judge("practice", show)
+    return drawn[0] if drawn else NoPuzzle()
+
+
+def review(choice: str | None = None) -> None:
+    """Ask a quiz question again that you missed days ago; `review("a")` answers it.
+
+    It comes back after 1, 3, 7 and 21 days, and from the start where it is missed again.
+    """
+    from triton_util.puzzles import reviewing
+
+    _with_judge("review", lambda show: reviewing.review(choice, shared(), show))
+
+
 def predict(name: str, guess: float | None = None) -> None:
     """Guess first, then see: `predict("relu_bytes", 24_000)`. The first guess is kept.
 
@@ -177,12 +219,11 @@ def progress() -> None:
         listed = [item for item in checking.exercises(shared()) if item.number]
         recorded = attempts.load()
         answered = quizzes.answered(checking.quiz_lessons(shared()))
-        guessed = guesses.told(guesses.load())
+        told = guesses.told(guesses.load()), drawing.told()
         html = attempts.progress_html(listed, recorded, answered)
         text = attempts.progress_text(listed, recorded, answered)
-        display.show(
-            html + (prose(guessed) if guessed else ""), "\n".join(filter(None, (text, guessed)))
-        )
+        below = [line for line in told if line]
+        display.show(html + "".join(map(prose, below)), "\n".join([text, *below]))
 
     _with_judge("progress", show)
 

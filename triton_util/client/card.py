@@ -167,8 +167,11 @@ def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
     return frame("plain", "…", verdict, f"{done} of {cases} cases", bar, label)
 
 
-def report_html(report: Report, below: str = "") -> str:
-    """The card for one report; `below`, which is HTML, stands under its findings."""
+def report_html(report: Report, below: str = "", at: str = "") -> str:
+    """The card for one report; `below`, which is HTML, stands under its findings.
+
+    at: the time of the check, which tells its region from those of other checks of the exercise.
+    """
     verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
     parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
@@ -180,7 +183,8 @@ def report_html(report: Report, below: str = "") -> str:
         _small(phrases.tier(report)),
     ]
     parts.append(_small(phrases.judged(report)))
-    label = f"Check of {report.exercise}: {phrases.headline(report)}"
+    when = f" at {at}" if at else ""
+    label = f"Check of {report.exercise}{when}: {phrases.headline(report)}"
     mark = phrases.STATE_MARK[report.state]
     body = "".join(parts)
     return frame(report.state, mark, verdict, phrases.summary(report), body, label)

@@ -71,7 +71,8 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
         raise Stopped from None
     found = _passing(report, judge)
     below = ("", []) if found is None else (passing_html(found), passing_lines(found))
-    display.show(report_html(report, below[0]), report_text(report, below[1]))
+    now = time.strftime("%H:%M:%S")
+    display.show(report_html(report, below[0], now), report_text(report, below[1]))
     hints.follow(name)
     attempts.record(report)
     return _result(report)

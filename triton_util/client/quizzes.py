@@ -17,10 +17,11 @@ from triton_util.client import remembered
 from triton_util.client.card import frame, inline, prose
 from triton_util.client.phrases import NotThere
 from triton_util.keyboard import keeps_its_keys, keys_html
+from triton_util.puzzles import schedule
 
 LETTERS = "abcdefgh"
 # ipywidgets makes every choice one line high: of two lines the second lay over the next choice.
-_STYLE = """
+STYLE = """
 .tw-quiz.tw-quiz.tw-quiz .widget-radio-box label { display: block; position: relative;
   height: auto; line-height: 1.45; padding: .15em 0 .15em 1.7em; white-space: normal; }
 .tw-quiz.tw-quiz.tw-quiz .widget-radio-box input { position: absolute; left: 0; top: .15em;
@@ -71,7 +72,9 @@ def _mixed(choices: list[Choice], place: int, chance: random.Random) -> tuple[Ch
 
 
 def keep(lesson: str, question: Question, choice: Choice) -> None:
-    """Remember what was answered last, through restarts."""
+    """Remember what was answered last, through restarts; what was missed comes back (`review`)."""
+    if not choice.right:
+        schedule.missed(schedule.QUESTIONS, name_of(lesson, question))
     given = remembered.load("quizzes").get(lesson)
     given = dict(given) if isinstance(given, dict) else {}
     given[_key(question)] = [choice.text, choice.right]
@@ -96,6 +99,11 @@ def answered(lessons: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         right = sum(isinstance(item, list) and item[1:] == [True] for item in values)
         found[lesson] = (min(right, count), count)
     return found
+
+
+def name_of(lesson: str, question: Question) -> str:
+    """What a question is called among those that come back."""
+    return f"{lesson}/{_key(question)}"
 
 
 def _key(question: Question) -> str:
@@ -176,18 +184,23 @@ def quiz_widget(lesson: str, questions: tuple[Question, ...]) -> Any:
     return keeps_its_keys(box.add_class("tw-quiz"))
 
 
+def labelled(question: Question) -> list[tuple[str, int]]:
+    """The choices as radio buttons show them, each with its number.
+
+    The text carries the letter, so that two choices of equal text stay two choices.
+    """
+    lettered = enumerate(zip(LETTERS, question.choices, strict=False))
+    return [(f"{letter})  {choice.text.replace('`', '')}", i) for i, (letter, choice) in lettered]
+
+
 def _question_widget(lesson: str, number: int, question: Question) -> Any:
     import ipywidgets as widgets
 
     name = f"Question {number}: {question.prompt.replace('`', '')}"
     asked = frame("plain", str(number), inline(question.prompt), "", "", name)
-    prompt = widgets.HTML(keys_html(_STYLE) + asked)
+    prompt = widgets.HTML(keys_html(STYLE) + asked)
     buttons = widgets.RadioButtons(
-        # The text carries the letter, so that two choices of equal text stay two choices.
-        options=[
-            (f"{letter})  {choice.text.replace('`', '')}", index)
-            for index, (letter, choice) in enumerate(zip(LETTERS, question.choices, strict=False))
-        ],
+        options=labelled(question),
         value=None,
         tooltip=name,  # what a screen reader says of the group
         layout=widgets.Layout(width="auto", margin="0 0 0 1em"),

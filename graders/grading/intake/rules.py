@@ -9,8 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from graders.grading.atomic_files import write_atomically
-from graders.grading.store import read_json
+from graders.grading.atomic_files import read_json, write_atomically
 from graders.judge.records import GraderError
 
 FILE = "rules.toml"
@@ -82,7 +81,8 @@ def _what_is_wrong(found: Mapping[str, Any]) -> str:
 def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
     """Bring the extensions of these students into the gradebook, where penalties read them.
 
-    Only whom the rules name is touched: what was granted in another way stays.
+    Only whom the rules name is touched: what was granted in another way stays. nbgrader cannot
+    add time to a due date that is not set, so it is given once there is one.
     """
     named = [student for student in students if student in rules.extensions]
     if not named:
@@ -93,7 +93,8 @@ def grant(rules: Rules, assignment: str, students: Sequence[str], database: str)
         for student in named:
             gradebook.update_or_create_student(student)
             submission = gradebook.update_or_create_submission(assignment, student)
-            wanted = rules.more_time(student, assignment) or None
+            dated = submission.assignment.duedate is not None
+            wanted = (dated and rules.more_time(student, assignment)) or None
             if submission.extension != wanted:
                 submission.extension = wanted
         gradebook.db.commit()

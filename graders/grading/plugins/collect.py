@@ -16,13 +16,14 @@ import shutil
 import uuid
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns, parse_utc
 
-from graders.grading.intake.rules import Attempts, Rules, read_rules
+if TYPE_CHECKING:  # it imports torch, and all of nbgrader's commands import this module
+    from graders.grading.intake.rules import Rules
 
 COPYING = Path(".tilewise") / "collecting"  # in the course folder
 _STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
@@ -81,6 +82,8 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         if limit is None:
             return newest_first
         names = [str(record["filename"]) for record in reversed(newest_first)]
+        from graders.grading.intake.rules import Attempts
+
         seen = Attempts(Path(self.coursedir.root), assignment).see(student, names)
         for name in seen[limit:]:
             if name in names:
@@ -91,6 +94,8 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
 
     @cached_property
     def _rules(self) -> Rules:
+        from graders.grading.intake.rules import read_rules
+
         return read_rules(Path(self.coursedir.root))
 
     def copy_files(self) -> None:

@@ -31,7 +31,9 @@ class Nbgrader:
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["nbgrader.apps.nbgraderapp", __name__])
+        self._context.set_forkserver_preload(
+            ["graders.quick_jsonschema", "nbgrader.apps.nbgraderapp", __name__]
+        )
 
     def run(self, folder: Path, *arguments: str, may_fail: bool = False) -> Done:
         """One command; GraderError with its output when it fails and must not."""

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from graders.authoring.lesson import STUB
+from graders.authoring.unanswered import STUB
+from graders.grading.plugins import formgrader
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 
@@ -33,6 +34,7 @@ def configure(
     config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
     trust(config)
     feedback(config)
+    formgrader.take_over()
 
 
 def find_own_programs() -> None:
@@ -46,6 +48,7 @@ def find_own_programs() -> None:
 def trust(config: Any) -> None:
     """Collect safely, mend and clean notebooks, and ask the judge instead of `Execute`."""
     config.ExchangeFactory.collect = "graders.grading.plugins.collect.CollectSafely"
+    config.ExchangeFactory.release_feedback = "graders.grading.plugins.release.ReleaseToTheExchange"
     config.Autograde.pre_convert_hook = "graders.grading.plugins.hooks.need_gpu"
     preprocess = "graders.grading.plugins.preprocess"
     config.Autograde.sanitize_preprocessors = [

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
-from graders.grading.class_report import harmless
-from graders.grading.store import Finished
+from graders.grading.gradebooks import Finished, is_open, submissions
+from graders.judge.plain_text import one_line
+
+LONGEST_CELL = 2_000  # characters in a table
 
 
 class _TableExport(ExportPlugin):  # type: ignore[misc]
@@ -40,6 +42,7 @@ class _TableExport(ExportPlugin):  # type: ignore[misc]
         """Write the table to `--to`; `--assignment` and `--student` limit it."""
         wanted = {str(name) for name in self.assignment}
         assignments = [found for found in gradebook.assignments if _in(found.name, wanted)]
+        handed_in = [{s.student_id: s for s in submissions(gradebook, a.name)} for a in assignments]
         chosen = {str(name) for name in self.student}
         path = self.to or self.default_name
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -48,7 +51,7 @@ class _TableExport(ExportPlugin):  # type: ignore[misc]
             writer.writerows(self.rows_before(assignments))
             for student in gradebook.students:
                 if _in(student.id, chosen):
-                    scores = [self._score(gradebook, a.name, student.id) for a in assignments]
+                    scores = [self._score(found.get(student.id)) for found in handed_in]
                     columns = [harmless(text) for text in self.student_columns(student)]
                     writer.writerow([*columns, *scores])
         self.log.info("Exported to %s", path)
@@ -61,17 +64,11 @@ class _TableExport(ExportPlugin):  # type: ignore[misc]
                 if _in(student, chosen):
                     self.log.warning("NOT GRADED: %s, %s: %s", assignment, student, reason)
 
-    def _score(self, gradebook: Gradebook, assignment: str, student: str) -> str:
+    def _score(self, submission: Any) -> str:
         """The score after its late penalty; "" where nothing is handed in or a grade is open."""
-        try:
-            submission = gradebook.find_submission(assignment, student)
-        except MissingEntry:
+        if submission is None or any(is_open(g) for n in submission.notebooks for g in n.grades):
             return ""
-        for notebook in submission.notebooks:
-            for grade in notebook.grades:
-                if grade.auto_score is None and grade.manual_score is None:
-                    return ""
-        late = submission.total_seconds_late
+        student, late = submission.student_id, submission.total_seconds_late
         penalties = [self._penalty(student, n.score, late) for n in submission.notebooks]
         return f"{max(0.0, submission.score - sum(penalties)):g}"
 
@@ -144,3 +141,9 @@ class GradescopeExportPlugin(_TableExport):
             str(student.lms_user_id or student.id),
             student.email or "",
         ]
+
+
+def harmless(text: str) -> str:
+    """A text of one line that no spreadsheet takes for a formula."""
+    line = one_line(text, LONGEST_CELL)
+    return f"'{line}" if line[:1] in ("=", "+", "-", "@") else line

@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 
 from graders.authoring.grade_cells import hidden_id
-from graders.grading import engines
+from graders.grading import gradebooks
 from graders.grading.judging import (
     STORE,
     code_of,
@@ -195,7 +195,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
-        with engines.shared():
+        with gradebooks.shared():
             read: Pair = super().preprocess(nb, resources)
         return read
 

@@ -315,8 +315,16 @@ def test_a_kernel_shows_the_difference_on_the_gpu(
             "    while n > 0:\n        tl.atomic_add(out_ptr, 0.0)\n    mask =",
             "timeout",
         ),
-        ("torch.empty_like(x)", "torch.empty(1 << 42, device='cuda')", "out-of-memory"),
-        ("torch.empty_like(x)", "torch.empty(1 << 32, device='cuda')", "out-of-memory"),
+        (
+            "out = torch",
+            "more = torch.empty(1 << 42, device='cuda')\n    out = torch",
+            "out-of-memory",
+        ),
+        (
+            "out = torch",
+            "more = torch.empty(1 << 32, device='cuda')\n    out = torch",
+            "out-of-memory",
+        ),
     ],
     ids=["illegal access", "endless", "more than there is", "more than its share"],
 )

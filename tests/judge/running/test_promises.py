@@ -8,6 +8,7 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
+from graders.judge.running import jobs
 from tests.support.paths import RIGHT_KERNELS
 
 LATE = """
@@ -33,7 +34,10 @@ def judge() -> Iterator[Judge]:
         yield running
 
 
-def test_what_is_right_and_slow_has_half_of_the_points(judge: Judge) -> None:
+def test_what_is_right_and_slow_has_half_of_the_points(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "CASE_SECONDS", 2.0)  # enough for what is small
     report = judge.judge_text(LATE, discovery.exercise("vector_add"))
     assert [finding.code for finding in report.findings] == ["too-slow"]
     assert report.points == 0.5 * report.max_points

@@ -149,6 +149,8 @@ def test_card_is_a_named_region_and_pictures_have_alternative_text():
     card = parsed(report_html(failed_report()))
     assert card.get("role") == "region"
     assert card.get("aria-label") == "Check of vector_add: not there yet"
+    later = parsed(report_html(failed_report(), at="14:03:07"))
+    assert later.get("aria-label") == "Check of vector_add at 14:03:07: not there yet"
     images = [item for item in card.iter("svg") if item.get("role") == "img"]
     assert images
     assert all("The tail is wrong." in item.get("aria-label", "") for item in images)

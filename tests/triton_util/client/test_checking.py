@@ -1,5 +1,6 @@
 """check, hint, quiz and progress, from a session to what is shown, with a judge of the tests."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -61,6 +62,20 @@ def test_a_passing_check_by_name(capsys):
     told = capsys.readouterr().out
     assert "1 of 2 exercises passed" in told
     assert "○ vector_add: not tried yet" in told
+
+
+def test_two_cards_of_one_exercise_have_names_of_their_own(monkeypatch):
+    shown = []
+    clock = iter(["14:03:07", "14:03:09"])
+    monkeypatch.setattr(checking.Display, "show", lambda self, html, text: shown.append(html))
+    monkeypatch.setattr(checking.time, "strftime", lambda _: next(clock))
+    for _ in range(2):
+        client.check("softmax")
+    labels = [re.search(r'role="region" aria-label="([^"]*)"', card)[1] for card in shown]
+    assert labels == [
+        "Check of softmax at 14:03:07: passed",
+        "Check of softmax at 14:03:09: passed",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""Predictions of the lesson on low precision."""
+
+from __future__ import annotations
+
+from graders.judge.predictions import Prediction
+
+_GROUP = 128
+_BITS_OF_SCALE_AND_ZERO = 16 + 8
+
+PREDICTIONS = {
+    "third_nibble": Prediction(
+        2,
+        "",
+        "Of the digits of 0x76543210 it is the third from the right; the first one has number 0.",
+        quantity=False,
+    ),
+    "e4m3_of_0_3": Prediction(
+        0.3125, "", "Between 0.25 and 0.5 there are eight steps of 1/32, and 10/32 is the nearest."
+    ),
+    "numbers_left": Prediction(
+        1,
+        "number",
+        "A step is (100 + 1) / 15, nearly 7. Between -1 and 1 everything rounds to the same.",
+    ),
+    "bits_per_weight": Prediction(
+        4 + _BITS_OF_SCALE_AND_ZERO / _GROUP,
+        "bits",
+        "The 24 bits of scale and zero point are shared by 128 weights: 0.1875 for each.",
+    ),
+    "first_bit_of_row_13": Prediction(
+        20, "", "13 = 8 + 5: in the second word, five nibbles up.", quantity=False
+    ),
+    "rows_with_wrong_scale": Prediction(
+        16, "rows", "Rows 48 to 63 belong to the second group, and get the scale of the first."
+    ),
+    "bytes_per_weight": Prediction(
+        4 + 2 + 1, "bytes", "A whole word of 4 bytes for each number, its scale and its zero point."
+    ),
+}

@@ -1,0 +1,92 @@
+"""Formgrader's button Autograde, without holding up the server.
+
+nbgrader grades in the process of the Jupyter server, which answers nobody else meanwhile: for
+half a minute where a submission has an endless loop. Here the work goes to a process of its own,
+one submission after the other in the order of the clicks. The page says "Please wait..." in the
+line of a student until that one is graded, as before, and everything else on it keeps working.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from typing import Any
+
+HANDLERS = "nbgrader.server_extensions.formgrader.apihandlers"
+LONGEST_ANSWER = 1 << 24  # bytes: nbgrader's log of one submission
+
+
+class Queue:
+    """What is to be autograded, and the process that does it; started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()  # whoever came first is first
+        self._process: Process | None = None
+
+    async def autograde(self, request: dict[str, str]) -> dict[str, Any]:
+        """What nbgrader's API answers; where the process ends instead, its grade stays as it is."""
+        async with self._turn:
+            process = await self._running()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                await process.stdin.drain()
+                line = await process.stdout.readline()
+            except (ConnectionError, ValueError):  # it has ended, or said more than the limit
+                line = b""
+            if line:
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+            self.end()
+        error = "the process that grades has ended; nothing was changed: press Autograde again"
+        return {"success": False, "error": error, "log": ""}
+
+    def end(self) -> None:
+        """Kill the process, if there is one; the next submission gets a new one."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+        self._process = None
+
+    async def _running(self) -> Process:
+        if self._process is None or self._process.returncode is not None:
+            environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-m", "graders.grading.plugins.formgrader_worker"),
+                stdin=PIPE,
+                stdout=PIPE,
+                limit=LONGEST_ANSWER,
+                env=environment,
+            )
+        return self._process
+
+
+_queues: dict[asyncio.AbstractEventLoop, Queue] = {}
+
+
+def queue() -> Queue:
+    """The queue of this server."""
+    return _queues.setdefault(asyncio.get_running_loop(), Queue())
+
+
+def take_over() -> None:
+    """Let formgrader's Autograde use the queue; without effect where there is no formgrader."""
+    handlers: Any = sys.modules.get(HANDLERS)
+    if handlers is None:
+        return
+
+    async def post(self: Any, assignment_id: str, student_id: str) -> None:
+        request = {
+            "course": str(self.coursedir.root),
+            "database": str(self.db_url),
+            "assignment": assignment_id,
+            "student": student_id,
+        }
+        self.write(json.dumps(await queue().autograde(request)))
+
+    checked = handlers.check_xsrf(handlers.check_notebook_dir(post))
+    handlers.AutogradeHandler.post = handlers.web.authenticated(checked)

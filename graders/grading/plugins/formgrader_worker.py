@@ -1,0 +1,45 @@
+"""The process in which formgrader's Autograde works: one request per line in, one answer out.
+
+It keeps its judge warm from one submission to the next, and ends when the server does. The
+answers go to a descriptor of their own: what libraries print can never be taken for one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import graders.quick_jsonschema  # noqa: F401 - before nbgrader imports it
+from graders.grading import gradebooks
+from graders.grading.course_config import load_config
+
+
+def autograde(course: str, database: str, assignment: str, student: str) -> dict[str, Any]:
+    """nbgrader's own autograding of one student, as its API answers."""
+    from nbgrader.apps.api import NbGraderAPI
+
+    try:
+        api = NbGraderAPI(config=load_config(Path(course), database))
+        with gradebooks.shared():
+            done: dict[str, Any] = api.autograde(assignment, student)
+    except SystemExit as error:  # a hook's word that nothing can be graded here
+        return {"success": False, "error": str(error), "log": ""}
+    except Exception:
+        return {"success": False, "error": traceback.format_exc(), "log": ""}
+    return done
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        answers.write(json.dumps(autograde(**json.loads(line))) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Misconceptions about products of numbers with few bits."""

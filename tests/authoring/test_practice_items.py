@@ -1,0 +1,146 @@
+"""The puzzles: what the file holds is what the course gives, and the judge stands behind each."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from graders.authoring import practice_items
+from graders.authoring.distractors import made_wrong
+from graders.authoring.rooms import Rooms, find_root
+from graders.judge import discovery
+from graders.judge.pipeline import Judge
+from tests.support import kept_verdicts
+from tests.support.kept_verdicts import Kept, Kernel, Told
+from triton_util.puzzles import items, ordering
+
+ROOMS = Rooms(find_root(Path(__file__)))
+ITEMS = items.load()
+ORDERS = [item for item in ITEMS if isinstance(item, items.OrderItem)]
+MENDS = [item for item in ITEMS if isinstance(item, items.MendItem)]
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[Callable[[Kernel], Told]]:
+    """What the judge said of a kernel of this text; asked now where it has said nothing yet.
+
+    Whether what is kept still holds is asked elsewhere (tests/test_kept_verdicts.py).
+    """
+    kept = Kept.read().rows
+    with Judge(official=True) as judge:
+        asked: dict[Kernel, Told] = {}
+
+        def say(kernel: Kernel) -> Told:
+            digest, told = kept.get(kernel.exercise, {}).get(kernel.name, ("", None))
+            if told is not None and digest == kernel.digest:
+                return told
+            if kernel not in asked:
+                asked[kernel] = kernel.ask(judge)
+                kept_verdicts.note(kernel, asked[kernel])
+            return asked[kernel]
+
+        yield say
+
+
+def solution(exercise: str) -> Kernel:
+    lesson = discovery.exercise(exercise).lesson
+    return Kernel(exercise, "solution", ROOMS.solutions / f"{lesson}.py")
+
+
+def test_the_file_is_what_the_course_gives() -> None:
+    made = items.compressed(items.to_data(practice_items.items(ROOMS)))
+    kept = items.FILE.read_bytes()
+    assert gzip.decompress(made) == gzip.decompress(kept), "run `tilewise build --practice`"
+
+
+def test_there_are_enough_of_them_in_a_small_file() -> None:
+    assert len({item.id for item in ITEMS}) == len(ITEMS) >= 300
+    assert {item.exercise for item in ITEMS} >= {"vector_add", "matmul", "softmax", "attention"}
+    assert items.FILE.stat().st_size < 100_000
+
+
+def test_lines_in_order_are_a_model_solution_that_is_accepted(
+    told: Callable[[Kernel], Told],
+) -> None:
+    for item in ORDERS:
+        model = solution(item.exercise)
+        functions = {
+            node.name: ast.dump(node)
+            for node in ast.parse("\n".join(practice_items.statements(model.text))).body
+            if isinstance(node, ast.FunctionDef)
+        }
+        (function,) = ast.parse("\n".join(item.lines)).body
+        assert isinstance(function, ast.FunctionDef)
+        assert functions[function.name] == ast.dump(function), item.id
+        assert not model.wanting(told(model)), item.id
+
+
+def test_lines_that_do_not_belong_change_what_it_means() -> None:
+    for item in ORDERS:
+        assert 1 <= len(item.extra) <= 2, item.id
+        for line in item.extra:
+            assert line not in item.lines, item.id
+            text = [*item.before, *item.asked, line, *item.after]
+            assert not ordering.same("\n".join(item.lines), "\n".join(text)), item.id
+
+
+def test_a_kernel_to_be_mended_is_refused_by_its_name_and_accepted_when_mended(
+    told: Callable[[Kernel], Told],
+) -> None:
+    right = {
+        (kernel.exercise, practice_items.statements(kernel.text)): kernel
+        for kind in ("solution", "right")
+        for kernel in kept_verdicts.kernels(kind)
+    }
+    for item in MENDS:
+        path = ROOMS.wrong_kernels / item.exercise / f"{item.id.rpartition('/')[2]}.py"
+        wrong = Kernel(item.exercise, "wrong", path)
+        assert practice_items.statements(wrong.text) == item.lines, item.id
+        assert not wrong.wanting(told(wrong)), item.id
+        assert 1 <= len(item.wrong) <= 2, item.id
+        assert all(item.lines[number] != line for number, line in item.wrong), item.id
+        mended = right[item.exercise, item.mended]
+        assert not mended.wanting(told(mended)), item.id
+
+
+def test_a_mistake_is_told_in_words_and_not_by_the_kernel() -> None:
+    for item in MENDS:
+        assert item.title, item.id
+        assert item.message, item.id
+        assert not any("#" in line or '"""' in line for line in item.lines), item.id
+
+
+def test_nothing_hidden_is_in_the_file() -> None:
+    """Neither a case of graders/hidden nor the misconceptions' code, only their words."""
+    text = gzip.decompress(items.FILE.read_bytes()).decode()
+    shapes = {
+        shape
+        for path in ROOMS.hidden.glob("*.py")
+        for shape in re.findall(r"\(\d[\d_]+(?:, \d+)+\)", path.read_text(encoding="utf-8"))
+    }
+    assert len(shapes) > 20
+    assert [shape for shape in shapes if shape in text] == []
+    allowed = ("solutions", "right_kernels", "wrong_kernels")
+    source = Path(practice_items.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r"rooms\.(\w+)", source)) == set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("    tl.store(p, x, mask=m)", "    tl.store(x, p, mask=m)"),
+        ("acc += tl.dot(a, b)", "acc += tl.dot(b, a)"),
+        ("offsets = tl.arange(0, N)", "offsets = tl.arange(1, N)"),
+        ("mask = (i < M) & (j < N)", "mask = (i <= M) & (j < N)"),
+        ("grid = (triton.cdiv(n, 128),)", "grid = (n // 128,)"),
+        ("for i in range(0, tl.cdiv(K, B)):", ""),
+        ("return output", ""),
+    ],
+)
+def test_slips_that_are_made(line: str, wrong: str) -> None:
+    assert made_wrong(line) == wrong

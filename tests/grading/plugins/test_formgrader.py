@@ -1,0 +1,156 @@
+"""Formgrader's Autograde in a real Jupyter server: it grades, and the server answers meanwhile."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from graders.authoring.rooms import Rooms, find_root
+from tests.support.small_course import ASSIGNMENT, SmallCourse, make
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+]
+RIGHT = Rooms(find_root(Path(__file__))).right_kernels / "vector_add" / "careful_launcher.py"
+SECONDS = 240.0  # for what takes a few on a quiet machine
+SETTINGS = {
+    "ServerApp": {
+        "jpserver_extensions": {"nbgrader.server_extensions.formgrader": True},
+        "disable_check_xsrf": True,
+        "allow_root": True,
+        "open_browser": False,
+        "ip": "127.0.0.1",
+        "port_retries": 0,
+    },
+    "IdentityProvider": {"token": ""},
+}
+
+
+class Server:
+    """A Jupyter server with formgrader in the folder of a class."""
+
+    def __init__(self, course: SmallCourse, place: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        self.address = f"http://127.0.0.1:{port}/formgrader/api"
+        (place / "jupyter_server_config.json").write_text(json.dumps(SETTINGS))
+        self.log = place / "log"
+        python = [sys.executable, "-m", "jupyter_server", f"--ServerApp.port={port}"]
+        environment = {
+            **os.environ,
+            "JUPYTER_CONFIG_DIR": str(place),
+            "JUPYTER_RUNTIME_DIR": str(place / "runtime"),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                python, cwd=course.folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def ask(self, path: str, method: str = "GET") -> Any:
+        request = urllib.request.Request(f"{self.address}/{path}", method=method)
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            return json.loads(answer.read())
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                assert self.ask("status") == {"status": True}
+                return
+            except (urllib.error.URLError, ConnectionError):
+                assert time.monotonic() < deadline, self.log.read_text()
+                assert self.process.poll() is None, self.log.read_text()
+                time.sleep(0.2)
+
+    def workers(self) -> list[psutil.Process]:
+        children = psutil.Process(self.process.pid).children()
+        return [c for c in children if any("formgrader_worker" in word for word in c.cmdline())]
+
+
+class Press(threading.Thread):
+    """The button Autograde of one student; `answer` comes when it has been graded."""
+
+    def __init__(self, server: Server, student: str) -> None:
+        super().__init__(daemon=True)
+        self.server, self.student = server, student
+        self.answer: dict[str, Any] = {}
+        self.start()
+
+    def run(self) -> None:
+        place = f"submission/{ASSIGNMENT}/{self.student}/autograde"
+        self.answer = self.server.ask(place, "POST")
+
+    def done(self) -> dict[str, Any]:
+        self.join(SECONDS)
+        return self.answer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    course = make(tmp_path_factory.mktemp("course"))
+    course.hand_in("ada", RIGHT.read_text())
+    course.hand_in("kurt", "pass")
+    running = Server(course, tmp_path_factory.mktemp("server"))
+    try:
+        running.wait()
+        yield running
+    finally:
+        running.process.terminate()
+        running.process.wait(SECONDS)
+
+
+def until_at_work(server: Server) -> psutil.Process:
+    deadline = time.monotonic() + SECONDS
+    while not server.workers():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return server.workers()[0]
+
+
+def states(server: Server) -> dict[str, Any]:
+    return {entry["student"]: entry for entry in server.ask(f"submissions/{ASSIGNMENT}")}
+
+
+def test_a_worker_that_dies_costs_no_grade_and_is_replaced(server: Server) -> None:
+    press = Press(server, "kurt")
+    until_at_work(server).kill()
+    answer = press.done()
+    assert not answer["success"]
+    assert "press Autograde again" in answer["error"]
+    assert not states(server)["kurt"]["autograded"]
+
+
+def test_the_server_answers_while_a_submission_is_graded(server: Server) -> None:
+    presses = [Press(server, "ada"), Press(server, "kurt")]
+    until_at_work(server)
+    assert len(states(server)) == 2
+    assert all(press.is_alive() for press in presses)  # answered before the grading was done
+    answers = [press.done() for press in presses]
+    assert all(answer["success"] for answer in answers), answers
+    assert len(server.workers()) == 1
+    found = states(server)
+    assert {name: entry["autograded"] for name, entry in found.items()} == {
+        "ada": True,
+        "kurt": True,
+    }
+    assert (found["ada"]["score"], found["kurt"]["score"]) == (10, 0)
+
+
+def test_the_worker_ends_with_the_server(server: Server) -> None:
+    worker = until_at_work(server)
+    server.process.kill()
+    assert worker.wait(SECONDS) is not None or not worker.is_running()
