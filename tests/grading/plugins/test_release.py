@@ -13,6 +13,7 @@ from tests.support.small_course import ASSIGNMENT, FakeJudging, make
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),  # nbgrader's own
     # nbgrader's API misspells an argument of its own
     pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning"),
 ]
