@@ -15,7 +15,7 @@ RUN useradd --create-home --uid 1000 learner
 WORKDIR /opt/tilewise
 COPY pyproject.toml constraints.txt README.md LICENSE LICENSE-lessons ./
 COPY triton_util triton_util
-COPY graders/__init__.py graders/workloads.py graders/
+COPY graders/__init__.py graders/quick_jsonschema.py graders/workloads.py graders/
 COPY graders/cli graders/cli
 COPY graders/judge graders/judge
 COPY graders/misconceptions graders/misconceptions
