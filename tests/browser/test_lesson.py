@@ -1,8 +1,6 @@
 """A learner in a real browser: lesson 01 in JupyterLab, a wrong kernel, a right one, the cards."""
 
-import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -41,15 +39,6 @@ RIGHT = (
     .replace("+ offsets)", "+ offsets, mask=mask)")
     .replace("x + y)", "x + y, mask=mask)")
 )
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory) -> Path:
-    """Where screenshots go: TILEWISE_SCREENSHOTS, to look at them, or a passing folder."""
-    chosen = os.environ.get("TILEWISE_SCREENSHOTS")
-    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from pathlib import Path
 
 import nbformat
@@ -12,6 +10,7 @@ import pytest
 
 from graders.judge import discovery
 from tests.browser.lab import CHROMIUM, DRIVER, NOTEBOOK, Lab, NotebookPage, open_browser
+from triton_util.client import quizzes
 from triton_util.puzzles import drawing, items
 
 pytest.importorskip("selenium", reason="selenium is not installed: `make test` installs it")
@@ -36,22 +35,13 @@ PRACTICE, REVIEW = 1, 2
 def remembered() -> dict[str, object]:
     """A learner with an open puzzle, another that is due, and a question that was missed."""
     question = discovery.quiz("vector_add")[0]
-    name = f"vector_add/{hashlib.sha256(question.prompt.encode()).hexdigest()[:12]}"
+    name = quizzes.name_of("vector_add", question)
     missed = {"due": "2026-01-01", "step": 0}
     return {
         "open": {"puzzle": ORDER.id},
         "puzzles": {MEND.id: missed},
         "questions": {name: missed},
     }
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory) -> Path:
-    """Where screenshots go: TILEWISE_SCREENSHOTS, to look at them, or a passing folder."""
-    chosen = os.environ.get("TILEWISE_SCREENSHOTS")
-    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +103,12 @@ def choose(page: NotebookPage, line: str, cell: int = PRACTICE) -> None:
 def _go_to(page: NotebookPage, line: str, cell: int) -> None:
     from selenium.webdriver.common.keys import Keys
 
+    page.wait(
+        f"return [...{radios(cell)}].some(one => one.parentElement.innerText"
+        f".replaceAll('\u00a0', ' ').trim() === {json.dumps(line)});",
+        f"{line} to be shown",
+        20,
+    )
     place = lines(page, cell).index(line)
     chosen = f"[...{radios(cell)}].findIndex(one => one.checked)"
     here = page.browser.execute_script(f"return {chosen};")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import nbformat
 import pytest
 
@@ -56,15 +53,6 @@ def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return output
 """
 CODE, CHECK = 2, 3
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory) -> Path:
-    """Where screenshots go: TILEWISE_SCREENSHOTS, to look at them, or a passing folder."""
-    chosen = os.environ.get("TILEWISE_SCREENSHOTS")
-    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import nbformat
 import pytest
 
@@ -38,15 +35,6 @@ CELLS = (
     "figures.blocks_1d(10, 4)",
 )
 SETUP, EXPLORER, QUIZ, PROGRESS, TRACE, FIGURE = range(6)
-
-
-@pytest.fixture(scope="module")
-def shots(tmp_path_factory) -> Path:
-    """Where screenshots go: TILEWISE_SCREENSHOTS, to look at them, or a passing folder."""
-    chosen = os.environ.get("TILEWISE_SCREENSHOTS")
-    folder = Path(chosen) if chosen else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ import textwrap
 from dataclasses import dataclass
 
 from triton_util.client.card import frame, prose
+from triton_util.client.phrases import STATE_MARK
 from triton_util.notebook.session import Display
 
-MARKS = {"passed": "✓", "failed": "✗", "plain": "◆"}
+MARKS = {**STATE_MARK, "plain": "◆"}
 
 
 @dataclass(frozen=True)
