@@ -170,7 +170,7 @@ def key(exercise: str) -> str:
 
 
 @cache
-def _seed() -> str:
+def seed() -> str:
     """The commit, so that a run can be repeated; the kept file where there is none."""
     asked = ["git", "rev-parse", "HEAD"]
     done = subprocess.run(asked, cwd=ROOMS.root, capture_output=True, text=True)
@@ -179,7 +179,7 @@ def _seed() -> str:
 
 def sampled(kernel: Kernel) -> bool:
     """Whether this kernel is judged in any case, one in `ONE_IN` of them."""
-    drawn = digest_of(f"{_seed()} {kernel.exercise} {kernel.name}".encode())
+    drawn = digest_of(f"{seed()} {kernel.exercise} {kernel.name}".encode())
     return int(drawn, 16) % ONE_IN == 0
 
 
