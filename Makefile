@@ -9,11 +9,17 @@ BIN := $(VENV)/bin
 TORCH ?= $(if $(shell command -v nvidia-smi 2>/dev/null),cuda,cpu)
 TORCH_INDEX ?=
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-# $(call pip_says,NAME): a setting of pip, from its files or the environment
-pip_says = $(shell $(PYTHON) -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$(1)='\(.*\)'$$/\1/p" | tail -1 | sed 's/\\n/ /g')
-UV_SETTINGS = $(foreach pair,UV_DEFAULT_INDEX:index-url UV_INDEX:extra-index-url UV_FIND_LINKS:find-links SSL_CERT_FILE:cert,$(if $(call pip_says,$(lastword $(subst :, ,$(pair)))),$(firstword $(subst :, ,$(pair)))='$(call pip_says,$(lastword $(subst :, ,$(pair))))'))
+# pip's settings, NAME=VALUE with | for a space; those of the environment come first
+PIP_SAYS := $(shell $(PYTHON) -m pip config list 2>/dev/null | sed "s/\\\\n/ /g; s/'$$//" | tr ' ' '|' | sed -nE "s/^[^=]*\.(index-url|extra-index-url|find-links|cert)='/\1=/p")
+pip_says = $(subst |, ,$(patsubst $(1)=%,%,$(firstword $(filter $(1)=%,$(PIP_SAYS)))))
+give_uv = $(if $(call pip_says,$(2)),$(eval export $(1) := $(call pip_says,$(2))))
+$(call give_uv,UV_DEFAULT_INDEX,index-url)
+$(call give_uv,UV_INDEX,extra-index-url)
+$(call give_uv,UV_FIND_LINKS,find-links)
+$(call give_uv,SSL_CERT_FILE,cert)
+export UV_INDEX_STRATEGY := unsafe-best-match
 # $(call install,ENVIRONMENT,PACKAGES)
-install = { $(1)/bin/python -m pip install -q uv && $(UV_SETTINGS) UV_INDEX_STRATEGY=unsafe-best-match $(1)/bin/python -m uv pip install -q --python $(1)/bin/python $(2); } || $(1)/bin/python -m pip install -q $(2)
+install = { $(1)/bin/python -m pip install -q uv && $(1)/bin/python -m uv pip install -q --python $(1)/bin/python $(2); } || $(1)/bin/python -m pip install -q $(2)
 TORCH_cpu := torch==2.13.0+cpu
 TORCH_cuda := torch==2.15.0
 READY := $(VENV)/.ready
