@@ -29,7 +29,7 @@ pytestmark = [
 PUZZLES = {item.id: item for item in items.load()}
 ORDER = PUZZLES["vector_add/order/add_kernel-1-1"]
 MEND = PUZZLES["vector_add/mend/wrong_operation"]
-CELLS = ("from triton_util.client import practice, review", "practice()", "review()")
+CELLS = ("from triton_util import practice, review", "practice()", "review()")
 PRACTICE, REVIEW = 1, 2
 
 
