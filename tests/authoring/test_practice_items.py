@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gzip
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from graders.authoring.distractors import made_wrong
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
+from graders.judge.report import Verdict
 from tests.support import kept_verdicts
 from tests.support.kept_verdicts import Kept, Kernel, Told
 from triton_util.puzzles import items, ordering
@@ -87,6 +89,33 @@ def test_lines_that_do_not_belong_change_what_it_means() -> None:
             assert line not in item.lines, item.id
             text = [*item.before, *item.asked, line, *item.after]
             assert not ordering.same("\n".join(item.lines), "\n".join(text)), item.id
+
+
+def with_a_made_line() -> Iterator[tuple[str, str, str]]:
+    """Id, exercise and text of each model solution with a line in place that was made wrong."""
+    for item in ORDERS:
+        whole = "\n".join(practice_items.statements(solution(item.exercise).text))
+        function = "\n".join(item.lines)
+        assert whole.count(function) == 1, item.id
+        for number in range(item.first, item.last):
+            wrong = made_wrong(item.lines[number])
+            if wrong in item.extra:
+                lines = [*item.lines[:number], wrong, *item.lines[number + 1 :]]
+                text = whole.replace(function, "\n".join(lines))
+                yield f"{item.id}/{number}", item.exercise, kept_verdicts.IMPORTS + text
+
+
+def test_a_line_that_was_made_wrong_is_refused_in_its_place() -> None:
+    """Some of them, others with each commit; `make nightly` asks for all."""
+    made = list(with_a_made_line())
+    assert len(made) > 50
+    everything = os.environ.get(kept_verdicts.MODE) == "all"
+    with Judge() as judge:
+        for name, exercise, text in made:
+            drawn = int(kept_verdicts.digest_of(f"{kept_verdicts.seed()} {name}".encode()), 16)
+            if everything or drawn % kept_verdicts.ONE_IN == 0:
+                report = judge.judge_text(text, discovery.exercise(exercise))
+                assert report.verdict is Verdict.FAILED, f"{name}: {report.verdict}"
 
 
 def test_a_kernel_to_be_mended_is_refused_by_its_name_and_accepted_when_mended(
