@@ -147,7 +147,8 @@ for name, view in (
     ("every second column", base[:, ::2]),
     ("100 columns, dense", torch.zeros(64, 100, dtype=torch.float16)),
 ):
-    print(f"{name:25} strides {view.stride()!s:9} rows {2 * view.stride(0):3} bytes apart, address % 16 = {view.data_ptr() % 16}")
+    apart, start = 2 * view.stride(0), view.data_ptr() % 16
+    print(f"{name:25} strides {view.stride()!s:9} rows {apart:3} bytes apart, address % 16 = {start}")
 
 # %% [markdown]
 # Four of the six cannot be described. None of them is exotic: a slice, a transpose, an odd width. A launcher that must be right
