@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=8, help="of workers")
     parser.add_argument("--each", type=int, default=4, help="checks at once in one process")
     parser.add_argument("--compression", type=float, default=25.0, help="of measured times")
-    parser.add_argument("--kill-every", type=float, default=10.0, help="seconds")
+    parser.add_argument("--kill-every", type=float, default=15.0, help="seconds")
     options = parser.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

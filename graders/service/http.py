@@ -221,6 +221,7 @@ class LimitedServer(HTTPServer):
 def serve_http(app: web.Application, service: ClassService, port: int, address: str) -> HTTPServer:
     """Listen there; slow and large requests are cut off by the service's limits."""
     limits = service.queue.limits
+    discovery.exercises()  # read now: the first learner would wait for it, and everybody else
     server = LimitedServer(
         app,
         max_header_size=16_384,
