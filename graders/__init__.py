@@ -38,7 +38,7 @@ All exceptions of the house, here and in `triton_util`:
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
     ├── MalformedReport          the judge's answer lacks something: ours
-    ├── Refusal                  the class's service takes no more: a line for the learner
+    ├── NotTaken                 the class's service takes no more: a line for the learner
     ├── Refused                  the same, as the learner's side reads it
     ├── WorkerLost               a check's worker went: it is judged again
     ├── ExplainError             a learner's: why a kernel cannot be explained

@@ -29,7 +29,7 @@ from graders.service.board import Board
 from graders.service.dispatching import Dispatcher
 from graders.service.identity import Identities, token_in
 from graders.service.outgoing import ungraded
-from graders.service.queue import FairQueue, Refusal, ServiceJob
+from graders.service.queue import FairQueue, NotTaken, ServiceJob
 
 LONGEST_WAIT = 20.0
 KEY_LENGTH = 16, 100
@@ -72,7 +72,7 @@ class ServiceHandler(web.RequestHandler):
     def now(self) -> float:
         return self.service.dispatcher.clock()
 
-    def refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: NotTaken) -> None:
         self.set_status(refusal.status)
         if refusal.again:
             self.set_header("Retry-After", str(math.ceil(refusal.again)))
@@ -104,7 +104,7 @@ class LearnerHandler(ServiceHandler):
         return self.request.headers.get("X-Tilewise-Learner", "")
 
     def unknown(self) -> None:
-        self.refuse(Refusal(403, "This token opens nothing here: ask your instructor."))
+        self.refuse(NotTaken(403, "This token opens nothing here: ask your instructor."))
 
     def data(self) -> dict[str, Any]:
         """The JSON object that was sent, or an error."""
@@ -126,7 +126,7 @@ class JobsHandler(LearnerHandler):
     def post(self) -> None:
         try:
             job = self._submitted(self.data())
-        except Refusal as refusal:
+        except NotTaken as refusal:
             self.refuse(refusal)
             return
         self.service.dispatcher.pump()
@@ -136,13 +136,13 @@ class JobsHandler(LearnerHandler):
     def _submitted(self, data: dict[str, Any]) -> ServiceJob:
         exercise, source, key = (data.get(name) for name in ("exercise", "source", "key"))
         if not (isinstance(exercise, str) and isinstance(source, str) and isinstance(key, str)):
-            raise Refusal(400, "exercise, source and key have to be texts.")
+            raise NotTaken(400, "exercise, source and key have to be texts.")
         if exercise not in discovery.exercises():
-            raise Refusal(404, f"There is no exercise called {one_line(exercise, 60)!r} here.")
+            raise NotTaken(404, f"There is no exercise called {one_line(exercise, 60)!r} here.")
         if not KEY_LENGTH[0] <= len(key) <= KEY_LENGTH[1]:
-            raise Refusal(400, "A key has {} to {} characters.".format(*KEY_LENGTH))
+            raise NotTaken(400, "A key has {} to {} characters.".format(*KEY_LENGTH))
         if len(source.encode("utf-8", "replace")) > self.queue.limits.source_bytes:
-            raise Refusal(413, f"More than {self.queue.limits.source_bytes:,} bytes of source.")
+            raise NotTaken(413, f"More than {self.queue.limits.source_bytes:,} bytes of source.")
         return self.queue.submit(self.learner, key, exercise, source, self.now())
 
 
@@ -152,7 +152,7 @@ class JobHandler(LearnerHandler):
     def _job(self, job_id: str) -> ServiceJob | None:
         job = self.queue.of(self.learner, job_id)
         if job is None:
-            self.refuse(Refusal(404, "There is no such check, or its report was kept no longer."))
+            self.refuse(NotTaken(404, "There is no such check, or its report was kept no longer."))
         return job
 
     async def get(self, job_id: str) -> None:

@@ -48,7 +48,7 @@ class _Line:
 
 
 @dataclass(frozen=True)
-class Refusal(Exception):  # noqa: N818 - an answer, not a fault
+class NotTaken(Exception):  # noqa: N818 - an answer, not a fault
     """Why a check was not taken, in one line, and when to come again (seconds)."""
 
     status: int
@@ -74,7 +74,7 @@ class FairQueue:
     def submit(self, learner: str, key: str, exercise: str, source: str, now: float) -> ServiceJob:
         """Take a check. The same key of the same learner is the same check: it runs once.
 
-        Raises Refusal where a limit is reached.
+        Raises NotTaken where a limit is reached.
         """
         self.forget_old(now)
         known = self._keys.get((learner, key))
@@ -82,14 +82,14 @@ class FairQueue:
             return known
         line = self._lines.get(learner) or _Line()
         if len(line.waiting) >= self.limits.waiting_each:
-            raise Refusal(
+            raise NotTaken(
                 429,
                 f"You have {len(line.waiting)} checks waiting already: wait until one of them has "
                 "been answered.",
                 self.mean_seconds,
             )
         if self.waiting >= self.limits.waiting:
-            raise Refusal(
+            raise NotTaken(
                 503,
                 f"The class's queue is full ({self.waiting} checks wait): try again in a few "
                 "minutes.",
@@ -97,7 +97,7 @@ class FairQueue:
             )
         again = self._rate.take(learner, now)
         if again:
-            raise Refusal(
+            raise NotTaken(
                 429,
                 f"You have asked for many checks in a short time: the next one is taken in "
                 f"{again:.0f} s.",

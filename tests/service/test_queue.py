@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from graders.service.limits import Rate, ServiceLimits
-from graders.service.queue import FairQueue, Refusal, ServiceJob
+from graders.service.queue import FairQueue, NotTaken, ServiceJob
 
 OPEN = ServiceLimits(waiting_each=50, per_hour=1e6, burst=1000)
 ANSWER = {"report": {}}
@@ -112,10 +112,10 @@ def test_limits_are_said_in_one_line() -> None:
     queue = FairQueue(replace(OPEN, waiting=3, waiting_each=2))
     submit(queue, "a", 0)
     submit(queue, "a", 1)
-    with pytest.raises(Refusal, match="2 checks waiting already") as each:
+    with pytest.raises(NotTaken, match="2 checks waiting already") as each:
         submit(queue, "a", 2)
     submit(queue, "b", 0)
-    with pytest.raises(Refusal, match="queue is full") as full:
+    with pytest.raises(NotTaken, match="queue is full") as full:
         submit(queue, "c", 0)
     assert (each.value.status, full.value.status) == (429, 503)
     assert "\n" not in each.value.message + full.value.message
@@ -126,7 +126,7 @@ def test_who_asks_too_often_waits() -> None:
     queue = FairQueue(replace(OPEN, per_hour=60, burst=2))
     for number in range(2):
         submit(queue, "ada", number)
-    with pytest.raises(Refusal, match="in a short time"):
+    with pytest.raises(NotTaken, match="in a short time"):
         submit(queue, "ada", 2)
     submit(queue, "bob", 0)
     assert submit(queue, "ada", 2, now=61.0).state == "waiting"
