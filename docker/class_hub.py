@@ -81,3 +81,22 @@ def open_exchange(root: Path, course_id: str, number: int, group: int) -> None:
     if not place.exists():
         place.mkdir(mode=0o755)
         os.chown(place, number, group)
+
+
+GPU_SCOPE = "access:services!service=gpu"
+
+
+def gpu_service(address: str, token: str) -> dict[str, Any]:
+    """`tilewise serve` as a service of the hub; it may ask the hub who somebody is, and no more."""
+    return {"name": "gpu", "url": address, "api_token": token, "oauth_no_confirm": True}
+
+
+def gpu_roles() -> list[dict[str, Any]]:
+    """What lets users, and the tokens of their servers, reach that service."""
+    return [
+        {"name": "user", "scopes": ["self", GPU_SCOPE]},
+        {
+            "name": "server",
+            "scopes": ["users:activity!user", "access:servers!server", GPU_SCOPE],
+        },
+    ]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from class_hub import ClassAccounts, Limited, make_home, open_exchange
+from class_hub import ClassAccounts, Limited, gpu_roles, gpu_service, make_home, open_exchange
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
@@ -53,6 +53,12 @@ c.JupyterHub.services = [
         "oauth_no_confirm": True,
     }
 ]
+
+# compose.serve.yaml: the class's GPU, which every learner may ask.
+if "GPU_TOKEN" in SETTINGS:
+    c.JupyterHub.services.append(gpu_service(SETTINGS["GPU_ADDRESS"], SETTINGS["GPU_TOKEN"]))
+    c.JupyterHub.load_roles = gpu_roles()
+    c.Spawner.environment["TILEWISE_GPU"] = f"{SETTINGS['GPU_ADDRESS']}/services/gpu/"
 
 open_exchange(
     EXCHANGE,

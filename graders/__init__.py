@@ -38,6 +38,9 @@ All exceptions of the house, here and in `triton_util`:
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
     ├── MalformedReport          the judge's answer lacks something: ours
+    ├── NotTaken                 the class's service takes no more: a line for the learner
+    ├── Refused                  the same, as the learner's side reads it
+    ├── WorkerLost               a check's worker went: it is judged again
     ├── ExplainError             a learner's: why a kernel cannot be explained
     ├── AssemblerError           ptxas refused a kernel
     └── MissingAssemblerError    there is no ptxas here

@@ -20,6 +20,7 @@ OURS = {"graders", "solutions", "triton_util", "tests", "benchmarks", "tilewise_
 OPTIONAL = {
     "IPython": "there wherever a notebook is",
     "google": "of Colab",
+    "kubernetes_validate": "100 MB of schemas, for a test that has others beside it",
     "pynvml": "clocks of a GPU, for benchmarks",
     "liger_kernel": "a contender in the benchmarks",
     "pytest": "there wherever its plug-in is loaded",

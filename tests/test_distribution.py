@@ -58,7 +58,15 @@ def sdist_files(dist: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "room", ["solutions/", "graders/hidden/", "graders/authoring/", "graders/grading/", "tests/"]
+    "room",
+    [
+        "solutions/",
+        "graders/hidden/",
+        "graders/authoring/",
+        "graders/grading/",
+        "graders/service/",
+        "tests/",
+    ],
 )
 def test_no_answer_reaches_a_learner(
     wheel_files: list[str], sdist_files: list[str], room: str

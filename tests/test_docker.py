@@ -128,3 +128,14 @@ def test_the_lab_entry_point_never_overwrites_a_learners_work(tmp_path: Path) ->
     assert done.stdout == "started\n"
     assert (work / "a.ipynb").read_text() == "my work"
     assert (work / "b.ipynb").read_text() == "fresh"
+
+
+def test_the_gpu_of_the_class_runs_closed_and_without_the_class() -> None:
+    gpu = yaml.safe_load((DOCKER / "compose.serve.yaml").read_text())["services"]["gpu"]
+    assert gpu["read_only"] is True
+    assert gpu["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in gpu["security_opt"]
+    assert gpu["networks"] == ["class"]
+    assert "volumes" not in gpu
+    assert "ports" not in gpu
+    assert gpu["command"] == ["serve"]

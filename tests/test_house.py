@@ -36,6 +36,7 @@ ARROWS = {
     "graders/hidden": {"graders.judge", "graders.exercises", "graders.hidden"},
     "graders/authoring": {"graders", "triton_util"},
     "graders/grading": {"graders", "triton_util"},
+    "graders/service": {"graders", "triton_util"},
     "graders/cli": {"graders", "triton_util", "solutions"},
     "graders": {"graders"},
 }

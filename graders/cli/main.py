@@ -21,6 +21,7 @@ COMMANDS = {
     "autograde": ("graders.cli.autograde", "Grade all submissions of an assignment."),
     "feedback": ("graders.cli.feedback", "Write everybody's feedback, and one zip of it."),
     "report": ("graders.cli.report", "Make the report on a class."),
+    "serve": ("graders.cli.serve", "One GPU for a whole class: check(..., gpu=True)."),
     "bench": ("graders.cli.bench", "Measure kernels on a GPU."),
 }
 NOTEBOOKS = {"build", "new", "course", "demo", "autograde", "feedback", "report"}  # read them

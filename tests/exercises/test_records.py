@@ -90,6 +90,7 @@ BROKEN = {
     "linear_bias_relu": "relu_before_bias",
     "linear_bias_relu_backward": "mask_missing",
     "matmul": "k_not_masked",
+    "persistent_matmul": "accumulator_kept",
     "quantized_matmul": "group_of_block_start",
     "relu2d": "grid_too_small",
     "rgb2grey": "missing_mask",

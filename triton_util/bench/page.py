@@ -25,7 +25,7 @@ def comparison_html(found: SpeedComparison) -> str:
     verdict = f"<code>{name}</code>: {html.escape(phrases.headline(found))}"
     picture = drawing(found)
     parts = [
-        _table(phrases.COLUMNS, phrases.rows(found)),
+        table(phrases.COLUMNS, phrases.rows(found)),
         "".join(f"<p><b>Note:</b> {html.escape(line)}</p>" for line in phrases.doubts(found)),
         figure_html(picture.figure, picture.alt) if any(r.believed for r in found.runners) else "",
         _remarks(found),
@@ -36,7 +36,8 @@ def comparison_html(found: SpeedComparison) -> str:
     return _wrapped(frame("plain", "▸", verdict, "", "".join(parts), label))
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in HTML; the first cell of each row is its heading."""
     head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
     body = "".join(
         f'<tr><th scope="row">{html.escape(row[0])}</th>'
@@ -58,7 +59,7 @@ def modelled_html(found: Modelled) -> str:
     parts = [
         f"<p>{phrases.NO_GPU} {phrases.MODELLED}</p>",
         f"<p>{html.escape(found.workload)}: {phrases.work(found)}. {html.escape(found.moved)}</p>",
-        _table(phrases.MODELLED_COLUMNS, phrases.modelled_rows(found)),
+        table(phrases.MODELLED_COLUMNS, phrases.modelled_rows(found)),
         str(picture._repr_mimebundle_()["text/html"]) if points else "",
         '<p class="tw-tier">The picture shows four of these GPUs.</p>' if points else "",
     ]

@@ -54,15 +54,22 @@ __all__ = [
 ]
 
 
-def check(function: Callable[..., Any] | str) -> CheckResult:
+def check(function: Callable[..., Any] | str, gpu: bool = False) -> CheckResult:
     """Check an exercise: `check(vector_add)`, or by name, `check("vector_add")`.
 
     function: the launcher. Its kernels, helpers, constants and imports are gathered from the
     notebook (or script) that it was defined in. Shows a card with what was found; returns an
     object whose `.passed` is True when everything held. Never raises for a mistake in the
     code, and nothing that a kernel does reaches this process.
+
+    gpu: without a GPU here, send what holds to the GPU of the class, whose verdict and speed
+    the card then shows. `triton_util.class_gpu` says how its address is set.
     """
     place = session.of_caller(sys._getframe(1))
+    if gpu and not gpu_nodes():
+        from triton_util.class_gpu import checking as on_the_class_gpu
+
+        return on_the_class_gpu.check(function, place, shared())
     result = checking.check(function, place, shared())
     if result.passed and gpu_nodes() and not interpreting():
         timing.speed(function, place, shared(), quick=True)

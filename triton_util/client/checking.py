@@ -8,7 +8,7 @@ import dataclasses
 import difflib
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,19 +61,31 @@ def check(function: Any, session: Session, judge: JudgeProcess) -> CheckResult:
     """Judge `function` (or the function of that name), show the card, record the progress."""
     name = name_of(function)
     display = Display()
+    with stoppable(name, display, judge):
+        report = report_on(function, session, judge, shows_progress(name, display))
+    return conclude(report, judge, display)
+
+
+@contextlib.contextmanager
+def stoppable(name: str, display: Display, judge: JudgeProcess) -> Iterator[None]:
+    """While this lasts a check is under way: the card says so, and what the stop button did."""
     display.note(waiting_html(name), "")
     try:
-        report = report_on(function, session, judge, _shows_progress(name, display))
+        yield
     except KeyboardInterrupt:
         stopped = could_not_check(name, "The check was stopped.", "Run the cell to check again.")
         display.show(report_html(stopped), report_text(stopped))
         judge.start()  # the interrupt ended the old one; the next check need not wait for it
         raise Stopped from None
+
+
+def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResult:
+    """Show the card of a report, and record the progress."""
     found = _passing(report, judge)
     below = ("", []) if found is None else (passing_html(found), passing_lines(found))
     now = time.strftime("%H:%M:%S")
     display.show(report_html(report, below[0], now), report_text(report, below[1]))
-    hints.follow(name)
+    hints.follow(report.exercise)
     attempts.record(report)
     return _result(report)
 
@@ -101,7 +113,8 @@ class Stopped(KeyboardInterrupt):
 Progress = Callable[[int, int], None]
 
 
-def _shows_progress(name: str, display: Display) -> Progress:
+def shows_progress(name: str, display: Display) -> Progress:
+    """Keeps the waiting card true."""
     return lambda done, cases: display.note(waiting_html(name, done, cases), "")
 
 
@@ -122,8 +135,13 @@ def report_on(
     `progress` is told how many cases are done, of how many.
     """
     name = name_of(function)
+    return faults_told(name, lambda: _ask(function, name, session, judge, progress))
+
+
+def faults_told(name: str, ask: Callable[[], Report]) -> Report:
+    """The report of `ask`; where that raises, one that says whose fault it is."""
     try:
-        return _ask(function, name, session, judge, progress)
+        return ask()
     except GatherError as error:
         return learners_mistake(name, "no-source", error.title, error.message, error.next_step)
     except JudgeUnavailable as error:

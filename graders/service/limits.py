@@ -1,0 +1,69 @@
+"""How much a learner, and the whole class, may ask of the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ServiceLimits:
+    """The limits of one service; times in seconds.
+
+    `per_hour` checks a learner may ask for, of which `burst` at once. `running` is how long one
+    check may have a worker, `kept` how long its report waits to be fetched.
+    """
+
+    waiting: int = 2000
+    waiting_each: int = 4
+    per_hour: float = 120.0
+    burst: int = 12
+    running: float = 300.0
+    kept: float = 900.0
+    kept_each: int = 12
+    attempts: int = 3
+    source_bytes: int = 200_000
+    body_bytes: int = 300_000
+    body_seconds: float = 10.0
+    idle_seconds: float = 75.0
+    connections: int = 5000
+
+
+@dataclass
+class _Bucket:
+    left: float
+    when: float
+
+
+class Rate:
+    """Token buckets by name: `burst` at once, and `per_second` more as time goes by.
+
+    Those that are full again are forgotten, so that names cost no memory for ever.
+    """
+
+    def __init__(self, per_second: float, burst: int) -> None:
+        self._per_second, self._burst = per_second, burst
+        self._buckets: dict[str, _Bucket] = {}
+        self._swept = 0.0
+
+    def take(self, name: str, now: float) -> float:
+        """Take one; 0.0 if there was one, else the seconds until there is."""
+        bucket = self._filled(name, now)
+        if bucket.left < 1:
+            return (1 - bucket.left) / self._per_second
+        bucket.left -= 1
+        return 0.0
+
+    def _filled(self, name: str, now: float) -> _Bucket:
+        self._sweep(now)
+        bucket = self._buckets.setdefault(name, _Bucket(self._burst, now))
+        bucket.left = min(self._burst, bucket.left + (now - bucket.when) * self._per_second)
+        bucket.when = now
+        return bucket
+
+    def _sweep(self, now: float) -> None:
+        full_after = self._burst / self._per_second
+        if now - self._swept > full_after:
+            self._swept = now
+            old = [name for name, b in self._buckets.items() if now - b.when > full_after]
+            for name in old:
+                del self._buckets[name]

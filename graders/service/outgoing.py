@@ -1,0 +1,65 @@
+"""What may leave the service: a report of known fields, bounded, in plain characters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from graders.judge import discovery
+from graders.judge.pipeline import GATE_NAMES
+from graders.judge.plain_text import one_line, plain, shortened
+from graders.judge.records import GraderError
+from graders.judge.report import GateStatus, Report, Verdict, ungraded_finding
+
+LONGEST_TEXT = 10_000
+MOST_ITEMS = 200
+DEEPEST = 8
+NAME = "<notebook>"
+
+
+def cleaned(answer: Mapping[str, Any], exercise: str) -> dict[str, Any]:
+    """The report of a worker as its learner may have it, and the speed beside it.
+
+    A worker's answer is read field by field: what no report has is dropped, and an answer that is
+    none raises.
+    """
+    report = Report.from_json(_bounded(answer["report"]))
+    if report.exercise != exercise:
+        raise GraderError("the report is about another exercise")
+    told = {"report": replace(report, submission=NAME).to_json()}
+    speed = answer.get("speed")
+    return told | ({"speed": _bounded(speed)} if isinstance(speed, Mapping) else {})
+
+
+def ungraded(exercise: str, why: str) -> dict[str, Any]:
+    """The answer where nothing was judged, which is never the learner's fault."""
+    report = Report(
+        NAME,
+        exercise,
+        Verdict.UNGRADED,
+        None,
+        discovery.exercise(exercise).max_points,
+        dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN),
+        (ungraded_finding(GraderError(one_line(why))),),
+        "none",
+        0.0,
+    )
+    return {"report": report.to_json()}
+
+
+def _bounded(value: Any, depth: int = 0) -> Any:
+    """Plain JSON data without control characters, and of a size that a card can show."""
+    if depth > DEEPEST:
+        raise GraderError("the answer is nested too deeply")
+    if isinstance(value, str):
+        return shortened(plain(value), LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        few = list(value.items())[:MOST_ITEMS]
+        return {one_line(str(name), 100): _bounded(item, depth + 1) for name, item in few}
+    if isinstance(value, list | tuple):
+        return [_bounded(item, depth + 1) for item in value[:MOST_ITEMS]]
+    if value is None or (isinstance(value, bool | int | float) and math.isfinite(value)):
+        return value
+    raise GraderError(f"the answer holds what no report does: {type(value).__name__}")
