@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.support.small_course import ASSIGNMENT, make
 
 GRAMMARS = "rfc3987_syntax"
 
@@ -30,3 +33,13 @@ def test_nbgraders_own_commands_import_no_torch() -> None:
     modules = ("configure", "collect", "export")
     code = "\n".join(f"import graders.grading.plugins.{name}" for name in modules)
     assert imported(code, "torch") == []
+
+
+@pytest.mark.slow
+def test_the_report_imports_no_torch(tmp_path: Path) -> None:
+    """A whole `tilewise report`, to its page."""
+    course = make(tmp_path)
+    words = ["report", ASSIGNMENT, "--course", str(course.folder), "--to", str(tmp_path)]
+    code = f"from graders.cli.main import main\nmain({words!r}, standalone_mode=False)"
+    assert imported(code, "torch")[-1] != "torch"
+    assert (tmp_path / f"{ASSIGNMENT}.html").is_file()
