@@ -274,8 +274,7 @@ def finish(term: Term) -> None:
     term.ask("the report, and why who is ungraded", wrong, f"{len(rows)} rows as known")
     for lms, (column, name) in TABLES.items():
         path = term.course / f"{lms}.csv"
-        plugin = f"--exporter=graders.grading.plugins.export.{lms}ExportPlugin"
-        term.nbgrader.run(term.course, "export", plugin, f"--to={path}")
+        term.tilewise("export", lms.lower(), "--to", str(path))
         rows = read(path, column)
         scores = {m: rows[name(m)][term.assignment] for m in term.members}
         wrong = [f"{m.id}: {said!r}, not {m.score(True)}" for m, said in scores.items()

@@ -36,10 +36,14 @@ def test_nbgraders_own_commands_import_no_torch() -> None:
 
 
 @pytest.mark.slow
-def test_the_report_imports_no_torch(tmp_path: Path) -> None:
-    """A whole `tilewise report`, to its page."""
-    course = make(tmp_path)
-    words = ["report", ASSIGNMENT, "--course", str(course.folder), "--to", str(tmp_path)]
-    code = f"from graders.cli.main import main\nmain({words!r}, standalone_mode=False)"
-    assert imported(code, "torch")[-1] != "torch"
-    assert (tmp_path / f"{ASSIGNMENT}.html").is_file()
+def test_report_and_table_import_no_torch(tmp_path: Path) -> None:
+    """Whole commands, to what they write."""
+    course, table = make(tmp_path), tmp_path / "canvas.csv"
+    for words, path in (
+        (["report", ASSIGNMENT, "--to", str(tmp_path)], tmp_path / f"{ASSIGNMENT}.html"),
+        (["export", "canvas", "--to", str(table)], table),
+    ):
+        command = [*words, "--course", str(course.folder)]
+        code = f"from graders.cli.main import main\nmain({command!r}, standalone_mode=False)"
+        assert imported(code, "torch", GRAMMARS)[-1] not in ("torch", GRAMMARS)
+        assert path.is_file()
