@@ -31,7 +31,7 @@ figures.tiles_2d(4, 7, 1, 8)
 # **Predict.** The row is -5, -3, -4, in a block of 4, and the load says `other=0.0`. What is the maximum?
 
 # %%
-maximum_with_zero = None
+predict("maximum_with_zero", None)
 
 # %%
 @triton.jit
@@ -48,13 +48,11 @@ def row_max(x: torch.Tensor, other: float) -> float:
 
 
 row = torch.tensor([-5.0, -3.0, -4.0], device=DEVICE)
-explore.reveal(maximum_with_zero, row_max(row, 0.0))
-if maximum_with_zero is not None:
-    print("with other=-inf:", row_max(row, float("-inf")))
+for other in (0.0, float("-inf")):
+    print(f"with other={other}:", row_max(row, other))
 
 # %% [markdown]
-# The fourth lane took part, with its 0. The right `other` is the number that changes nothing: **-inf for a maximum, 0
-# for a sum**. With rows of positive numbers the mistake would not have shown.
+# The right `other` is the number that changes nothing: **-inf for a maximum, 0 for a sum**. With rows of positive numbers the mistake would not have shown.
 #
 # ## Softmax
 #
@@ -65,14 +63,14 @@ if maximum_with_zero is not None:
 # **Predict.** What does that formula give in fp32 for the row 100, 100? (On paper each share is 0.5.)
 
 # %%
-share_of_100 = None
+predict("share_of_100", None)
 
 # %%
 powers = torch.exp(torch.tensor([100.0, 100.0]))
-explore.reveal(share_of_100, (powers / powers.sum())[0].item())
+print(powers, powers / powers.sum())
 
 # %% [markdown]
-# e¹⁰⁰ is too large for fp32. Subtract the row's maximum first. That multiplies numerator and denominator by the same
+# Subtract the row's maximum first. That multiplies numerator and denominator by the same
 # factor and changes nothing, and then the largest exponent is 0: nothing can overflow.
 #
 # So a softmax kernel does: load with `other=-inf`, maximum, subtract, `tl.exp`, sum, divide, store. (What becomes of
@@ -124,14 +122,15 @@ print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 # 20,000, which needs the second kernel?
 
 # %%
-bytes_short, bytes_long = None, None
+predict("bytes_short", None)
+predict("bytes_long", None)
 
 # %%
 short = explore.measure(softmax, torch.ones(8, 500))
 long = explore.measure(softmax, torch.ones(2, 20_000))
 if short.total and long.total:
-    explore.reveal(bytes_short, short.total / (8 * 500), "bytes per element")
-    explore.reveal(bytes_long, long.total / (2 * 20_000), "bytes per element")
+    print(f"your kernels move {short.total / (8 * 500):g} bytes for each element of a short row,", end=" ")
+    print(f"{long.total / (2 * 20_000):g} of a long one")
 
 # %% [markdown]
 # ## Mean and variance
@@ -145,14 +144,15 @@ if short.total and long.total:
 # 10,001, whose variance is 1.
 
 # %%
-variance_in_one_walk = None
+predict("variance_in_one_walk", None)
 
 # %%
 x = torch.tensor([9999.0, 10001.0])
-explore.reveal(variance_in_one_walk, ((x * x).mean() - x.mean() ** 2).item())
+print("one walk: ", ((x * x).mean() - x.mean() ** 2).item())
+print("two walks:", ((x - x.mean()) ** 2).mean().item())
 
 # %% [markdown]
-# x² has nine digits, fp32 keeps about seven, and the difference is gone. Subtract the mean first, then square.
+# Subtract the mean first, then square.
 #
 # **The second: padding, again.** The mean is a sum over *existing* elements, divided by their number, and with `other=0.0`
 # that works out. But then comes `x - mean`.
@@ -161,14 +161,10 @@ explore.reveal(variance_in_one_walk, ((x * x).mean() - x.mean() ** 2).item())
 # `tl.sum((x - mean) * (x - mean)) / 3` give?
 
 # %%
-variance_with_padding = None
-
-# %%
-block = torch.tensor([3.0, 3.0, 3.0, 0.0])
-explore.reveal(variance_with_padding, (((block - 3.0) ** 2).sum() / 3).item())
+predict("variance_with_padding", None)
 
 # %% [markdown]
-# The lane that does not exist held 0, and 0 - 3 is -3. After *every* step that makes something of nothing, put the idle
+# After *every* step that makes something of nothing, put the idle
 # lanes back: `tl.where(mask, x - mean, 0.0)`.
 #
 # ## Exercise: `layernorm`
@@ -205,6 +201,9 @@ quiz("reductions")
 # 4. Give the mend, and two properties of a softmax that a test can check without any reference.
 #
 # Answer in about 120 words.
+
+# %%
+answer("shares-that-do-not-add-up")
 
 # %% [markdown] model_answer="shares-that-do-not-add-up"
 # 1. 24 lanes hold 0. The maximum becomes at least 0, and the sum gets 24 terms of e^(0 - maximum).

@@ -26,14 +26,10 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # **Predict.** N = 4096, in fp16 (2 bytes per number). How many operations per byte, at best?
 
 # %%
-operations_per_byte = None
-
-# %%
-N = 4096
-explore.reveal(operations_per_byte, 2 * N**3 / (3 * N**2 * 2), "operations per byte")
+predict("matmul_operations_per_byte", None)
 
 # %% [markdown]
-# It is N/3, and grows with N. An H200 can do about 989,000 billion fp16 operations per second
+# The figure grows with N. An H200 can do about 989,000 billion fp16 operations per second
 # in its tensor cores and fetch 4,800 billion bytes: it needs 206 operations per byte to be
 # busy. ReLU offers it 0.25 in fp16, at every size. A large matmul offers plenty. That is why
 # language models are built of it.
@@ -51,17 +47,14 @@ explore.reveal(operations_per_byte, 2 * N**3 / (3 * N**2 * 2), "operations per b
 # **Predict.** 256×256 matrices, tiles of 32×32. How often is each element of `a` loaded, in all?
 
 # %%
-times_loaded = None
-
-# %%
-explore.reveal(times_loaded, 256 // 32, "times")
+predict("times_loaded", None)
 
 # %%
 figures.tile_reuse((1, 16, 32, 64, 128), n=4096)
 
 # %% [markdown]
-# Each program that works on the same 32 rows loads them once, and there are 256/32 = 8 such
-# programs, one per column of tiles. Larger tiles, fewer loads; until a tile no longer fits into
+# Each program that works on the same rows loads them once, and there is one such program per
+# column of tiles. Larger tiles, fewer loads; until a tile no longer fits into
 # registers and shared memory. (Lesson 09 lets the cache help; lesson 11 chooses the tile.)
 #
 # A row of `a` is K long, and K may be thousands. So a program walks along K in steps, too:
@@ -122,18 +115,17 @@ print(c[0].tolist())
 # **Predict**: add 1 to an fp16 zero, 4,096 times. What comes out?
 
 # %%
-sum_of_4096_ones = None
+predict("sum_of_4096_ones", None)
 
 # %%
 total = torch.zeros((), dtype=torch.float16)
 for _ in range(4096):
     total += 1
-explore.reveal(sum_of_4096_ones, total.item())
+print(total.item())
 
 # %% [markdown]
-# fp16 has 11 significant bits. From 2,048 on its neighbours are 2 apart, and 2,048 + 1 is
-# rounded back to 2,048, for ever. A sum of many small terms is exactly what a matmul is. So: sum
-# in float32, and round *once*, at the store.
+# A sum of many small terms is exactly what a matmul is. So: sum in float32, and round *once*, at
+# the store.
 #
 # **`input_precision`.** For float32 inputs a GPU may take them as **TF32**, which has 10 bits of
 # fraction in place of 23, because its tensor cores are faster that way. Triton does so by default,
@@ -176,7 +168,8 @@ for name, product in products.items():
 # behind `a` are 0, and when they are 100:
 
 # %%
-with_zeros_behind, with_hundreds_behind = None, None
+predict("with_zeros_behind", None)
+predict("with_hundreds_behind", None)
 
 # %%
 @triton.jit
@@ -197,13 +190,12 @@ def hasty_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 long_a, long_b = torch.ones(24, device=DEVICE), torch.ones(24, device=DEVICE)
 with unguarded_launches():  # as Triton itself runs it: this notebook stops such kernels
     long_a[20:] = 0.0
-    explore.reveal(with_zeros_behind, hasty_dot(long_a[:20], long_b[:20]).item())
+    print("zeros behind:   ", hasty_dot(long_a[:20], long_b[:20]).item())
     long_a[20:] = 100.0
-    explore.reveal(with_hundreds_behind, hasty_dot(long_a[:20], long_b[:20]).item())
+    print("hundreds behind:", hasty_dot(long_a[:20], long_b[:20]).item())
 
 # %% [markdown]
-# The third step reads the elements 16 to 23. What lies behind the vector joins the sum. If it
-# is zero, all is well, and fresh memory is often zero. So the kernel is right in the test, right
+# What lies behind the vector joins the sum. If it is zero, all is well, and fresh memory is often zero. So the kernel is right in the test, right
 # in the demonstration, and wrong on some days in production, and nobody can reproduce it.
 #
 # You need not wait for such a day. The course's interpreter knows where each argument ends:
@@ -245,14 +237,12 @@ else:
 # how many bytes of `a` do all programs load together? (`a` itself has 262,144 bytes.)
 
 # %%
-bytes_of_a = None
+predict("bytes_of_a", None)
 
 # %%
 traffic = explore.measure(matmul, torch.ones(256, 256), torch.ones(256, 256))
 if traffic.total:
-    explore.reveal(bytes_of_a, traffic.loaded["a_ptr"], "bytes")
-    if bytes_of_a is not None:
-        print(traffic)
+    print(traffic)
 
 # %% [markdown]
 # **Try it.** Change the tile in your launcher to 32×32 and predict again. Then to 128×16: `a`
@@ -268,11 +258,7 @@ if traffic.total:
 # (Count what the two extra kernels would have loaded and stored.)
 
 # %%
-bytes_saved = None
-
-# %%
-one_matrix = 4096 * 4096 * 2
-explore.reveal(bytes_saved, 4 * one_matrix, "bytes")
+predict("bytes_saved_by_fusion", None)
 
 # %% [markdown]
 # On an H200, which copies about 4,200 GB/s, that is some 32 microseconds. The product itself
@@ -316,6 +302,9 @@ quiz("matmul")
 #    mend, and why not for the others?
 #
 # Answer in about 150 words.
+
+# %%
+answer("wrong-on-some-days")
 
 # %% [markdown] model_answer="wrong-on-some-days"
 # 1. Ten steps of 32 cover 320 inner indices, and K is 300: 20 products too many, in *every*

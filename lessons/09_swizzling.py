@@ -33,17 +33,14 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # that take a square of 3×3 tiles?
 
 # %%
-blocks_row_major, blocks_square = None, None
-
-# %%
-explore.reveal(blocks_row_major, explore.blocks_needed(explore.row_major(9, 9)[:9], n_inner=9), "blocks")
-explore.reveal(blocks_square, explore.blocks_needed(explore.grouped(9, 9, 3)[:9], n_inner=9), "blocks")
+predict("blocks_row_major", None)
+predict("blocks_square", None)
 
 # %%
 figures.launch_orders(9, 9, group=3, first=9)
 
 # %% [markdown]
-# The same nine tiles' worth of work, with 54 blocks in place of 90. The order on the right goes down
+# The same nine tiles' worth of work, with far fewer blocks. The order on the right goes down
 # three rows, then one column to the right, and so on to the end of the matrix; then come the next
 # three rows. It is called **grouped** order, and changing ids in this way **swizzling**.
 #
@@ -121,11 +118,8 @@ for row in numbers.tolist():
 # **Predict** by hand: 5×4 tiles, group 3. Which tile does program 14 take?
 
 # %%
-row_of_14, col_of_14 = None, None
-
-# %%
-explore.reveal(row_of_14, explore.grouped(5, 4, 3)[14][0], "is the row")
-explore.reveal(col_of_14, explore.grouped(5, 4, 3)[14][1], "is the column")
+predict("row_of_14", None)
+predict("col_of_14", None)
 
 # %% [markdown]
 # ## Exercise: `swizzle_ids`
@@ -169,20 +163,17 @@ shown
 # of 4? (Each step of 16 programs makes 32 loads. How many *different* blocks are among them?)
 
 # %%
-percent_row_major, percent_grouped = None, None
+predict("percent_of_hits_row_major", None)
+predict("percent_of_hits_grouped", None)
 
 # %%
 size = {"n_inner": 16, "concurrent": 16, "capacity": 64}
 hits_row_major = explore.hit_rate(explore.row_major(16, 16), **size)
 hits_grouped = explore.hit_rate(explore.grouped(16, 16, 4), **size)
-explore.reveal(percent_row_major, 100 * hits_row_major, "percent")
-explore.reveal(percent_grouped, 100 * hits_grouped, "percent")
+print(f"row-major: {hits_row_major:.1%} hits, in groups of 4: {hits_grouped:.1%}")
 
 # %% [markdown]
-# In a row of 16 tiles the 16 programs share one block of `a`, and have 16 different ones of `b`: 17
-# fetches for 32 loads. In a square of 4×4 there are 4 and 4: 8 fetches. More hits, less traffic.
-#
-# Now the same model with *your* order, for several groups. Before you run it: which group will be best,
+# More hits, less traffic. Now the same model with *your* order, for several groups. Before you run it: which group will be best,
 # and why is a very large group no better than none?
 
 # %%
@@ -229,13 +220,13 @@ for n in (2048, 4096, 8192):
 # **Predict** the share of hits, in percent, for the group that your launcher uses. (The table above helps.)
 
 # %%
-percent_of_my_kernel = None
+predict("percent_of_hits_of_a_kernel", None)
 
 # %%
 moved = explore.measure(grouped_matmul, torch.ones(1024, 256), torch.ones(256, 1024))
 if moved.total:
     hits = moved.l2_hit_rate(capacity_bytes=64 * 64 * 32 * 4, concurrency=16)
-    explore.reveal(percent_of_my_kernel, 100 * hits, "percent")
+    print(f"your kernel: {hits:.1%} hits")
 
 # %% [markdown]
 # **Try it.** Change the group in your launcher to 4, then to 1, and measure again.
@@ -269,6 +260,9 @@ quiz("swizzling")
 #    matrices.
 #
 # Answer in about 120 words.
+
+# %%
+answer("the-last-group")
 
 # %% [markdown] model_answer="the-last-group"
 # 1. The third group starts at row 8. Programs 24 to 29 take (8, 0), (9, 0), (10, 0), (11, 0), (8, 1) and

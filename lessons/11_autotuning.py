@@ -36,10 +36,7 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # global memory into the SMs. By what factor does that fall when you go from tiles of 64×64 to 128×256?
 
 # %%
-traffic_falls_by = None
-
-# %%
-explore.reveal(traffic_falls_by, (1 / 64 + 1 / 64) / (1 / 128 + 1 / 256), "times")
+predict("traffic_falls_by", None)
 
 # %%
 figures.tile_reuse((16, 32, 64, 128, 256), n=4096)
@@ -62,14 +59,13 @@ figures.tile_reuse((16, 32, 64, 128, 256), n=4096)
 # **Predict.** A tile of 256×256 with 4 warps: how many registers does the accumulator take in each thread?
 
 # %%
-accumulator_registers = None
+predict("accumulator_registers", None)
 
 # %%
-need = explore.budget(BLOCK_M=256, BLOCK_N=256, BLOCK_K=64, num_warps=4, num_stages=3)
-explore.reveal(accumulator_registers, need.accumulator, "registers")
+explore.budget(BLOCK_M=256, BLOCK_N=256, BLOCK_K=64, num_warps=4, num_stages=3).accumulator
 
 # %% [markdown]
-# Twice of what a thread can have. So the compiler spills. The grouped matmul of lesson 09, with a tile of 256×256×64
+# No thread can have so many. So the compiler spills. The grouped matmul of lesson 09, with a tile of 256×256×64
 # in fp16, 4 warps and 3 stages, compiled by Triton 3.9: 255 registers for each thread, and 2,856 bytes spilled to its
 # stack for an H200 (sm_90), 5,072 for an A100 (sm_80). It is right, and slow. Shared memory is different: a kernel that asks for
 # too much compiles without complaint, and fails at the *launch*.
@@ -122,14 +118,11 @@ print(
 # (Assume that the compiled kernels serve both shapes.)
 
 # %%
-first_launch_seconds, first_launch_of_next_shape = None, None
-
-# %%
-explore.reveal(first_launch_seconds, 8 * (0.6 + 0.15), "seconds")
-explore.reveal(first_launch_of_next_shape, 8 * 0.15, "seconds")
+predict("first_launch_seconds", None)
+predict("first_launch_of_next_shape", None)
 
 # %% [markdown]
-# More than a second for every new shape. That is nothing for training with fixed shapes, and a disaster for
+# Every new shape waits. That is nothing for training with fixed shapes, and a disaster for
 # a service in which each request has another length. Then choose a coarser key: pass
 # `triton.next_power_of_2(length)` as an argument of its own, and put *that* into the key.
 #
@@ -153,7 +146,7 @@ explore.reveal(first_launch_of_next_shape, 8 * 0.15, "seconds")
 # stage less in it, as on an A100): how many fit?
 
 # %%
-how_many_fit_an_l4 = None
+predict("how_many_fit_an_l4", None)
 
 # %%
 candidates = [
@@ -167,14 +160,11 @@ candidates = [
     (128, 256, 64, 8, 3),
     (256, 128, 64, 8, 4),
 ]
-fitting = [config for config in candidates if explore.budget(*config).fits("L4")]
-explore.reveal(how_many_fit_an_l4, len(fitting), "of 8")
-if how_many_fit_an_l4 is not None:
-    for gpu in ("L4", "A100", "H100", "H200"):
-        print(f"{gpu}: {sum(explore.budget(*config).fits(gpu) for config in candidates)} of 8 fit")
+for gpu in ("L4", "A100", "H100", "H200"):
+    print(f"{gpu}: {sum(explore.budget(*config).fits(gpu) for config in candidates)} of 8 fit")
 
 # %% [markdown]
-# The one that does not fit an L4 fits an A100, though the two keep equally many stages. A list that is good for one GPU
+# What does not fit an L4 fits an A100, though the two keep equally many stages. A list that is good for one GPU
 # is too long or too short for another.
 #
 # ## The in-place trap
@@ -189,7 +179,7 @@ if how_many_fit_an_l4 is not None:
 # **Predict.** `x` starts at 0, and we launch the kernel *once*. What is in `x` afterwards?
 
 # %%
-x_afterwards = None
+predict("x_afterwards", None)
 
 # %%
 def three_runs(run_kernel, quantiles=None):
@@ -217,10 +207,10 @@ def increment(x: torch.Tensor) -> None:
 
 x = torch.zeros(6, device=DEVICE)
 increment(x)
-explore.reveal(x_afterwards, x[0].item())
+print(x[0].item())
 
 # %% [markdown]
-# Two configurations with three runs each, and then the launch you asked for. The *second* call with this
+# The *second* call with this
 # length adds 1, as it should. So the bug shows once per shape and per process, and a test that warms up
 # first never sees it.
 #
@@ -290,12 +280,8 @@ for n in (32, 100) if not ON_GPU else (128, 512, 2048, 4096):
 # have nothing to do (with one program per SM)?
 
 # %%
-programs, idle_sms = None, None
-
-# %%
-tiles = triton.cdiv(2048, 128) * triton.cdiv(2048, 256)
-explore.reveal(programs, tiles, "programs")
-explore.reveal(idle_sms, 132 - tiles, "idle SMs")
+predict("programs_of_2048", None)
+predict("idle_sms_of_2048", None)
 
 # %% [markdown]
 # ## Quiz
@@ -322,6 +308,9 @@ quiz("autotuning")
 # 4. Explain the third, and propose a key.
 #
 # Answer in about 150 words.
+
+# %%
+answer("the-first-step")
 
 # %% [markdown] model_answer="the-first-step"
 # 1. At a new key the autotuner runs every configuration many times to measure it, on the real tensors. Each

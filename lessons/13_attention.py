@@ -48,27 +48,18 @@ print("averages of the values:", (few_weights @ few_values).flatten())
 # gigabytes (10⁹ bytes) are the scores? And how many are q, k, v and the output, all four together?
 
 # %%
-gigabytes_of_scores, gigabytes_of_the_rest = None, None
-
-# %%
-score_bytes = 4 * 32 * 4096 * 4096 * 2
-other_bytes = 4 * (4 * 32 * 4096 * 128 * 2)
-explore.reveal(gigabytes_of_scores, score_bytes * 1e-9, "GB")
-explore.reveal(gigabytes_of_the_rest, other_bytes * 1e-9, "GB")
+predict("gigabytes_of_scores", None)
+predict("gigabytes_of_the_rest", None)
 
 # %% [markdown]
-# The matrix in the middle is eight times as large as everything else together, and it travels four times. Nobody asked
-# for it: it is neither input nor output.
+# The matrix in the middle is far larger than everything else together, and it travels four times. Nobody asked for it:
+# it is neither input nor output.
 #
 # **Predict.** How many milliseconds do these four trips take alone, at the 4,800 GB/s that an H200's memory has on
 # paper?
 
 # %%
-milliseconds_of_trips = None
-
-# %%
-bytes_per_ms = explore.GPUS["H200"].gbytes_per_second * 1e6
-explore.reveal(milliseconds_of_trips, 4 * score_bytes / bytes_per_ms, "ms")
+predict("milliseconds_of_trips", None)
 
 # %% [markdown]
 # Measured on an NVIDIA H200: one kernel that keeps the scores to itself needs
@@ -91,7 +82,8 @@ explore.reveal(milliseconds_of_trips, 4 * score_bytes / bytes_per_ms, "ms")
 # a quarter.) What is the accumulator now? And what is the result, accumulator / sum?
 
 # %%
-accumulator_then, result_then = None, None
+predict("accumulator_then", None)
+predict("result_then", None)
 
 # %%
 old_max, row_sum, accumulator = 0.0, 1.0, 10.0
@@ -99,12 +91,12 @@ new_max = torch.tensor(4.0).log().item()
 rescale = 2.718281828459045 ** (old_max - new_max)
 row_sum = row_sum * rescale + 1.0
 accumulator = accumulator * rescale + 1.0 * 20.0
-explore.reveal(accumulator_then, accumulator)
-explore.reveal(result_then, accumulator / row_sum)
+weights = torch.softmax(torch.tensor([0.0, new_max]), dim=0)
+print(f"step by step: {accumulator / row_sum:.4f}")
+print(f"all at once:  {(weights * torch.tensor([10.0, 20.0])).sum():.4f}")
 
 # %% [markdown]
-# The weights of the two keys are to each other as 1 to 4, so the result is (10 + 4 · 20) / 5. The rescaling found it
-# without ever going back to the first key.
+# The rescaling found the result without ever going back to the first key.
 #
 # **Try it.** Walk through six keys in blocks of 1. In which steps is the factor 1, so that nothing changes? Why is it 0 in
 # the first step? Does the block size change the end?
@@ -141,11 +133,8 @@ figures.attention_walk(blocks=5, step=2)
 # queries in blocks of 64, how many times is each key of a head loaded? And with blocks of 128?
 
 # %%
-loads_of_a_key_64, loads_of_a_key_128 = None, None
-
-# %%
-explore.reveal(loads_of_a_key_64, triton.cdiv(4096, 64), "times")
-explore.reveal(loads_of_a_key_128, triton.cdiv(4096, 128), "times")
+predict("loads_of_a_key_64", None)
+predict("loads_of_a_key_128", None)
 
 # %% [markdown]
 # That is the reuse of lesson 08 again: a larger block of queries gets more out of each key. And the keys of one head
@@ -161,14 +150,14 @@ explore.reveal(loads_of_a_key_128, triton.cdiv(4096, 128), "times")
 # key that does not exist, in percent?
 
 # %%
-percent_for_nobody = None
+predict("percent_for_nobody", None)
 
 # %%
-scores_with_padding = torch.tensor([-2.0, -2.0, -2.0, 0.0])
-explore.reveal(percent_for_nobody, 100 * torch.softmax(scores_with_padding, dim=0)[3].item(), "percent")
+for missing in (0.0, float("-inf")):
+    print(f"score {missing}:", torch.softmax(torch.tensor([-2.0, -2.0, -2.0, missing]), dim=0))
 
 # %% [markdown]
-# Most of it. A score of 0 is not "nothing", it is a score like any other. The mask at the load keeps you from reading
+# A score of 0 is not "nothing", it is a score like any other. The mask at the load keeps you from reading
 # foreign memory; a second one, `tl.where(exists, scores, -inf)`, keeps the missing keys out of the softmax. You need
 # both. And where real scores are above 0, or keys are many, the mistake costs little, so a sloppy test does not see it.
 #
@@ -184,17 +173,11 @@ explore.reveal(percent_for_nobody, 100 * torch.softmax(scores_with_padding, dim=
 # must be computed at all? And in how many of these does the mask have anything to hide?
 
 # %%
-tiles_computed, tiles_with_a_mask = None, None
+predict("tiles_computed", None)
+predict("tiles_with_a_mask", None)
 
 # %%
-kinds = [kind for row in explore.tile_kinds(256, 256, 64, 32, causal=True) for kind in row]
-explore.reveal(tiles_computed, kinds.count("full") + kinds.count("diagonal"), "tiles")
-explore.reveal(tiles_with_a_mask, kinds.count("diagonal"), "tiles")
-if tiles_computed is None or tiles_with_a_mask is None:
-    shown = "The picture comes after your predictions."
-else:
-    shown = figures.causal_tiles(256, 64, 32)
-shown
+figures.causal_tiles(256, 64, 32)
 
 # %% [markdown]
 # Tiles are *left out* by ending the loop early: the last query of block `pid` is number (pid + 1) · BLOCK_M - 1, so the
@@ -226,13 +209,11 @@ print(explore.causal_tiles_text(n=129, BLOCK_M=64, BLOCK_N=32))
 # many elements lie between one row of a head and the next row of that head?
 
 # %%
-stride_between_rows = None
+predict("stride_between_rows", None)
 
 # %%
 heads_in_front = torch.empty(2, 10, 3, 16).transpose(1, 2)
-explore.reveal(stride_between_rows, heads_in_front.stride(2), "elements")
-if stride_between_rows is not None:
-    print("shape", tuple(heads_in_front.shape), "strides", heads_in_front.stride())
+print("shape", tuple(heads_in_front.shape), "strides", heads_in_front.stride())
 
 # %% [markdown]
 # Four tensors with four strides each would be sixteen parameters. A kernel also takes **tuples**: the launcher passes
@@ -268,15 +249,16 @@ if stride_between_rows is not None:
 # the tiles helps.)
 
 # %%
-k_read_full, k_read_causal = None, None
+predict("k_read_full", None)
+predict("k_read_causal", None)
 
 # %%
 q, k, v = (torch.ones(256, 16) for _ in range(3))
 full = explore.measure(attention, q, k, v, False)
 causal = explore.measure(attention, q, k, v, True)
 if full.total and causal.total:
-    explore.reveal(k_read_full, full.loaded["k_ptr"] / k.nbytes, "times")
-    explore.reveal(k_read_causal, causal.loaded["k_ptr"] / k.nbytes, "times")
+    print(f"yours reads k {full.loaded['k_ptr'] / k.nbytes:g} times,", end=" ")
+    print(f"with causal {causal.loaded['k_ptr'] / k.nbytes:g} times")
 
 # %% [markdown]
 # If your causal kernel reads as much as the full one, it is right and does the work twice: let the loop end earlier.
@@ -293,7 +275,7 @@ if full.total and causal.total:
 # **Predict.** A mask is off by one: query i sees the keys 0 to i + 1. How many of the four notice?
 
 # %%
-properties_that_notice = None
+predict("properties_that_notice", None)
 
 # %%
 def reference(q, k, v, causal, reach=0):
@@ -329,10 +311,8 @@ def properties(attend, n=70, d=16):
 
 
 off_by_one = properties(lambda q, k, v, causal: reference(q, k, v, causal, reach=1))
-explore.reveal(properties_that_notice, list(off_by_one.values()).count(False), "of 4")
-if properties_that_notice is not None:
-    for name, holds in off_by_one.items():
-        print("holds  " if holds else "NOTICED", name)
+for name, holds in off_by_one.items():
+    print("holds  " if holds else "NOTICED", name)
 
 # %% [markdown]
 # Properties 1 and 4 hold for many a wrong kernel: a weight too many is still a weight. So take several, and take them at
@@ -360,15 +340,11 @@ for n in (1, 2, 63, 65, 70, 129):
 # **Predict.** A query sees four keys, all with the score 0. What is its lse? And what is it when all four scores are 100?
 
 # %%
-lse_of_zeros, lse_of_hundreds = None, None
-
-# %%
-explore.reveal(lse_of_zeros, torch.logsumexp(torch.zeros(4), dim=0).item())
-explore.reveal(lse_of_hundreds, torch.logsumexp(torch.full((4,), 100.0), dim=0).item())
+predict("lse_of_zeros", None)
+predict("lse_of_hundreds", None)
 
 # %% [markdown]
-# Adding 100 to each score adds 100 to the lse, and leaves the sum of exp(score - maximum) as it was: the maximum must be
-# added back.
+# The sum of exp(score - maximum) is the same in both: the maximum must be added back.
 #
 # ## Exercise: `attention_lse`
 #
@@ -396,16 +372,10 @@ explore.reveal(lse_of_hundreds, torch.logsumexp(torch.full((4,), 100.0), dim=0).
 # with the lse ln 3 = 1.0986…. What do they give together?
 
 # %%
-merged_value = None
-
-# %%
-lse_of_halves = torch.tensor([1.0, 3.0]).log()
-shares = torch.exp(lse_of_halves - torch.logsumexp(lse_of_halves, dim=0))
-explore.reveal(merged_value, (shares * torch.tensor([10.0, 20.0])).sum().item())
+predict("merged_value", None)
 
 # %% [markdown]
-# Averaging the halves would have given 15, and that is wrong as soon as one half holds more of the weight. Yours, with 90
-# keys cut at 50:
+# The plain average of the halves is wrong as soon as one half holds more of the weight. Yours, with 90 keys cut at 50:
 
 # %%
 q, k, v = (torch.randn(n, 16).to(DEVICE) for n in (40, 90, 90))
@@ -428,11 +398,8 @@ print(f"log-sum-exps by {(together - lse_of_whole).abs().max().item():.1e}")
 # take alone, on 132 SMs at 1.98 GHz?
 
 # %%
-registers_of_a_thread, milliseconds_of_exp = None, None
-
-# %%
-explore.reveal(registers_of_a_thread, (128 * 128 + 128 * 128) / (32 * 4), "registers")
-explore.reveal(milliseconds_of_exp, 4 * 32 * 4096**2 / (132 * 16 * 1.98e9) * 1e3, "ms")
+predict("registers_of_a_thread", None)
+predict("milliseconds_of_exp", None)
 
 # %% [markdown]
 # The first does not fit; with 8 warps, half of it does. The second is nearly half of the 1.1 ms that the two products
@@ -463,6 +430,9 @@ quiz("attention")
 #    a few percent?
 #
 # Answer in about 200 words.
+
+# %%
+answer("slower-than-cudnn")
 
 # %% [markdown] model_answer="slower-than-cudnn"
 # 1. All sizes are multiples of the blocks, and m = n. So no lane is ever idle: (a) missing keys that stay in the softmax

@@ -95,7 +95,7 @@ def test_the_sample_finds_a_verdict_that_is_not_true(
 def test_another_commit_draws_another_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     for seed in ("one commit", "another", "one commit"):
-        monkeypatch.setattr(kept_verdicts, "_seed", lambda seed=seed: seed)
+        monkeypatch.setattr(kept_verdicts, "seed", lambda seed=seed: seed)
         drawn.append([k for k in kept_verdicts.every_kernel() if kept_verdicts.sampled(k)])
     assert drawn[0] == drawn[2] != drawn[1]
     expected = len(kept_verdicts.every_kernel()) / ONE_IN

@@ -21,8 +21,8 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = {
     "triton_util": """
         answer breakpoint_if catch cdiv check check_tensors_gpu_ready get_1d_mask get_1d_offset
-        get_2d_mask get_2d_offset hint interpreted predict print_if progress quiz speed trace
-        validate
+        get_2d_mask get_2d_offset hint interpreted practice predict print_if progress quiz review
+        speed trace validate
     """,
     "triton_util.client": """
         CheckResult answer catch check hint practice predict progress quiz review speed

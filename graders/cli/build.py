@@ -6,19 +6,20 @@ import sys
 
 import click
 
-from graders.authoring import practice_items, traffic_figures
+from graders.authoring import practice_items, register_figures, traffic_figures
 from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES
+from graders.judge.showing import REGISTERS
 from triton_util.puzzles.items import FILE as PUZZLES
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if a notebook is not fresh.")
 @click.option("--lesson", metavar="SLUG", help="This lesson only.")
-@click.option("--traffic", is_flag=True, help="Measure what the solutions move, for the judge.")
+@click.option("--traffic", is_flag=True, help="Measure what the solutions move and need.")
 @click.option("--practice", is_flag=True, help="Make the puzzles of `practice()`.")
 def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> None:
     """Derive the learners' notebooks, lessons/NN_slug.ipynb, which are committed.
@@ -32,6 +33,8 @@ def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> Non
             return
         if traffic and traffic_figures.write(rooms):
             click.echo(f"wrote {rooms.name(FIGURES)}")
+        if traffic and register_figures.write(rooms):
+            click.echo(f"wrote {rooms.name(REGISTERS)}")
         if practice and practice_items.write(rooms):
             click.echo(f"wrote {rooms.name(PUZZLES)}")
         for path in build_course(rooms, lesson):

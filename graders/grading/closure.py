@@ -62,18 +62,23 @@ class ImportClosure:
         return digest_of(json.dumps(parts).encode())
 
 
-def closure(names: Iterable[str], root: Path = ROOT, without: Sequence[str] = ()) -> ImportClosure:
+def closure(
+    names: Iterable[str],
+    root: Path = ROOT,
+    without: Sequence[str] = (),
+    ours: Sequence[str] = OURS,
+) -> ImportClosure:
     """What the modules `names` import, at their top or inside functions, and so on.
 
     root: the folder in which the rooms of the house stand. without: modules and packages that
-    are not followed.
+    are not followed. ours: the packages that are.
     """
     modules: dict[str, Path] = {}
     files: set[Path] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        path = path_of(name, root)
+        path = path_of(name, root, ours)
         if path is None or name in modules or _within(name, without):
             continue
         modules[name] = path
@@ -89,9 +94,9 @@ def _within(name: str, packages: Sequence[str]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-def path_of(name: str, root: Path = ROOT) -> Path | None:
+def path_of(name: str, root: Path = ROOT, ours: Sequence[str] = OURS) -> Path | None:
     """The file of a module of ours; None for any other name."""
-    if name.partition(".")[0] not in OURS:
+    if name.partition(".")[0] not in ours:
         return None
     place = root.joinpath(*name.split("."))
     found = (place.with_name(f"{place.name}.py"), place / "__init__.py")

@@ -157,8 +157,10 @@ class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
     `aim` is known of the last launch, where elements were never stored or bytes are counted, and
-    `pointed` where it was asked for (`Job.programs`). `configs` is how many configurations its
-    tuner knows, 1 without a tuner; `tf32` whether a tl.dot rounded float32 to TF32.
+    `pointed` and `loads` where they were asked for (`Job.programs`): stores to the result, or the
+    access at which the launch was stopped, and the loads from each other argument. `configs` is
+    how many configurations its tuner knows, 1 without a tuner; `tf32` whether a tl.dot rounded
+    float32 to TF32.
     """
 
     kernel: str
@@ -168,6 +170,7 @@ class LaunchFacts:
     tf32: bool = False
     aim: Aim | None = None
     pointed: Pointed | None = None
+    loads: tuple[Pointed, ...] = ()
 
 
 @dataclass(frozen=True)

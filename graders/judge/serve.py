@@ -1,9 +1,10 @@
 """The judge as a process: one JSON request per line in, one JSON answer per line out.
 
 `triton_util` talks to it over a pipe and imports nothing of it, so the trust boundary is
-a process boundary. Requests: `check` (exercise, source, name), `speed` (the same, and folder,
-seconds, compiled), `hints` (exercise), `quiz` (lesson), `exercises`, `warm` (start every process
-now), `prediction` (name), `model_answer` (case_study). An answer is `{"ok": true, …}` or
+a process boundary. Requests: `check` (exercise, source, name), `passed` (what to show of what is
+right: exercise, source), `speed` (as `check`, and folder, seconds, compiled), `hints` (exercise),
+`quiz` (lesson), `exercises`, `warm` (start every process now), `prediction` (name),
+`model_answer` (case_study). An answer is `{"ok": true, …}` or
 `{"ok": false, "error": …}`; before it may come lines of the form
 `{"progress": [cases done, cases]}`.
 """
@@ -20,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery, predictions
+from graders.judge import discovery, predictions, showing
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
@@ -38,6 +39,7 @@ class Server:
         self.judge = judge
         self.operations: dict[str, Callable[[Answer], Answer]] = {
             "check": self._check,
+            "passed": self._passed,
             "speed": self._speed,
             "hints": self._hints,
             "quiz": self._quiz,
@@ -67,6 +69,15 @@ class Server:
         exercise = discovery.exercise(request["exercise"])
         name = request.get("name", "<notebook>")
         return {"report": self.judge.judge_text(request["source"], exercise, name).to_json()}
+
+    def _passed(self, request: Answer) -> Answer:
+        """What to show of a kernel that is right, beside its verdict."""
+        exercise = discovery.exercise(request["exercise"])
+        submission = from_text(request["source"], exercise, "<notebook>")
+        return {
+            "access": showing.access(self.judge, submission, exercise),
+            "registers": showing.registers(exercise),
+        }
 
     def _speed(self, request: Answer) -> Answer:
         """Times where there is a GPU, else what is known without one; neither where it has none."""

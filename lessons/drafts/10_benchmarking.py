@@ -29,7 +29,7 @@ figures.launches(launch=1, kernel=3, calls=4)
 # after the launch, without waiting. What share of the kernel's time is measured?
 
 # %%
-share_that_is_seen = None
+predict("share_that_is_seen", None)
 
 # %% [markdown]
 # To try such things without a GPU, this lesson brings nine *simulated* ones. They compute nothing. Each keeps two clocks,
@@ -46,17 +46,17 @@ def launch_only(run, fresh_inputs, gpu):
 
 
 asynchronous = simulated.models()[0]
-explore.reveal(share_that_is_seen, simulated.attempt(launch_only, asynchronous).factor, "of the truth")
+print(f"measured: {simulated.attempt(launch_only, asynchronous).factor:.3g} of the truth")
 
 # %% [markdown]
-# Wrong by a factor of thirty, and it looks like a wonderful kernel. So wait before the end: first for whatever was in the
+# It looks like a wonderful kernel. So wait before the end: first for whatever was in the
 # queue before, then for your own.
 #
 # **Predict.** Here is the same with waiting, once for 100 launches, as it is found in many repositories. On how many of the
 # nine GPUs is it within 3 % of the truth?
 
 # %%
-gpus_where_the_loop_is_right = None
+predict("gpus_where_the_loop_is_right", None)
 
 # %%
 def loop(run, fresh_inputs, gpu, launches=100):
@@ -70,10 +70,6 @@ def loop(run, fresh_inputs, gpu, launches=100):
     return (gpu.clock() - start) / launches
 
 
-attempts = [simulated.attempt(loop, model) for model in simulated.models()]
-explore.reveal(gpus_where_the_loop_is_right, sum(tried.holds for tried in attempts), "of 9")
-
-# %%
 print(simulated.table(loop))
 
 # %% [markdown]
@@ -97,12 +93,8 @@ print(simulated.table(loop))
 # median?
 
 # %%
-percent_mean, percent_median = None, None
-
-# %%
-times = torch.tensor([0.3] * 19 + [3.6], dtype=torch.float64)
-explore.reveal(percent_mean, 100 * (times.mean().item() / 0.3 - 1), "percent")
-explore.reveal(percent_median, 100 * (times.median().item() / 0.3 - 1), "percent")
+predict("percent_mean", None)
+predict("percent_median", None)
 
 # %% [markdown]
 # ## Events: clocks in the queue
@@ -122,7 +114,7 @@ figures.launches(launch=3, kernel=1, calls=4)
 # times too large is the time between the events?
 
 # %%
-times_too_large = None
+predict("times_too_large", None)
 
 # %%
 def events_only(run, fresh_inputs, gpu):
@@ -138,7 +130,7 @@ def events_only(run, fresh_inputs, gpu):
 
 
 short = simulated.models()[-1]
-explore.reveal(times_too_large, simulated.attempt(events_only, short).factor, "times")
+print(f"{simulated.attempt(events_only, short).factor:.3g} times the truth")
 
 # %% [markdown]
 # The remedy is to keep the GPU busy with something else until the launch has arrived. You will find that something which
@@ -184,16 +176,12 @@ print(simulated.table(fair_ms))
 # byte that it must move?
 
 # %%
-bytes_too_few_by, operations_per_byte = None, None
-
-# %%
-n = 4096
-explore.reveal(bytes_too_few_by, (3 * n * n * 4) / (12 * n), "times")
-explore.reveal(operations_per_byte, 2 * n**3 / (3 * n * n * 4), "operations per byte")
+predict("bytes_too_few_by", None)
+predict("product_operations_per_byte", None)
 
 # %% [markdown]
-# A matrix has n² numbers, so it is `12 * n**2`. And with hundreds of operations for each byte, bytes per second are the
-# wrong figure anyway: for a product it is TFLOP/s. Here is a model of a good matmul (5 µs that every launch costs, and
+# A matrix has n² numbers, so it is `12 * n**2`. And with so many operations for each byte, bytes per second are the wrong
+# figure anyway: for a product it is TFLOP/s. Here is a model of a good matmul (5 µs that every launch costs, and
 # then 500 TFLOP/s), seen through all three formulas:
 
 # %%
@@ -230,14 +218,14 @@ for n in (256, 512, 1024, 2048, 4096, 8192):
 # **Predict**, then compare: 2²⁸ fp32 numbers copied in 0.5 ms. How many GB/s? Does an H200 do that (4,800 on paper)?
 
 # %%
-gigabytes_per_second = None
+predict("copy_gigabytes_per_second", None)
 
 # %%
 figure = throughput("copy", (2**28,), torch.float32, 0.5)
 if figure is None:
     print("Nothing yet: solve the exercise first.")
 else:
-    explore.reveal(gigabytes_per_second, figure[0], "GB/s")
+    print(f"{figure[0]:,.0f} GB/s by your function")
 
 # %% [markdown]
 # A figure above what the hardware can do is not a fast kernel. It is a mistake in the stopwatch, or the kernel did not
@@ -292,6 +280,9 @@ quiz("benchmarking")
 #    the four or five facts that must stand beside a figure, so that somebody else can repeat it.
 #
 # Answer in about 150 words.
+
+# %%
+answer("five-figures")
 
 # %% [markdown] model_answer="five-figures"
 # 1. 2 · 4096³ = 137.4 GFLOP: 182 µs and 203 µs. In the first method the GPU pauses before each call, so it is neither hot nor at

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_util.client.card import inline
+from triton_util.client.predicting import number_text
 from triton_util.client.quizzes import LETTERS, Question, verdict_html
-from triton_util.explore.prediction import number_text
 
 MOST_STATES = 6_000
 # Where an explorer has more states than a page should carry, these values stand for the rest.

@@ -114,12 +114,12 @@ def _code_cell(source: str, output: Shown, place: int, unfinished: set[str]) -> 
     code = f"{_FENCE}python\n{source}\n{_FENCE}"
     if _only_calls(source, ("progress(",)):
         return f"{code}\n\n{_note(_PROGRESS)}"
-    if output.failed or (not shown and "explore.reveal(" in source):
+    waits = UNFINISHED not in source and unfinished & _used(source)
+    if output.failed or (waits and not shown):
         return f"{code}\n\n{_note(_WAITS)}"
     if not shown:
         return code
-    needs_answer = unfinished & _used(source) and UNFINISHED not in source
-    note = _note(_WITH_STUB) if needs_answer and "tw-card" not in shown else ""
+    note = _note(_WITH_STUB) if waits and "tw-card" not in shown else ""
     return f"{code}\n\n{_box(shown)}" + (f"\n\n{note}" if note else "")
 
 

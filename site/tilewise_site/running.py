@@ -6,7 +6,6 @@ do it once each and take lesson after lesson, each in a shell of its own.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import html
 import os
@@ -136,7 +135,7 @@ def _html_of(data: dict[str, Any]) -> str:
 @contextlib.contextmanager
 def _standing_in(page: Page) -> Iterator[None]:
     """Explorers, predictions and quizzes show what works without a kernel."""
-    import triton_util.explore as explore
+    import triton_util.explore  # noqa: F401  loads the explorers, which are looked for below
     from triton_util.client import predicting, quizzes
 
     def follow(text_of: Any, controls: dict[str, Any]) -> None:
@@ -148,12 +147,6 @@ def _standing_in(page: Page) -> Iterator[None]:
         page.shown.append(
             interactive.explorer_html(name, made, text_of, False, page.identity(), note)
         )
-
-    def reveal(predicted: float | None, actual: float, unit: str = "") -> None:
-        names = _asked(page.source)
-        done = sum("tw-prediction" in part for part in page.shown)
-        name = names[done] if done < len(names) else ""
-        page.shown.append(interactive.prediction_html(actual, unit, name, page.identity()))
 
     def predict(name: str, guess: Any, judge: JudgeProcess, display: Any) -> None:
         known = judge.ask({"op": "prediction", "name": name})
@@ -169,7 +162,6 @@ def _standing_in(page: Page) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for module in followers:
             stack.enter_context(_replaced(module, "follow", follow))
-        stack.enter_context(_replaced(explore, "reveal", reveal))
         stack.enter_context(_replaced(predicting, "predict", predict))
         stack.enter_context(_replaced(quizzes, "quiz_html", interactive.quiz_html))
         yield
@@ -183,18 +175,6 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         setattr(owner, name, before)
-
-
-def _asked(source: str) -> list[str]:
-    """The names that a cell gives to `reveal`, in the order of its lines."""
-    return [
-        node.args[0].id
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "reveal"
-        and isinstance(node.args[0], ast.Name)
-    ]
 
 
 def _trace_bundle(record: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -23,6 +23,7 @@ from tests.support import kept_verdicts
 from tests.support.small_course import EXERCISE, SmallCourse
 
 pytestmark = [
+    pytest.mark.kept(exercises=("vector_add",)),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]

@@ -14,6 +14,8 @@ from tests.attacks.bait import Bait, end, survivors
 from tests.attacks.catalogue import ATTACKS
 from tests.attacks.unjailed import Unjailed
 
+pytestmark = pytest.mark.kept(exercises=("vector_add",))
+
 
 @pytest.fixture(scope="module")
 def bait() -> Iterator[Bait]:

@@ -22,6 +22,8 @@ from tests.attacks.attack import honest
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
 
+pytestmark = pytest.mark.kept(exercises=("vector_add",))
+
 # An endless loop costs its time limit in each of the running gates, more on a busy machine.
 LONGEST_SECONDS = 240.0
 LONGEST_REPORT = 100_000

@@ -14,6 +14,7 @@ from tests.attacks.notebooks import CHEAT, NOTEBOOKS, NotebookAttack
 from tests.support.small_course import EXERCISE, SmallCourse
 
 pytestmark = [
+    pytest.mark.kept(exercises=("vector_add",)),
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]

@@ -52,7 +52,7 @@ def vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     add_kernel[grid](x, y, output, x.numel(), BLOCK_SIZE=256)
     return output
 """
-CODE, CHECK = 2, 3
+SET_UP, IMPORTING, CODE, CHECK = 0, 1, 2, 3
 
 
 @pytest.fixture(scope="module")
@@ -135,18 +135,82 @@ def test_a_cell_that_does_not_parse_is_not_passed(page, shots):
     page.screenshot(page.card(CHECK), shots / "unreadable.png")
 
 
-def test_after_a_restart_the_set_up_is_offered(page, shots):
-    page._command("notebook:restart-kernel-no-dialog")
-    page.browser.execute_script(
-        f"{NOTEBOOK}.sessionContext.restartKernel && {NOTEBOOK}.sessionContext.restartKernel();"
-    )
+def restart(page: NotebookPage) -> None:
+    page.browser.execute_script(f"return {NOTEBOOK}.sessionContext.session.kernel.restart();")
     page.wait(
         f"return {NOTEBOOK}.sessionContext.session.kernel.status === 'idle';", "the kernel", 60
     )
-    page.run_cell(CHECK)
+
+
+def notices(page: NotebookPage) -> list:
+    """The notices that stand on the page, oldest first."""
+    from selenium.webdriver.common.by import By
+
+    return page.browser.find_elements(By.CSS_SELECTOR, ".Toastify__toast")
+
+
+def notice(page: NotebookPage, words: str):
+    """The notice that holds these words, once it is there."""
     page.wait(
-        "return document.body.innerText.includes('The set-up cell, the first one');",
-        "the offer to run the set-up",
+        "return [...document.querySelectorAll('.Toastify__toast')].some("
+        f"one => one.innerText.includes({words!r}));",
+        f"the notice {words!r}",
         20,
     )
+    return next(one for one in notices(page) if words in one.text)
+
+
+def close_notices(page: NotebookPage) -> None:
+    page.browser.execute_script(
+        "document.querySelectorAll('.Toastify__close-button').forEach(one => one.click());"
+    )
+    page.wait("return !document.querySelector('.Toastify__toast');", "no notice", 20)
+
+
+def press_in(found, label: str) -> None:
+    from selenium.webdriver.common.by import By
+
+    (button,) = (one for one in found.find_elements(By.CSS_SELECTOR, "button") if one.text == label)
+    button.click()
+
+
+def test_after_a_restart_the_cells_that_prepare_the_notebook_are_offered(page, shots):
+    restart(page)
+    page.run_cell(CHECK)
+    found = notice(page, "Python does not know check yet. The first cells of this notebook")
     page.browser.save_screenshot(str(shots / "restarted.png"))
+    press_in(found, "Run them")
+    page.wait(
+        f"return {NOTEBOOK}.content.widgets[{IMPORTING}].model.executionCount > 1;",
+        "the imports",
+        60,
+    )
+    close_notices(page)
+
+
+def test_where_only_the_imports_have_not_run_they_alone_are_offered(page, shots):
+    restart(page)
+    page.run_cell(SET_UP)
+    page.run_cell(CHECK)
+    press_in(notice(page, "The first cells of this notebook"), "Run them")
+    page.wait_until_idle(60)
+    page.wait(
+        f"return {NOTEBOOK}.content.widgets[{IMPORTING}].model.executionCount === 3;",
+        "the imports, as the third cell that ran",
+        60,
+    )
+    close_notices(page)
+
+
+def test_where_the_exercise_has_not_run_a_card_says_so_and_the_button_runs_it(page):
+    page.run_cell(CHECK)
+    told = " ".join(page.card(CHECK).text.split())
+    assert "vector_add" in told
+    page.paste_over(CODE, RIGHT)
+    assert "vector_add passed" in press_check(page)
+
+
+def test_where_the_imports_have_not_run_the_button_runs_them(page):
+    restart(page)
+    page.run_cell(SET_UP)
+    assert "vector_add passed" in press_check(page)

@@ -111,9 +111,13 @@ def install(python: Path) -> None:
 
     Not in continuous integration, where nobody would notice.
     """
-    patience = [] if os.environ.get("CI") else ["--retries", "0", "--timeout", "15"]
+    if os.environ.get("UV_INDEX_STRATEGY"):  # by `make`, which gives uv the settings of pip
+        command = [sys.executable, "-m", "uv", "pip", "install", "--python", str(python)]
+    else:
+        patience = [] if os.environ.get("CI") else ["--retries", "0", "--timeout", "15"]
+        command = [str(python), "-m", "pip", "install", *patience]
     try:
-        run([str(python), "-m", "pip", "install", "--quiet", *patience, "-r", str(PACKAGES)])
+        run([*command, "--quiet", "-r", str(PACKAGES)])
     except RuntimeError as error:
         if os.environ.get("CI"):
             raise

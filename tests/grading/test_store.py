@@ -18,6 +18,8 @@ from graders.grading.closure import ROOT, read_source, without_remarks
 from graders.judge import discovery
 from graders.judge.static import names
 
+pytestmark = pytest.mark.kept(exercises="all")
+
 ROOMS = ("graders", "solutions", "triton_util")
 
 
@@ -162,8 +164,9 @@ def test_the_whole_room_of_the_judge_is_known() -> None:
         for path in (ROOT / "graders" / "judge").rglob("*.py")
         if path not in known
     }
-    # What a notebook asks, beside verdicts: answers to guesses and to case studies.
-    asked = {"graders/judge/serve.py", "graders/judge/predictions.py"}
+    # What a notebook asks, beside verdicts: answers to guesses and case studies, and what a card
+    # shows of a kernel that is right.
+    asked = {f"graders/judge/{name}.py" for name in ("serve", "predictions", "showing")}
     assert missing <= asked, "name the program that imports it in graders.grading.store.JUDGING"
 
 

@@ -13,6 +13,8 @@ from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.records import GraderError
 from graders.judge.report import Finding, GateStatus, KernelResources, Report, Verdict
 
+pytestmark = pytest.mark.kept(exercises=("vector_add",))
+
 EXERCISE = discovery.exercise("vector_add")
 SOURCE = "def vector_add(x, y):\n    return x\n"
 SLIP = Finding("first", "slip", "A slip", "It slips.")

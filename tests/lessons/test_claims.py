@@ -170,8 +170,8 @@ def test_a_t4_is_rated_by_what_triton_uses_of_it() -> None:
 def test_what_fits_an_a100_and_an_l4() -> None:
     (path,) = (ROOT / "lessons").glob("11_*.py")
     (cell,) = (c for c in read_lesson(path).cells if c.source.startswith("candidates = ["))
-    scope: dict[str, Any] = {"explore": SimpleNamespace(budget=budget, reveal=print)}
-    source = cell.source[: cell.source.index("explore.reveal")]
+    scope: dict[str, Any] = {"explore": SimpleNamespace(budget=budget)}
+    source = cell.source[: cell.source.index("for gpu in")]
     exec(source, scope)
     fits = {
         gpu: sum(budget(*config).fits(gpu) for config in scope["candidates"])

@@ -19,7 +19,12 @@ from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
 pytest.importorskip("sphinx", reason="the site's packages are not installed: tilewise[site]")
 pytest.importorskip("pagefind_bin_extended", reason="the site's packages are not installed")
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.kept(
+        folders=("docs", "lessons", "site", "triton_util", "graders/exercises", "constraints.txt")
+    ),
+    pytest.mark.slow,
+]
 needs_browser = pytest.mark.skipif(
     not (CHROMIUM and DRIVER),
     reason="no Chromium with its driver (Debian: apt-get install chromium chromium-driver)",
@@ -130,8 +135,8 @@ def test_what_a_lesson_lets_one_do_is_on_its_page(pages: dict[str, str]) -> None
         source = (ROOT / "lessons" / f"{name}.py").read_text()
         page = pages[f"lessons/{name}.html"]
         # A prediction about the learner's own kernel waits for it, in the notebook.
-        assert page.count('class="tw-prediction"') >= source.count("\nexplore.reveal("), name
-        explorers = re.findall(r"^explore\.(?!reveal)\w+\(", source, re.MULTILINE)
+        assert page.count('class="tw-prediction"') >= source.count("\npredict("), name
+        explorers = re.findall(r"^explore\.\w+\(", source, re.MULTILINE)
         assert page.count('aria-label="Explorer: ') >= len(explorers), name
         assert page.count('class="tw-asking"') == 1, f"{name}: the quiz"
         assert "<fieldset>" in page

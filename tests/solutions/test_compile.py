@@ -13,6 +13,8 @@ import pytest
 
 from tests.solutions.solution_cases import all_cases
 
+pytestmark = pytest.mark.kept(folders=("solutions", "tests/solutions"))
+
 ROOT = Path(__file__).parents[2]
 
 

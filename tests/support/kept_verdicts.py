@@ -3,7 +3,7 @@
 `tests/kept_verdicts.json` holds, for each right and wrong kernel, stub and solution of the course,
 a digest of its text, what the judge said, and for each exercise the key of all that the judge's
 answer depends on (graders.grading.store, and the versions of torch and triton). A verdict counts
-as long as both are the same. One kernel in twenty, others with each commit, is judged all the
+as long as both are the same. One kernel in thirty, others with each commit, is judged all the
 same: if that disagrees, the file or the key is wrong, and the test says so.
 
     TILEWISE_KERNELS=changed   the default
@@ -43,7 +43,7 @@ ROOMS = Rooms(find_root(Path(__file__)))
 FILE = ROOMS.root / "tests" / "kept_verdicts.json"
 JUDGED = ROOMS.root / "build" / "verdicts"  # what tests have judged, one file for each process
 MODE = "TILEWISE_KERNELS"
-ONE_IN = 20
+ONE_IN = 30
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 
 
@@ -170,7 +170,7 @@ def key(exercise: str) -> str:
 
 
 @cache
-def _seed() -> str:
+def seed() -> str:
     """The commit, so that a run can be repeated; the kept file where there is none."""
     asked = ["git", "rev-parse", "HEAD"]
     done = subprocess.run(asked, cwd=ROOMS.root, capture_output=True, text=True)
@@ -179,7 +179,7 @@ def _seed() -> str:
 
 def sampled(kernel: Kernel) -> bool:
     """Whether this kernel is judged in any case, one in `ONE_IN` of them."""
-    drawn = digest_of(f"{_seed()} {kernel.exercise} {kernel.name}".encode())
+    drawn = digest_of(f"{seed()} {kernel.exercise} {kernel.name}".encode())
     return int(drawn, 16) % ONE_IN == 0
 
 

@@ -62,6 +62,12 @@ _STYLE = """
 .tw-card figcaption { color: var(--tw-muted); font-size: .95em; margin-top: .2em; }
 .tw-card .tw-map { max-width: 100%; height: auto; display: block; }
 .tw-card .tw-right { fill: var(--tw-raised); stroke: var(--tw-line); }
+.tw-card .tw-run { fill: var(--tw-good); shape-rendering: crispEdges; }
+.tw-card .tw-shade-0 { fill-opacity: .35; } .tw-card .tw-shade-1 { fill-opacity: .55; }
+.tw-card .tw-shade-2 { fill-opacity: .2; }
+.tw-card .tw-lanes { fill: none; stroke: var(--tw-muted); stroke-dasharray: 3 2; }
+.tw-card .tw-end { stroke: var(--tw-ink); stroke-width: 1; }
+.tw-card .tw-words { fill: var(--tw-ink); font-size: 12px; }
 .tw-card .tw-dot { fill: var(--tw-muted); }
 .tw-card .tw-wrong { fill: var(--tw-bad); }
 .tw-card .tw-cross { stroke: var(--tw-paper); stroke-width: 1.8; stroke-linecap: round; }

@@ -82,8 +82,12 @@ def _passing(report: Report, judge: JudgeProcess) -> Passing | None:
     """What to show of a check that passed; a judge that has gone since costs no card."""
     if report.state != "passed":
         return None
+    told: dict[str, Any] = {}
+    with contextlib.suppress(JudgeUnavailable):
+        asked = {"op": "passed", "exercise": report.exercise, "source": report.source}
+        told = judge.ask(asked)
     with contextlib.suppress(JudgeUnavailable, KeyError):
-        return passing(report, attempts.load(), exercises(judge))
+        return passing(report, attempts.load(), exercises(judge), told)
     return None
 
 
@@ -158,7 +162,8 @@ def _ask(
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
     report = with_places(read_report(judge.ask(request, progress)["report"]), source)
     waited = time.monotonic() - started  # as the learner has; the judge counts its own part
-    return dataclasses.replace(report, judged=told(source, session), seconds=waited)
+    where = told(source, session)
+    return dataclasses.replace(report, judged=where, seconds=waited, source=source.text)
 
 
 def _seen_at_once(function: Any, name: str, session: Session) -> Report | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import inline
+from triton_util.client.picture import StoreMap, read_store_map, store_map_html
 from triton_util.client.report import Report
 
 
@@ -16,35 +18,45 @@ from triton_util.client.report import Report
 class Passing:
     """What stands below the gates. `challenge` and `goal` are for the first pass alone.
 
-    goal: the next exercise in words; link: its notebook, where it lies beside this one.
+    goal: the next exercise in words; link: its notebook, where it lies beside this one. access:
+    which program stores what.
     """
 
     figures: tuple[str, ...]
     challenge: str = ""
     goal: str = ""
     link: str = ""
+    access: StoreMap | None = None
 
 
 def passing(
-    report: Report, recorded: dict[str, Attempts], listed: Sequence[Listed]
+    report: Report,
+    recorded: dict[str, Attempts],
+    listed: Sequence[Listed],
+    told: Mapping[str, Any] | None = None,
 ) -> Passing | None:
-    """What to show; None where the check did not pass. `recorded` is from before the check."""
+    """What to show; None where the check did not pass.
+
+    `recorded` is from before the check; `told` is the judge's answer to `passed`.
+    """
     if report.state != "passed":
         return None
     before = recorded.get(report.exercise, Attempts())
-    figures = tuple(filter(None, (_bytes(report, before), _registers(report))))
+    told = told or {}
+    lines = _bytes(report, before), _registers(report, told.get("registers"))
+    shown = Passing(tuple(filter(None, lines)), access=read_store_map(told.get("access")))
     own = next((item for item in listed if item.name == report.exercise), None)
     if before.passed or own is None:
-        return Passing(figures)
+        return shown
     following = _next(own, recorded, listed)
     if following is None:
-        return Passing(figures, own.challenge)
+        return replace(shown, challenge=own.challenge)
     link = f"{following.place}.ipynb"
-    return Passing(
-        figures,
-        own.challenge,
-        _goal(own, following),
-        link if own.lesson != following.lesson and Path(link).is_file() else "",
+    return replace(
+        shown,
+        challenge=own.challenge,
+        goal=_goal(own, following),
+        link=link if own.lesson != following.lesson and Path(link).is_file() else "",
     )
 
 
@@ -64,8 +76,8 @@ def _bytes(report: Report, before: Attempts) -> str:
     return told
 
 
-def _registers(report: Report) -> str:
-    """Of the newest target, the kernel that needs most."""
+def _registers(report: Report, model: Mapping[str, Any] | None) -> str:
+    """Of the newest target, the kernel that needs most; beside it that of the model solution."""
     if not report.resources:
         return ""
     target = max(item.target for item in report.resources)
@@ -73,8 +85,17 @@ def _registers(report: Report) -> str:
         (item for item in report.resources if item.target == target),
         key=lambda item: (item.spill_bytes, item.registers),
     )
-    spilled = f"{most.spill_bytes:,} bytes spilled" if most.spill_bytes else "nothing spilled"
-    return f"`{most.kernel}` takes {most.registers} registers a thread on sm_{target}, {spilled}."
+    spilled = _spilled(most.spill_bytes)
+    own = f"`{most.kernel}` takes {most.registers} registers a thread on sm_{target}, {spilled}"
+    if model is None or model["target"] != target:
+        return f"{own}."
+    beside = "as many" if model["registers"] == most.registers else f"{model['registers']}"
+    also = "" if model["spill_bytes"] == most.spill_bytes else f", {_spilled(model['spill_bytes'])}"
+    return f"{own}; the model solution {beside}{also} (compiled by Triton {model['triton']})."
+
+
+def _spilled(count: int) -> str:
+    return f"{count:,} bytes spilled" if count else "nothing spilled"
 
 
 def _next(own: Listed, recorded: dict[str, Attempts], listed: Sequence[Listed]) -> Listed | None:
@@ -100,6 +121,9 @@ def _goal(own: Listed, following: Listed) -> str:
 def passing_lines(found: Passing) -> list[str]:
     """The same in lines of text, backticks included."""
     lines = [*found.figures]
+    if found.access:
+        told = found.access.told
+        lines.insert(0, f"In the case `{found.access.case}` {told}")
     if found.challenge:
         lines.append(f"Break it: {found.challenge}")
     if found.goal:
@@ -109,7 +133,8 @@ def passing_lines(found: Passing) -> list[str]:
 
 def passing_html(found: Passing) -> str:
     """The same as HTML, with a link to the next notebook where that lies beside this one."""
-    parts = [f"<p>{inline(line)}</p>" for line in found.figures]
+    parts = [store_map_html(found.access)] if found.access else []
+    parts += [f"<p>{inline(line)}</p>" for line in found.figures]
     if found.challenge:
         parts.append(f'<div class="tw-next"><b>Break it:</b> {inline(found.challenge)}</div>')
     if found.goal:

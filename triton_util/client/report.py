@@ -90,6 +90,7 @@ class Report:
     remarks: tuple[Finding, ...] = ()  # on what is right
     judged: str = ""
     moved: BytesMoved | None = None
+    source: str = ""  # the text that was judged
 
     @property
     def counts(self) -> bool:

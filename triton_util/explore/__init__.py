@@ -1,8 +1,8 @@
 """Things to manipulate in the lessons: controls with a text that follows them.
 
 Every explorer `name(...)` has a plain function `name_text(...)` that returns the same text, for
-terminals and for notebooks in which widgets do not render. `reveal` shows a measurement only
-to somebody who has predicted it, and `measure` counts the bytes that kernels move.
+terminals and for notebooks in which widgets do not render. `measure` counts the bytes that kernels
+move.
 """
 
 from triton_util.explore.attention import (
@@ -27,7 +27,6 @@ from triton_util.explore.orders import (
     orders_text,
     row_major,
 )
-from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import strides, strides_text
 from triton_util.explore.tiles import tiles_2d, tiles_2d_text
 
@@ -53,7 +52,6 @@ __all__ = [
     "online_softmax_text",
     "orders",
     "orders_text",
-    "reveal",
     "roofline",
     "roofline_text",
     "row_major",

@@ -11,7 +11,7 @@ from triton_util.client.phrases import NotThere
 from triton_util.puzzles import schedule
 from triton_util.puzzles.items import Item, Lines, OrderItem, load
 
-IMPORT = "from triton_util.client import practice, review"
+IMPORT = "from triton_util import practice, review"
 _OPEN = "open"
 
 

@@ -129,13 +129,23 @@ def _cast_pointers(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _bytes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The size of an element times a distance: what a tile takes of a GPU is counted rightly so."""
+    """The size of an element times a distance: what a tile takes of a GPU is counted rightly so.
+
+    Whether a distance is a multiple of 16 bytes is rightly asked, too: a descriptor wants it so.
+    """
+    asked = {
+        id(part)
+        for node in ast.walk(function)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+        for part in ast.walk(node.left)
+    }
     for node in ast.walk(function):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             words = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
             words |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             distance = any("stride" in word or word == "numel" for word in words)
-            if distance and words & {"element_size", "itemsize"}:
+            in_bytes = bool(words & {"element_size", "itemsize"})
+            if distance and in_bytes and id(node) not in asked:
                 yield node
 
 

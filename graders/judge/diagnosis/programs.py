@@ -44,7 +44,7 @@ def program_table(
     unstored = [] if missed is None else missed.reshape(-1).nonzero().reshape(-1).tolist()
     if not (wrong or unstored or (pointed.twice and missed is not None)):
         return None
-    rows = _chosen(pointed.rows, wrong)
+    rows = chosen(pointed.rows, wrong)
     stopped = missed is None
     return Table(
         caption=_caption(pointed, case, stopped),
@@ -159,7 +159,7 @@ def _is_wrong(row: ProgramRow, pointed: Pointed, shares: Shares | None) -> bool:
     return outside or (shares is not None and row.touched != shares.of(row.number))
 
 
-def _chosen(rows: Sequence[ProgramRow], wrong: set[int]) -> list[ProgramRow]:
+def chosen(rows: Sequence[ProgramRow], wrong: set[int]) -> list[ProgramRow]:
     """The first and the last program, those that are wrong, and others while there is room."""
     by_number = {row.number: row for row in rows}
     first, *_, last = [*by_number, *by_number]
@@ -176,7 +176,7 @@ def _lines(
         if row.number != before + 1:
             yield (REST, *[""] * (width - 1))
         before = row.number
-        cells = [_name(row.number, pointed.grid), listed(row.offsets), _mask(row)]
+        cells = [name_of(row.number, pointed.grid), listed(row.offsets), _mask(row)]
         cells.append(listed(row.touched) or "nothing")
         if shares is not None:
             cells.append(listed(shares.of(row.number)) or "nothing")
@@ -193,7 +193,7 @@ def _marks(rows: Sequence[ProgramRow], wrong: set[int]) -> Iterator[bool]:
         yield row.number in wrong
 
 
-def _name(number: int, grid: Sequence[int]) -> str:
+def name_of(number: int, grid: Sequence[int]) -> str:
     """`3`, or `(1, 0)` with as many axes as the grid uses."""
     x, y, z = grid
     ids = (number % max(x, 1), number // max(x, 1) % max(y, 1), number // max(x * y, 1))

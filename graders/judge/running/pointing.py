@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from itertools import starmap
 from math import prod
 
 import torch
 
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.explain import Failure
+from graders.judge.diagnosis.loads import loads_table
 from graders.judge.diagnosis.programs import program_table
-from graders.judge.records import GraderError, Pointed
+from graders.judge.records import GraderError, LaunchFacts
 from graders.judge.report import Table
 from graders.judge.running.interpret import RunResult
 from graders.judge.running.jobs import PlannedJobs
@@ -27,21 +29,32 @@ def table_of(
     """The table of the smallest failing public case that fails like the case `named`.
 
     One of several programs comes first: in one alone, many mistakes look alike. None where only
-    hidden cases fail, of which nobody is told anything, and where places explain nothing.
+    hidden cases fail, of which nobody is told anything, and where places explain nothing. Where
+    all stores are in their places, loads stand beside them.
     """
     public = [(item, f) for item, f in _failing(ran) if not f.hidden and _tells(f)]
     like = next((_kind(f) for _, f in public if f.case.name == named), None)
     same = [(item, f) for item, f in public if _kind(f) == like]
     tried = sorted(same, key=_smallest)[:MOST_TRIED]
     seen = _pointed(planned, [item for item, _ in tried], workers)
-    for (_, failure), pointed in zip(tried, seen, strict=True):
-        evidence = failure.evidence
-        missed = None if evidence.actual is None else _missed(failure)
-        if pointed is not None and (missed is None or pointed.operation == "store"):
-            table = program_table(pointed, failure.case.name, evidence.expected, missed)
-            if table is not None:
-                return table
-    return None
+    told = [(failure, launch) for (_, failure), launch in zip(tried, seen, strict=True) if launch]
+    tables = (table for made in (_table, _loads) for table in starmap(made, told))
+    return next((table for table in tables if table is not None), None)
+
+
+def _table(failure: Failure, launch: LaunchFacts) -> Table | None:
+    evidence, pointed = failure.evidence, launch.pointed
+    missed = None if evidence.actual is None else _missed(failure)
+    if pointed is None or (missed is not None and pointed.operation != "store"):
+        return None
+    return program_table(pointed, failure.case.name, evidence.expected, missed)
+
+
+def _loads(failure: Failure, launch: LaunchFacts) -> Table | None:
+    """Of a launch that came to its end."""
+    if failure.evidence.actual is None or launch.pointed is None:
+        return None
+    return loads_table(launch.pointed, launch.loads, failure.case.name)
 
 
 def _smallest(pair: tuple[Prepared, Failure]) -> tuple[bool, int]:
@@ -73,8 +86,11 @@ def _missed(failure: Failure) -> torch.Tensor:
 
 def _pointed(
     planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
-) -> list[Pointed | None]:
-    """What the programs of each case point at; it explains a failure, and must never be one."""
+) -> list[LaunchFacts | None]:
+    """The last launch of each case, with what its programs point at.
+
+    It explains a failure, and must never be one.
+    """
     jobs = [planned.job(item, "grid", programs=True) for item in items]
     with contextlib.suppress(GraderError):
         outcomes = iter(workers.run([job for job in jobs if isinstance(job, Job)]))
@@ -82,5 +98,5 @@ def _pointed(
     return [None] * len(items)
 
 
-def _last(outcome: Outcome) -> Pointed | None:
-    return outcome.launches[-1].pointed if outcome.launches else None
+def _last(outcome: Outcome) -> LaunchFacts | None:
+    return outcome.launches[-1] if outcome.launches else None

@@ -157,6 +157,7 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
                     report["aim"] = job_report.aim(run, replay.tensor(view))
                 if job.programs:
                     report["pointed"] = job_report.pointed(run, replay.tensor(view))
+                    report["loads"] = job_report.loads(run, replay.tensor(view))
     except BaseException as error:
         status = job_report.status(error)
         report["error"] = job_report.error(error, job)

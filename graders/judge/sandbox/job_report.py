@@ -29,7 +29,7 @@ _GPU_ASSERTION = "device-side assert triggered"
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
     """The report as JSON of at most `limit` bytes: what matters least is left out first."""
-    for less in ((), ("pointed",), ("aim",), ("traffic",), ("launches",), ("faults",)):
+    for less in ((), ("loads",), ("pointed",), ("aim",), ("traffic",), ("launches",), ("faults",)):
         for key in less:
             report.pop(key, None)
         raw = json.dumps(report, default=str).encode()
@@ -64,6 +64,14 @@ def pointed(run: Run, out: torch.Tensor | None) -> dict[str, Any] | None:
         found = programs.stopped() if out is None else programs.stored_to(_address(out))
         return None if found is None else dataclasses.asdict(found)
     return None
+
+
+def loads(run: Run, out: torch.Tensor) -> list[dict[str, Any]]:
+    """What each program loaded, from each argument but the result."""
+    with contextlib.suppress(Exception):  # it explains a failure and must never be one
+        found = run.programs.loaded_beside(_address(out))
+        return [dataclasses.asdict(one) for one in found[:MOST_ITEMS]]
+    return []
 
 
 def _address(tensor: torch.Tensor) -> int:

@@ -55,9 +55,9 @@ def parse(raw: bytes) -> WorkerReport:
         return WorkerReport()
     launches = tuple(filter(None, map(_launch, _items(report.get("launches")))))
     if launches:
-        last = replace(
-            launches[-1], aim=_aim(report.get("aim")), pointed=_pointed(report.get("pointed"))
-        )
+        loads = tuple(filter(None, map(_pointed, _items(report.get("loads")))))
+        aim, pointed = _aim(report.get("aim")), _pointed(report.get("pointed"))
+        last = replace(launches[-1], aim=aim, pointed=pointed, loads=loads)
         launches = (*launches[:-1], last)
     return WorkerReport(
         faults=tuple(filter(None, map(_fault, _items(report.get("faults"))))),

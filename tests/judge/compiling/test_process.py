@@ -16,6 +16,8 @@ from graders.judge.sandbox.jail import resident_bytes
 from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured
 
+pytestmark = pytest.mark.kept(exercises=("vector_add",))
+
 MOST_BYTES = 512 << 20
 # Of each what Python makes of it is largest for its length.
 DENSE = {

@@ -50,6 +50,7 @@ def test_pointers_of_one_dtype_sizes_and_bytes() -> None:
     assert codes(mask="offsets < 4096") == ["size-written-out"]
     assert codes(size="x.stride(0) * x.element_size()") == ["counted-in-bytes"]
     assert codes(size="16384 // (x.shape[1] * x.element_size())") == ["missing-mask"]
+    assert codes(size="x.stride(0) * x.element_size() % 16 == 0") == ["missing-mask"]
 
 
 def test_what_is_certain_is_not_replaced() -> None:

@@ -38,6 +38,8 @@ from triton_util.notebook.session import Cell as RunCell
 from triton_util.notebook.session import Session
 from triton_util.notebook.source import gather
 
+pytestmark = pytest.mark.kept(exercises="all", folders=("lessons", "tests/right_kernels"))
+
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}
 # The exercises that a lesson has a cell for; the one of the tour is solved in the tour itself.

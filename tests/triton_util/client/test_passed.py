@@ -116,3 +116,79 @@ def test_the_judges_figures_are_read():
     assert read_report(answer).moved is None
     moved = {"case": "n=64", "own": 800, "model": 400}
     assert read_report({**answer, "moved": moved}).moved == BytesMoved("n=64", 800, 400)
+
+
+ROWS = [
+    {"program": "0", "lanes": 8, "on": 8, "aimed": [[0, 7]], "stored": [[0, 7]]},
+    {"program": "1", "lanes": 8, "on": 2, "aimed": [[8, 15]], "stored": [[8, 9]]},
+]
+ACCESS = {"case": "n=10", "shape": [10], "programs": 2, "rows": ROWS}
+TILES = {
+    **ACCESS,
+    "shape": [2, 5],
+    "programs": 4,
+    "rows": [
+        {"program": "(0, 0)", "lanes": 8, "on": 8, "aimed": [[0, 3], [5, 8]],
+         "stored": [[0, 3], [5, 8]]},
+        {"program": "(0, 1)", "lanes": 8, "on": 2, "aimed": [[4, 7], [9, 12]],
+         "stored": [[4, 4], [9, 9]]},
+    ],
+}  # fmt: skip
+
+
+def shown(access: dict) -> str:
+    found = passing(passed(), {}, LISTED, {"access": access, "registers": None})
+    assert found is not None
+    return passing_html(found)
+
+
+def test_the_picture_shows_what_each_program_stores_and_which_lanes_are_off():
+    page = ElementTree.fromstring(shown(ACCESS))
+    (picture,) = page.iter("svg")
+    assert "program 1 stores 8 to 9 (2 of 8 lanes)" in picture.attrib["aria-label"]
+    kinds = [bar.attrib["class"] for bar in picture.iter("rect")]
+    assert kinds == ["tw-lanes", "tw-run"] * 2
+    stored, aimed = (
+        [float(b.attrib["width"]) for b in picture.iter("rect") if b.attrib["class"] == kind]
+        for kind in ("tw-run", "tw-lanes")
+    )
+    assert stored[1] == pytest.approx(aimed[1] / 4, rel=1e-2)
+    text = told_with(ACCESS)
+    assert text.startswith("In the case `n=10` program 0 stores 0 to 7 (all 8 lanes); program 1")
+
+
+def told_with(access: dict) -> str:
+    found = passing(passed(), {}, LISTED, {"access": access})
+    assert found is not None
+    return passing_lines(found)[0]
+
+
+def test_tiles_are_cut_at_the_ends_of_rows():
+    (picture,) = ElementTree.fromstring(shown(TILES)).iter("svg")
+    tiles = [b for b in picture.iter("rect") if b.attrib["class"].startswith("tw-run")]
+    columns = {(b.attrib["x"], b.attrib["y"]) for b in tiles}
+    assert len(columns) == len(tiles) == 4
+    assert "and 2 more." in picture.attrib["aria-label"]
+
+
+def test_what_cannot_be_drawn_is_left_out():
+    found = passing(passed(), {}, LISTED, {"access": None, "registers": None})
+    assert found is not None
+    assert found.access is None
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ({"registers": 20, "spill_bytes": 0}, "; the model solution as many ("),
+        ({"registers": 18, "spill_bytes": 0}, "; the model solution 18 ("),
+        ({"registers": 18, "spill_bytes": 8}, "the model solution 18, 8 bytes spilled ("),
+        ({"registers": 18, "spill_bytes": 0, "target": 80}, "nothing spilled."),
+    ],
+)
+def test_registers_stand_beside_the_models(model, words):
+    report = passed(resources=(Resources("k", 90, 20, 0, 0), Resources("k", 80, 30, 0, 0)))
+    model = {"target": 90, "triton": "3.9", **model}
+    found = passing(report, {}, LISTED, {"registers": model})
+    assert found is not None
+    assert words in found.figures[1]

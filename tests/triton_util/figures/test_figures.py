@@ -15,7 +15,6 @@ from tests.support.interpreting_process import InterpretingProcess
 from triton_util import explore, figures
 from triton_util.explore import controls
 from triton_util.explore.attention import SCORES, VALUES
-from triton_util.explore.prediction import reveal
 from triton_util.explore.strides import BASE_LENGTH, VIEWS
 from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
 
@@ -165,33 +164,6 @@ def test_sectors_say_how_many_are_drawn() -> None:
     texts = [text.get_text() for text in figures.sectors((1, 8)).figure.axes[0].texts]
     assert any("32 sectors (8 drawn)" in text for text in texts)
     assert not any("4 sectors (" in text for text in texts)
-
-
-def test_a_prediction_may_be_a_fraction_and_must_be_a_number(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    explore.reveal("1/8", 0.125)
-    assert "Exactly." in capsys.readouterr().out
-    explore.reveal("many", 0.125)
-    assert "A prediction is a number" in capsys.readouterr().out
-
-
-def test_a_prediction_comes_before_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    reveal(None, 12345)
-    assert "12,345" not in capsys.readouterr().out
-    reveal(12, 12345, "bytes")
-    assert "12,345 bytes" in capsys.readouterr().out
-
-
-def test_reveal_survives_zero_on_either_side(capsys: pytest.CaptureFixture[str]) -> None:
-    for predicted, actual in ((0, 0), (0, 5), (5, 0), (-1, 1)):
-        reveal(predicted, actual)
-    assert capsys.readouterr().out.count("It is:") == 4
-
-
-def test_a_prediction_of_nan_can_be_right(capsys: pytest.CaptureFixture[str]) -> None:
-    reveal(float("nan"), float("nan"))
-    assert "Exactly" in capsys.readouterr().out
 
 
 def test_the_closed_forms_of_the_launch_orders() -> None:

@@ -123,3 +123,12 @@ def test_nobody_who_did_not_ask_is_told():
         output = torch.empty(8)
         loop_kernel[(1,)](output, 8, BLOCK_SIZE=4)
     assert run.programs is None
+
+
+def test_loads_are_told_by_argument_and_without_the_result():
+    x, output = torch.ones(10), torch.zeros(10)
+    with interpret(EngineOptions(programs=True)) as run:
+        copy_kernel[(3,)](x, output, 10, 4, 0, BLOCK_SIZE=4)
+        (loaded,) = run.programs.loaded_beside(output.untyped_storage().data_ptr())
+    assert (loaded.operation, loaded.argument, loaded.once) == ("load", "x_ptr", True)
+    assert [row.touched for row in loaded.rows] == [[(0, 3)], [(4, 7)], [(8, 9)]]

@@ -151,6 +151,15 @@ class Programs:
         ]
         return self._told(stores) if stores else None
 
+    def loaded_beside(self, storage: int) -> list[Pointed]:
+        """The loads from other memory than that which begins at this address, by argument."""
+        by_argument: dict[str, list[_Access]] = {}
+        for made in self._accesses:
+            if made.operation == "load" and made.region.storage != storage:
+                by_argument.setdefault(made.region.name, []).append(made)
+        told = (self._told(loads) for loads in by_argument.values())
+        return [pointed for pointed in told if pointed is not None]
+
     def stopped(self) -> Pointed | None:
         """The access at which the launch was stopped: the last one, and the same of other programs.
 

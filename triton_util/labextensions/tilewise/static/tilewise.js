@@ -7,7 +7,8 @@
  * - A verdict is announced to screen readers.
  * - A widget of a notebook that was opened again, which has no kernel any more, is shown as the
  *   picture and the text that lie beside it in the output.
- * - Where a kernel was restarted and a cell of the course is run, the set-up cell is offered.
+ * - Where a kernel was restarted and a cell of the course is run, the cells that prepare the
+ *   notebook are offered.
  *
  * package.json switches nbgrader's buttons off wherever this extension is loaded, which is where
  * JupyterLab is started for learners: its "Validate" runs no cell that judges.
@@ -17,7 +18,10 @@
 (() => {
   const CHECKS = /^\s*(?:\w+\s*=\s*)?(?:check|speed)\(/m;
   const SETUP = /^# @title Run this cell first/;
-  const OF_THE_COURSE = /'(check|hint|quiz|progress|speed|trace|explore|figures|torch|triton|tl)'/;
+  const OF_THE_COURSE = new RegExp(
+    "'(check|hint|quiz|predict|catch|answer|progress|practice|review|speed|trace" +
+      "|explore|figures|torch|triton|tl)'"
+  );
   let shared = null;
 
   async function library(name) {
@@ -81,20 +85,23 @@
     }
   }
 
-  /* What one press of the button runs, by number: the set-up where it has not run, what is new in
-   * the exercise, and its check. The exercise is the one whose check stands at or below the cursor. */
+  /* The numbers of the set-up cell and of the imports behind it; [] in a notebook without them. */
+  function preparing(cells) {
+    const setup = cells.findIndex(cell => isCode(cell) && SETUP.test(source(cell)));
+    if (setup < 0) return [];
+    const imports = cells.findIndex((cell, i) => i > setup && isCode(cell));
+    return imports < 0 ? [setup] : [setup, imports];
+  }
+
+  /* What one press of the button runs, by number: set-up and imports where they have not run, what is
+   * new in the exercise, and its check. The exercise is the one whose check stands at or below the cursor. */
   function whatToRun(cells, active, ran) {
     const checks = cells.flatMap((cell, i) => (isCode(cell) && CHECKS.test(source(cell)) ? [i] : []));
     if (!checks.length) return [];
     const check = checks.find(i => i >= active) ?? checks[checks.length - 1];
     const before = Math.max(-1, ...checks.filter(i => i < check));
     const isNew = i => isCode(cells[i]) && (cells[i].model.isDirty || !ran.has(cells[i].model.id));
-    const chosen = [];
-    const setup = cells.findIndex(cell => isCode(cell) && SETUP.test(source(cell)));
-    if (setup >= 0 && isNew(setup)) {
-      const imports = cells.findIndex((cell, i) => i > setup && isCode(cell));
-      chosen.push(setup, imports);
-    }
+    const chosen = preparing(cells).filter(i => i < check && isNew(i));
     for (let i = before + 1; i < check; i++) {
       if (isNew(i) && !chosen.includes(i)) chosen.push(i);
     }
@@ -118,16 +125,19 @@
       notebook.scrollToItem?.(notebook.activeCellIndex, "smart");
     }
 
-    function offerSetup(panel, name) {
-      const setup = panel.content.widgets.findIndex(cell => SETUP.test(source(cell)));
-      if (setup < 0 || ran.has(panel.content.widgets[setup].model.id)) return;
-      Notification.warning(
-        `Python does not know ${name} yet. The set-up cell, the first one of this notebook, has to run first.`,
-        {
-          autoClose: false,
-          actions: [{ label: "Run the set-up", callback: () => runCells(panel, [setup, setup + 1]) }]
-        }
-      );
+    function sayWhatToRun(panel, name) {
+      const cells = panel.content.widgets;
+      const first = preparing(cells);
+      const waiting = first.filter(i => !ran.has(cells[i].model.id));
+      const where = waiting.length
+        ? "The first cells of this notebook prepare it, and have to run first."
+        : first.length
+          ? "Run the cells above this one, from the top."
+          : "Run the cell that imports it first.";
+      const actions = waiting.length
+        ? [{ label: "Run them", callback: () => runCells(panel, waiting) }]
+        : [];
+      Notification.warning(`Python does not know ${name} yet. ${where}`, { autoClose: false, actions });
     }
 
     function activate(app, tracker) {
@@ -152,7 +162,7 @@
         const unknown = error?.errorName === "NameError" && OF_THE_COURSE.exec(error.errorValue);
         const panel = panelOf(tracker, notebook);
         if (isCode(cell) && CHECKS.test(source(cell))) setTimeout(announce, 300, cell);
-        if (unknown && panel) offerSetup(panel, unknown[1]);
+        if (unknown && panel) sayWhatToRun(panel, unknown[1]);
       });
       tracker.widgetAdded.connect((_, panel) => {
         const forget = () => panel.content.widgets.forEach(cell => ran.delete(cell.model.id));

@@ -1,0 +1,51 @@
+"""Write `graders/exercises/registers.json`: what the compiler makes of the model solutions."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from graders.authoring.rooms import Rooms
+from graders.judge import discovery
+from graders.judge.gates import compile as compiling
+from graders.judge.gates.protocol import Context
+from graders.judge.pipeline import Judge
+from graders.judge.records import Exercise
+from graders.judge.showing import REGISTERS
+from graders.judge.submission.loading import load
+
+
+def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, Any]]:
+    """For each exercise the kernel of its solution that needs most, on the newest target."""
+    known = sorted(discovery.exercises().items())
+    found = {
+        name: _figures_of(rooms, exercise, judge)
+        for name, exercise in known
+        if (rooms.solutions / f"{exercise.lesson}.py").is_file()
+    }
+    return {name: figures for name, figures in found.items() if figures}
+
+
+def _figures_of(rooms: Rooms, exercise: Exercise, judge: Judge) -> dict[str, Any]:
+    submission = load(rooms.solutions / f"{exercise.lesson}.py", exercise)
+    made = compiling.run(Context(submission, exercise, judge.runtime)).resources
+    if not made:
+        return {}
+    most = max(made, key=lambda item: (item.target, item.spill_bytes, item.registers))
+    return {
+        "target": most.target,
+        "registers": most.registers,
+        "spill_bytes": most.spill_bytes,
+        "triton": ".".join(version("triton").split(".")[:2]),
+    }
+
+
+def write(rooms: Rooms) -> bool:
+    """Bring the file up to date; True when it changed."""
+    with Judge() as judge:
+        text = json.dumps(figures(rooms, judge), indent=1) + "\n"
+    if REGISTERS.is_file() and REGISTERS.read_text() == text:
+        return False
+    REGISTERS.write_text(text)
+    return True
