@@ -36,7 +36,7 @@ PUBLIC = {
         percentage_of_limit ratio_interval
     """,
 }
-COMMANDS_KNOWN = "autograde bench build check course demo doctor feedback grade new report"
+COMMANDS_KNOWN = "autograde bench build check course demo doctor export feedback grade new report"
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graders.authoring.refusal import refusal
 from graders.authoring.rooms import Rooms
-from graders.judge.records import GraderError
 
 if TYPE_CHECKING:  # jupytext is slow to import, and most commands only look for the folder
     from graders.authoring.course import Built
@@ -123,18 +123,18 @@ def lay_out(
 def _check(rooms: Rooms, folder: Path, course_id: str) -> None:
     """Whatever speaks against a class there."""
     if not COURSE_ID.match(course_id):
-        raise GraderError(
+        raise refusal(
             f"{course_id!r} is no course id: letters, digits, - and _; name one with --id"
         )
     if (folder / CONFIG).exists():
-        raise GraderError(
+        raise refusal(
             f"{folder} holds a class already: `tilewise course update` there brings its "
             "assignments up to date"
         )
     if folder.exists() and not folder.is_dir():
-        raise GraderError(f"{folder} is a file: name a folder")
+        raise refusal(f"{folder} is a file: name a folder")
     if folder.is_relative_to(rooms.root):
-        raise GraderError(
+        raise refusal(
             f"{folder} lies in the clone, where `make clean` or git may delete it: name a folder "
             "outside"
         )
@@ -186,7 +186,7 @@ def find(named: Path | None, start: Path | None = None) -> Path:
     """The class that is named, else the one that holds the working folder."""
     if named is not None:
         if not (named / CONFIG).is_file():
-            raise GraderError(
+            raise refusal(
                 f"{named} is no class: it has no {CONFIG}; `tilewise course init {named}` makes one"
             )
         return named.resolve()
@@ -194,7 +194,7 @@ def find(named: Path | None, start: Path | None = None) -> Path:
     for folder in (here, *here.parents):
         if (folder / CONFIG).is_file() and (folder / "source").is_dir():
             return folder
-    raise GraderError(
+    raise refusal(
         "there is no class in this folder or above it: go to it, name it with --course, or make "
         "one with `tilewise course init DIR`"
     )

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from graders.judge.records import GraderError
+from graders.authoring.refusal import refusal
 
 LESSON_PATTERN = "[0-9][0-9]_*.py"
 
@@ -84,7 +84,7 @@ class Rooms:
             if slug in (path.stem, slug_of(path)):
                 return path
         known = ", ".join(path.stem for path in self.lesson_files()) or "none"
-        raise GraderError(f"there is no lesson {slug!r} in {self.lessons}. Known: {known}")
+        raise refusal(f"there is no lesson {slug!r} in {self.lessons}. Known: {known}")
 
     def name(self, path: Path) -> str:
         """The path as it stands in messages: from the root of the clone where it can be."""
@@ -95,7 +95,7 @@ class Rooms:
         path = self.root / "pyproject.toml"
         table = tomllib.loads(path.read_text()).get("tool", {}).get("tilewise", {})
         if "repository" not in table:
-            raise GraderError(
+            raise refusal(
                 'pyproject.toml: the table [tool.tilewise] needs repository = "owner/name", '
                 "the place that the Colab badges point to"
             )
@@ -113,7 +113,7 @@ def find_root(start: Path | None = None) -> Path:
     for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (folder / "lessons").is_dir() and (folder / "pyproject.toml").is_file():
             return folder
-    raise GraderError(
+    raise refusal(
         "this is not an instructor's clone: no folder with lessons/ and pyproject.toml here or "
         "above; clone the repository and run the command in it"
     )

@@ -20,11 +20,13 @@ COMMANDS = {
     "demo": ("graders.cli.demo", "Take a class of demonstration through nbgrader."),
     "autograde": ("graders.cli.autograde", "Grade all submissions of an assignment."),
     "feedback": ("graders.cli.feedback", "Write everybody's feedback, and one zip of it."),
+    "export": ("graders.cli.export", "Write the grades as a learning platform takes them."),
     "report": ("graders.cli.report", "Make the report on a class."),
     "serve": ("graders.cli.serve", "One GPU for a whole class: check(..., gpu=True)."),
     "bench": ("graders.cli.bench", "Measure kernels on a GPU."),
 }
-NOTEBOOKS = {"build", "new", "course", "demo", "autograde", "feedback", "report"}  # read them
+# the commands that read notebooks
+NOTEBOOKS = {"build", "new", "course", "demo", "autograde", "feedback", "export", "report"}
 
 
 class LazyGroup(click.Group):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from graders.authoring import class_folder
+from graders.authoring.refusal import is_refusal, refusal
 from graders.grading.class_report import class_report, to_html, write_csv
 from graders.grading.course_config import load_config
-from graders.grading.sharing import Sharing, sharing
-from graders.judge import discovery
 from graders.judge.plain_text import one_line
-from graders.judge.records import GraderError
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from graders.grading.sharing import Sharing
 
 
 @click.command()
@@ -40,13 +42,15 @@ def report(
         page, table = folder / f"{assignment}.html", folder / f"{assignment}.csv"
         page.write_text(to_html(found), encoding="utf-8")
         write_csv(found, table)
-    except GraderError as error:
-        raise click.ClickException(str(error)) from error
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         raise click.ClickException(
             f"the report cannot be written ({why}): name another folder with --to"
         ) from error
+    except Exception as error:
+        if is_refusal(error):
+            raise click.ClickException(str(error)) from error
+        raise
     click.echo(f"{len(found.students)} submissions: {page}, {table}")
     for student in found.ungraded:
         click.echo(f"  not graded: {one_line(student.name)}: {one_line(student.reason)}")
@@ -56,8 +60,11 @@ def report(
 
 
 def _sharing(course: Path, assignment: str) -> Sharing:
+    from graders.grading.sharing import sharing
+    from graders.judge import discovery
+
     lesson = assignment.partition("_")[2]
     exercises = [e for e in discovery.exercises().values() if e.lesson in (lesson, assignment)]
     if not exercises:
-        raise GraderError(f"{assignment} has no exercise of the course: nothing to compare")
+        raise refusal(f"{assignment} has no exercise of the course: nothing to compare")
     return sharing(course, assignment, exercises)

@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from graders.grading.gradebooks import Finished, is_open, submissions
+from graders.grading.gradebooks import Finished, is_open, opened, submissions
 from graders.grading.plugins.export import harmless
-from graders.grading.sharing import Sharing
 from graders.grading.templates import rendered
-from graders.judge.plain_text import one_line
-from graders.judge.records import GraderError
+
+if TYPE_CHECKING:
+    from graders.grading.sharing import Sharing
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
@@ -103,10 +101,7 @@ def class_report(course: Path, assignment: str, database: str) -> ClassReport:
 
     Who could not be graded is among the students although the gradebook may not know them.
     """
-    try:
-        known = tuple(_students(course, assignment, database))
-    except SQLAlchemyError as error:
-        raise GraderError(f"the gradebook cannot be read: {one_line(str(error))}") from error
+    known = tuple(_students(course, assignment, database))
     students = tuple(sorted((*known, *_unread(course, assignment, known)), key=lambda s: s.name))
     names = sorted({name for student in students for name in student.reports})
     return ClassReport(
@@ -118,16 +113,7 @@ def class_report(course: Path, assignment: str, database: str) -> ClassReport:
 
 
 def _students(course: Path, assignment: str, database: str) -> Iterable[Student]:
-    from nbgrader.api import Gradebook, MissingEntry  # slow to import
-
-    file = database.removeprefix("sqlite:///")
-    if file != database and not Path(file).is_file():  # nbgrader would make an empty one
-        raise GraderError(f"there is no gradebook at {file}: run `tilewise autograde` first")
-    with Gradebook(database) as gradebook:
-        try:
-            gradebook.find_assignment(assignment)
-        except MissingEntry as error:
-            raise GraderError(f"the gradebook does not know {assignment}") from error
+    with opened(database, assignment) as gradebook:
         for submission in sorted(submissions(gradebook, assignment), key=lambda s: s.student.id):
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
             unscored = [grade for grade in grades if is_open(grade)]

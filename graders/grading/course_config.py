@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graders.authoring.class_folder import CONFIG
+from graders.authoring.refusal import refusal
 from graders.judge.plain_text import one_line
-from graders.judge.records import GraderError
 
 
 def load_config(course: Path, database: str | None) -> Any:
@@ -19,18 +19,16 @@ def load_config(course: Path, database: str | None) -> Any:
 
     path = course / CONFIG
     if not path.is_file():
-        raise GraderError(
-            f"{course} is no class: it has no {CONFIG}; `tilewise course init` makes one"
-        )
+        raise refusal(f"{course} is no class: it has no {CONFIG}; `tilewise course init` makes one")
     try:
         config = PyFileConfigLoader(str(path)).load_config()
     except Exception as error:  # the owner may write any Python there
         what = one_line(str(error))
-        raise GraderError(f"{path} cannot be read: {type(error).__name__}: {what}") from error
+        raise refusal(f"{path} cannot be read: {type(error).__name__}: {what}") from error
     if database is not None:
         config.CourseDirectory.db_url = database
     if "db_url" not in config.CourseDirectory:
-        raise GraderError(
+        raise refusal(
             f"{path} is not the configuration of a class: it names no gradebook, as "
             "graders.grading.plugins.configure.configure does"
         )

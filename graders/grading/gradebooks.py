@@ -14,10 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader.api
-from nbgrader.api import Assignment, Gradebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from sqlalchemy import create_engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import joinedload, selectinload, undefer
 
+from graders.authoring.refusal import refusal
 from graders.grading.atomic_files import read_json, write_atomically
 from graders.judge.plain_text import one_line
 
@@ -33,6 +41,24 @@ def shared() -> Iterator[None]:
         yield
     finally:
         nbgrader.api.create_engine = usual
+
+
+@contextmanager
+def opened(database: str, *assignments: str) -> Iterator[Gradebook]:
+    """A gradebook to read from, which is there and knows these assignments; else GraderError."""
+    file = database.removeprefix("sqlite:///")
+    if file != database and not Path(file).is_file():  # nbgrader would make an empty one
+        raise refusal(f"there is no gradebook at {file}: run `tilewise autograde` first")
+    try:
+        with Gradebook(database) as gradebook:
+            for assignment in assignments:
+                try:
+                    gradebook.find_assignment(assignment)
+                except MissingEntry as error:
+                    raise refusal(f"the gradebook does not know {assignment}") from error
+            yield gradebook
+    except SQLAlchemyError as error:
+        raise refusal(f"the gradebook cannot be read: {one_line(str(error))}") from error
 
 
 def submissions(gradebook: Gradebook, assignment: str) -> list[Any]:

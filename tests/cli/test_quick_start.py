@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.support.small_course import ASSIGNMENT, make
 
 GRAMMARS = "rfc3987_syntax"
 
@@ -30,3 +33,17 @@ def test_nbgraders_own_commands_import_no_torch() -> None:
     modules = ("configure", "collect", "export")
     code = "\n".join(f"import graders.grading.plugins.{name}" for name in modules)
     assert imported(code, "torch") == []
+
+
+@pytest.mark.slow
+def test_report_and_table_import_no_torch(tmp_path: Path) -> None:
+    """Whole commands, to what they write."""
+    course, table = make(tmp_path), tmp_path / "canvas.csv"
+    for words, path in (
+        (["report", ASSIGNMENT, "--to", str(tmp_path)], tmp_path / f"{ASSIGNMENT}.html"),
+        (["export", "canvas", "--to", str(table)], table),
+    ):
+        command = [*words, "--course", str(course.folder)]
+        code = f"from graders.cli.main import main\nmain({command!r}, standalone_mode=False)"
+        assert imported(code, "torch", GRAMMARS)[-1] not in ("torch", GRAMMARS)
+        assert path.is_file()

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from nbgrader.api import Gradebook
 from sqlalchemy import Engine, event
 
+from graders.cli.export import PLUGINS
+from graders.cli.export import export as export_command
 from graders.cli.report import report as report_command
 from graders.grading import judging
 from graders.grading.autograde import Autograder
@@ -106,6 +108,22 @@ def test_the_lms_gets_grades_and_an_empty_field_for_open_ones(
     assert rows["ada"][ASSIGNMENT] == "10"
     assert rows["kurt"][ASSIGNMENT] == "0"
     assert rows["jean"][ASSIGNMENT] == ""
+
+
+@pytest.mark.parametrize("platform", sorted(PLUGINS))
+def test_the_command_writes_the_table_and_names_who_is_not_graded(
+    course: SmallCourse, tmp_path: Path, platform: str
+) -> None:
+    exporter = PLUGINS[platform]()
+    exporter.to = str(tmp_path / "known.csv")
+    with Gradebook(database(course)) as gradebook:
+        exporter.export(gradebook)
+    path = tmp_path / "folder" / "grades.csv"
+    place = ["--course", str(course.folder), "--to", str(path)]
+    done = CliRunner().invoke(export_command, [platform, *place])
+    assert done.exit_code == 0, done.output
+    assert path.read_bytes() == (tmp_path / "known.csv").read_bytes()
+    assert "not graded: jean, 01_vector_add: the disk is full" in done.output
 
 
 def test_canvas_gets_its_row_of_points_possible(course: SmallCourse, tmp_path: Path) -> None:

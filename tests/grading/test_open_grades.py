@@ -16,6 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, LoggingConfigurable
 
 from graders.cli import autograde as autograde_command
+from graders.cli.export import export
 from graders.cli.report import report
 from graders.grading import judging
 from graders.grading.autograde import Autograder
@@ -162,7 +163,7 @@ def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
     assert "Traceback" not in done.output
 
 
-def test_reports_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:
+def test_reports_and_tables_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:
     place = ["--course", str(course.folder)]
     blocked = course.folder / "blocked"
     blocked.write_text("a file, no folder")
@@ -170,13 +171,14 @@ def test_reports_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) ->
         (["09_nothing", *place], "the gradebook does not know 09_nothing"),
         ([ASSIGNMENT, *place, "--db", "sqlite:////nowhere/at/all.db"], "there is no gradebook at"),
         ([ASSIGNMENT, *place, "--db", "nonsense"], "the gradebook cannot be read"),
-        ([ASSIGNMENT, *place, "--to", str(blocked / "in")], "name another folder with --to"),
+        ([ASSIGNMENT, *place, "--to", str(blocked / "in" / "it")], "with --to"),
         ([ASSIGNMENT, "--course", "nowhere"], "nowhere is no class: it has no nbgrader_config.py"),
     ):
-        done = CliRunner().invoke(report, options)
-        assert done.exit_code == 1, done.output
-        assert said in done.output
-        assert done.output.count("\n") == 1
+        for command, before in ((report, []), (export, ["canvas"])):
+            done = CliRunner().invoke(command, [*before, *options])
+            assert done.exit_code == 1, done.output
+            assert said in done.output
+            assert done.output.count("\n") == 1
 
 
 @pytest.mark.parametrize("mode", ["gpu", "all"])

@@ -34,6 +34,7 @@ def configure(
     config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
     trust(config)
     feedback(config)
+    config.HTMLExporter.preprocessors = ["graders.grading.plugins.rubric.ShowRubric"]
     formgrader.take_over()
 
 
@@ -75,5 +76,6 @@ def feedback(config: Any) -> None:
     ]
     # Not HTMLExporter's own options: they would change the pages of formgrader, too.
     config.GenerateFeedback.exporter_class = "graders.grading.plugins.feedback.FeedbackExporter"
+    config.FeedbackExporter.preprocessors = []  # else it had those of formgrader's pages
     config.FeedbackExporter.template_name = "feedback"
     config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -1,9 +1,10 @@
-"""Formgrader's button Autograde, without holding up the server.
+"""Formgrader's Autograde and Generate feedback, without holding up the server.
 
-nbgrader grades in the process of the Jupyter server, which answers nobody else meanwhile: for
-half a minute where a submission has an endless loop. Here the work goes to a process of its own,
-one submission after the other in the order of the clicks. The page says "Please wait..." in the
-line of a student until that one is graded, as before, and everything else on it keeps working.
+nbgrader works in the process of the Jupyter server, which answers nobody else meanwhile: for
+half a minute where a submission has an endless loop, and for as long where a class gets its
+feedback. Here the work goes to a process of its own, one request after the other in the order of
+the clicks. The page says "Please wait..." in the line of a student until that one is done, as
+before, and everything else on it keeps working.
 """
 
 from __future__ import annotations
@@ -16,18 +17,25 @@ from asyncio.subprocess import PIPE, Process
 from typing import Any
 
 HANDLERS = "nbgrader.server_extensions.formgrader.apihandlers"
-LONGEST_ANSWER = 1 << 24  # bytes: nbgrader's log of one submission
+LONGEST_ANSWER = 1 << 24  # bytes: nbgrader's log of one request
+ENDED = {  # what is said where the process has ended before its answer
+    "autograde": "the process that grades has ended; nothing was changed: press Autograde again",
+    "generate_feedback": (
+        "the process that writes feedback has ended, and pages may be missing: "
+        "press Generate feedback again"
+    ),
+}
 
 
 class Queue:
-    """What is to be autograded, and the process that does it; started when it is first needed."""
+    """What is to be done, and the process that does it; started when it is first needed."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()  # whoever came first is first
         self._process: Process | None = None
 
-    async def autograde(self, request: dict[str, str]) -> dict[str, Any]:
-        """What nbgrader's API answers; where the process ends instead, its grade stays as it is."""
+    async def ask(self, request: dict[str, str | None]) -> dict[str, Any]:
+        """What nbgrader's API answers, or that the process has ended instead."""
         async with self._turn:
             process = await self._running()
             assert process.stdin is not None
@@ -42,11 +50,10 @@ class Queue:
                 answer: dict[str, Any] = json.loads(line)
                 return answer
             self.end()
-        error = "the process that grades has ended; nothing was changed: press Autograde again"
-        return {"success": False, "error": error, "log": ""}
+        return {"success": False, "error": ENDED[str(request["work"])], "log": ""}
 
     def end(self) -> None:
-        """Kill the process, if there is one; the next submission gets a new one."""
+        """Kill the process, if there is one; the next request gets a new one."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
         self._process = None
@@ -74,19 +81,26 @@ def queue() -> Queue:
 
 
 def take_over() -> None:
-    """Let formgrader's Autograde use the queue; without effect where there is no formgrader."""
+    """Let formgrader's buttons use the queue; without effect where there is no formgrader."""
     handlers: Any = sys.modules.get(HANDLERS)
     if handlers is None:
         return
+    handlers.AutogradeHandler.post = _queued(handlers, "autograde")
+    handlers.GenerateFeedbackHandler.post = _queued(handlers, "generate_feedback")
+    handlers.GenerateAllFeedbackHandler.post = _queued(handlers, "generate_feedback")
 
-    async def post(self: Any, assignment_id: str, student_id: str) -> None:
-        request = {
+
+def _queued(handlers: Any, work: str) -> Any:
+    """The method `post` of a handler, as nbgrader guards it, that waits for the queue."""
+
+    async def post(self: Any, assignment_id: str, student_id: str | None = None) -> None:
+        request: dict[str, str | None] = {
+            "work": work,
             "course": str(self.coursedir.root),
             "database": str(self.db_url),
             "assignment": assignment_id,
             "student": student_id,
         }
-        self.write(json.dumps(await queue().autograde(request)))
+        self.write(json.dumps(await queue().ask(request)))
 
-    checked = handlers.check_xsrf(handlers.check_notebook_dir(post))
-    handlers.AutogradeHandler.post = handlers.web.authenticated(checked)
+    return handlers.web.authenticated(handlers.check_xsrf(handlers.check_notebook_dir(post)))

@@ -1,4 +1,4 @@
-"""The process in which formgrader's Autograde works: one request per line in, one answer out.
+"""The process in which formgrader grades and writes feedback: a request per line, an answer each.
 
 It keeps its judge warm from one submission to the next, and ends when the server does. The
 answers go to a descriptor of their own: what libraries print can never be taken for one.
@@ -18,14 +18,19 @@ from graders.grading import gradebooks
 from graders.grading.course_config import load_config
 
 
-def autograde(course: str, database: str, assignment: str, student: str) -> dict[str, Any]:
-    """nbgrader's own autograding of one student, as its API answers."""
+def answer(
+    work: str, course: str, database: str, assignment: str, student: str | None
+) -> dict[str, Any]:
+    """nbgrader's own `autograde` or `generate_feedback`, as its API answers.
+
+    Without a student the work is for everybody.
+    """
     from nbgrader.apps.api import NbGraderAPI
 
     try:
         api = NbGraderAPI(config=load_config(Path(course), database))
         with gradebooks.shared():
-            done: dict[str, Any] = api.autograde(assignment, student)
+            done: dict[str, Any] = getattr(api, work)(assignment, student)
     except SystemExit as error:  # a hook's word that nothing can be graded here
         return {"success": False, "error": str(error), "log": ""}
     except Exception:
@@ -37,7 +42,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
-        answers.write(json.dumps(autograde(**json.loads(line))) + "\n")
+        answers.write(json.dumps(answer(**json.loads(line))) + "\n")
         answers.flush()
 
 

@@ -1,4 +1,6 @@
-"""Formgrader's Autograde in a real Jupyter server: it grades, and the server answers meanwhile."""
+"""Formgrader's buttons in a real Jupyter server: they work, and the server answers meanwhile."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -47,7 +49,7 @@ class Server:
             port = int(probe.getsockname()[1])
         self.address = f"http://127.0.0.1:{port}/formgrader/api"
         (place / "jupyter_server_config.json").write_text(json.dumps(SETTINGS))
-        self.log = place / "log"
+        self.log, self.course = place / "log", course
         python = [sys.executable, "-m", "jupyter_server", f"--ServerApp.port={port}"]
         environment = {
             **os.environ,
@@ -82,17 +84,25 @@ class Server:
 
 
 class Press(threading.Thread):
-    """The button Autograde of one student; `answer` comes when it has been graded."""
+    """A button of formgrader; `answer` comes when the work is done."""
 
-    def __init__(self, server: Server, student: str) -> None:
+    def __init__(self, server: Server, button: str) -> None:
         super().__init__(daemon=True)
-        self.server, self.student = server, student
+        self.server, self.button = server, button
         self.answer: dict[str, Any] = {}
         self.start()
 
+    @classmethod
+    def autograde(cls, server: Server, student: str) -> Press:
+        return cls(server, f"submission/{ASSIGNMENT}/{student}/autograde")
+
+    @classmethod
+    def feedback(cls, server: Server, student: str | None = None) -> Press:
+        place = ASSIGNMENT if student is None else f"{ASSIGNMENT}/{student}"
+        return cls(server, f"assignment/{place}/generate_feedback")
+
     def run(self) -> None:
-        place = f"submission/{ASSIGNMENT}/{self.student}/autograde"
-        self.answer = self.server.ask(place, "POST")
+        self.answer = self.server.ask(self.button, "POST")
 
     def done(self) -> dict[str, Any]:
         self.join(SECONDS)
@@ -126,7 +136,7 @@ def states(server: Server) -> dict[str, Any]:
 
 
 def test_a_worker_that_dies_costs_no_grade_and_is_replaced(server: Server) -> None:
-    press = Press(server, "kurt")
+    press = Press.autograde(server, "kurt")
     until_at_work(server).kill()
     answer = press.done()
     assert not answer["success"]
@@ -135,7 +145,7 @@ def test_a_worker_that_dies_costs_no_grade_and_is_replaced(server: Server) -> No
 
 
 def test_the_server_answers_while_a_submission_is_graded(server: Server) -> None:
-    presses = [Press(server, "ada"), Press(server, "kurt")]
+    presses = [Press.autograde(server, "ada"), Press.autograde(server, "kurt")]
     until_at_work(server)
     assert len(states(server)) == 2
     assert all(press.is_alive() for press in presses)  # answered before the grading was done
@@ -148,6 +158,42 @@ def test_the_server_answers_while_a_submission_is_graded(server: Server) -> None
         "kurt": True,
     }
     assert (found["ada"]["score"], found["kurt"]["score"]) == (10, 0)
+
+
+def pages(server: Server) -> set[str]:
+    """The students who have a feedback page."""
+    found = server.course.folder.glob(f"feedback/*/{ASSIGNMENT}/{ASSIGNMENT}.html")
+    return {path.parents[1].name for path in found}
+
+
+def test_the_server_answers_while_feedback_is_written(server: Server) -> None:
+    (worker,) = server.workers()
+    worker.suspend()
+    try:
+        presses = [Press.feedback(server, "ada"), Press.feedback(server)]
+        assert len(states(server)) == 2
+        assert all(press.is_alive() for press in presses)
+        assert pages(server) == set()  # the server writes none itself
+    finally:
+        worker.resume()
+    one, everybody = (press.done() for press in presses)
+    assert one["success"], one
+    assert everybody["success"], everybody
+    assert "kurt" not in one["log"]
+    assert pages(server) == {"ada", "kurt"}
+
+
+def test_feedback_that_was_not_written_is_asked_for_again(server: Server) -> None:
+    for old in server.workers():
+        old.kill()
+        old.wait(SECONDS)
+    press = Press.feedback(server)
+    until_at_work(server).kill()
+    answer = press.done()
+    assert not answer["success"]
+    assert "press Generate feedback again" in answer["error"]
+    again = Press.feedback(server).done()
+    assert again["success"], again
 
 
 def test_the_worker_ends_with_the_server(server: Server) -> None:

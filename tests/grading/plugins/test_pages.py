@@ -10,8 +10,10 @@ from nbconvert.exporters.html import BeautifulSoup
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
+from graders.grading.course_config import load_config
 from graders.grading.plugins.configure import configure
 from graders.grading.plugins.feedback import FeedbackExporter
+from tests.support.small_course import ASSIGNMENT, make
 
 RESOURCES = {
     "assignment_id": "a",
@@ -40,6 +42,27 @@ def test_formgrader_shows_its_own_page_for_manual_grading(tmp_path: Path) -> Non
     page, _ = HTMLExporter(config=config).from_notebook_node(notebook, resources=dict(RESOURCES))
     assert "formgrade" in page
     assert "Submission" in page
+
+
+def test_formgrader_shows_the_rubric_beside_the_answer_and_feedback_does_not(
+    tmp_path: Path,
+) -> None:
+    course = make(tmp_path)
+    path = course.hand_in("ada", "pass")
+    before = path.read_bytes()
+    config = FormgradeExtension().build_extra_config()
+    config.merge(load_config(course.folder, None))
+    resources = {**RESOURCES, "assignment_id": ASSIGNMENT, "notebook_id": ASSIGNMENT}
+    page, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources)
+    assert page.count("3 points for the row stride") == 1
+    assert page.index("YOUR ANSWER HERE") < page.index("3 points for the row stride")
+    assert path.read_bytes() == before
+    graded = nbformat.read(path, as_version=4)
+    for cell in graded.cells:  # what nbgrader reads from the gradebook
+        cell.metadata.setdefault("nbgrader", {}).update(score=0.0, comment=None)
+    told = page_of(FeedbackExporter(config=config), graded)
+    assert "YOUR ANSWER HERE" in told
+    assert "row stride" not in told
 
 
 def test_feedback_uses_ours(tmp_path: Path) -> None:

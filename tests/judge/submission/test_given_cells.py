@@ -1,5 +1,9 @@
 """Only what the learner wrote is judged: every right kernel in the built notebook of its lesson,
-its kernel under every name that the lesson itself binds."""
+its kernel under names that the lesson itself binds.
+
+Some 1,000 notebooks, in which each name of each lesson occurs. With TILEWISE_EVERY_NAME=1 every
+kernel is given every name: some 12,000 notebooks, a quarter of an hour.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import io
 import itertools
 import json
 import linecache
+import os
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -39,7 +45,8 @@ LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}
 # The exercises that a lesson has a cell for; the one of the tour is solved in the tour itself.
 ASKED = {name for path in ROOMS.lesson_files() for name in read_lesson(path).names("exercise")}
 KERNELS = [path for path in sorted(ROOMS.right_kernels.glob("*/*.py")) if path.parent.name in ASKED]
-NAMES_EACH = 4  # names that one kernel is given; together they cover all names of a lesson
+NAMES_EACH = 4  # at least; the kernels of a lesson together are given all of its names
+EVERY_NAME = bool(os.environ.get("TILEWISE_EVERY_NAME"))
 
 
 @cache
@@ -109,18 +116,32 @@ def slice_of(data: bytes, exercise: Exercise, is_notebook: bool) -> list[str]:
 
 def new_names() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     """Each right kernel, the name of its kernel, and the names that it is to have."""
-    turns: dict[str, Iterator[str]] = {}
+    for lesson, kernels in kernels_by_lesson().items():
+        names = names_of(lesson)
+        each = len(names) if EVERY_NAME else max(NAMES_EACH, 2 + len(names) // len(kernels))
+        given: Counter[str] = Counter()
+        fits = Counter(name for path in kernels for name in free_names(path))
+        for path, old in kernels.items():
+            free = sorted(free_names(path), key=lambda name: (given[name], fits[name], name))
+            given.update(free[:each])
+            yield path, old, tuple(free[:each])
+
+
+def kernels_by_lesson() -> dict[str, dict[Path, str]]:
+    """By lesson the right kernels that can be renamed, and what their kernels are called."""
+    found: dict[str, dict[Path, str]] = {}
     for path in KERNELS:
         exercise = lesson_of(path.parent.name)
-        text = path.read_text(encoding="utf-8")
-        old = kernel_in(text, exercise.name)
-        if old is None:
-            continue
-        names = names_of(exercise.lesson)
-        turn = turns.setdefault(exercise.lesson, itertools.cycle(names))
-        used = words_of(text)
-        free = [name for name in itertools.islice(turn, min(len(names), 12)) if name not in used]
-        yield path, old, tuple(free[:NAMES_EACH])
+        old = kernel_in(path.read_text(encoding="utf-8"), exercise.name)
+        if old is not None:
+            found.setdefault(exercise.lesson, {})[path] = old
+    return found
+
+
+def free_names(path: Path) -> set[str]:
+    """The names that the lesson binds and the file does not use for something else."""
+    lesson = lesson_of(path.parent.name).lesson
+    return set(names_of(lesson)) - words_of(path.read_text(encoding="utf-8"))
 
 
 CASES = list(new_names())
@@ -134,9 +155,10 @@ def test_what_the_judge_knows_is_what_the_lessons_hold() -> None:
 
 def test_there_are_enough_of_them() -> None:
     assert sum(len(names) for _, _, names in CASES) > 500
-    for lesson in {lesson_of(path.parent.name).lesson for path, _, _ in CASES}:
-        here = [names for path, _, names in CASES if lesson_of(path.parent.name).lesson == lesson]
-        assert set(itertools.chain(*here)) <= set(names_of(lesson))
+    given = {path: names for path, _, names in CASES}
+    for kernels in kernels_by_lesson().values():
+        possible = set().union(*map(free_names, kernels))
+        assert set().union(*(given[path] for path in kernels)) == possible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,73 @@
+"""`tilewise export`: the table of grades that a learning platform takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from graders.authoring import class_folder
+from graders.authoring.refusal import is_refusal
+from graders.grading.course_config import load_config
+from graders.grading.gradebooks import Finished, opened
+from graders.grading.plugins import export as plugins
+from graders.judge.plain_text import one_line
+
+PLUGINS = {
+    "canvas": plugins.CanvasExportPlugin,
+    "moodle": plugins.MoodleExportPlugin,
+    "gradescope": plugins.GradescopeExportPlugin,
+}
+
+
+@click.command()
+@click.argument("platform", type=click.Choice(list(PLUGINS)))
+@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENT]...")
+@click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
+@click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
+@click.option("--to", type=click.Path(path_type=Path), help="Default: PLATFORM.csv in reports/.")
+def export(
+    platform: str,
+    assignments: tuple[str, ...],
+    course: Path | None,
+    db: str | None,
+    to: Path | None,
+) -> None:
+    """Write a table of these assignments (default: all) as the gradebook of PLATFORM takes it.
+
+    A grade that is still open stays empty, and who is not graded is named. A late penalty is
+    worked out from the score as it is now.
+    """
+    try:
+        place = class_folder.find(course)
+        path = to or place / "reports" / f"{platform}.csv"
+        written = _write(platform, assignments, place, db, path)
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise click.ClickException(f"the table cannot be written ({why}): name it with --to") from (
+            error
+        )
+    except Exception as error:
+        if is_refusal(error):
+            raise click.ClickException(str(error)) from error
+        raise
+    click.echo(f"{', '.join(written)}: {path}")
+    for assignment in written:
+        for student, reason in Finished(place, assignment).ungraded().items():
+            click.echo(f"  not graded: {one_line(student)}, {assignment}: {reason}")
+
+
+def _write(
+    platform: str, assignments: tuple[str, ...], course: Path, db: str | None, path: Path
+) -> list[str]:
+    """The assignments that are in the table."""
+    from nbgrader.apps.api import NbGraderAPI
+
+    config = load_config(course, db)
+    exporter = PLUGINS[platform](parent=NbGraderAPI(config=config))
+    exporter.to, exporter.assignment = str(path), list(assignments)
+    exporter.log.setLevel("ERROR")  # the command itself names who is not graded
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with opened(str(config.CourseDirectory.db_url), *assignments) as gradebook:
+        exporter.export(gradebook)
+        return [a.name for a in gradebook.assignments if not assignments or a.name in assignments]
