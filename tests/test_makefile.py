@@ -16,7 +16,7 @@ TEXTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", ".ci/run")),
     *sorted((ROOT / ".github").rglob("*.*")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted((ROOT / "docker").glob("*")),
+    *sorted(path for path in (ROOT / "docker").rglob("*") if path.is_file()),
     *sorted((ROOT / "newsfragments").glob("*.md")),
     *sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)),
 ]

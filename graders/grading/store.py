@@ -34,6 +34,7 @@ WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark withou
 SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
 ORDER = "order.json"  # of the lessons; no mark depends on it
 MODEL_ANSWERS = "model_answers.json"  # of case studies, which people grade
+REGISTERS = "registers.json"  # of the model solutions; the card of a passed check shows them
 UNTIMED = ("interpret", "without gpu")  # modes whose marks know no speed
 
 
@@ -86,7 +87,7 @@ def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
     data = [
         json.loads(file.read_text(encoding="utf-8"))
         for file in files
-        if file.name not in (ORDER, MODEL_ANSWERS)
+        if file.name not in (ORDER, MODEL_ANSWERS, REGISTERS)
     ]
     return [[table.get(exercise), table.get(slug)] for table in data]
 
