@@ -29,12 +29,12 @@ def rounds(tiles: int = 10, programs: int = 4, stride: int | None = None) -> Dra
         label(axes, LEFT - 0.2, y + HEIGHT / 2, f"program {program}", 9, align="right")
         for place in range(longest):
             x = LEFT + WIDTH * place
-            if place < len(mine):
-                twice = told.count(mine[place]) > 1
-                look, text = ("wrong", f"{mine[place]} twice") if twice else ("active", mine[place])
-                cell(axes, x, y, str(text), look, WIDTH, HEIGHT, 8.5)
-            else:
+            if place >= len(mine):
                 cell(axes, x, y, "", "idle", WIDTH, HEIGHT, 8.5)
+            elif told.count(mine[place]) > 1:
+                cell(axes, x, y, f"{mine[place]} twice", "wrong", WIDTH, HEIGHT, 8.5)
+            else:
+                cell(axes, x, y, str(mine[place]), "active", WIDTH, HEIGHT, 8.5)
     missing = [tile for tile in range(tiles) if tile not in told]
     words = f"taken by nobody: {spoken(missing)}" if missing else "each tile is taken"
     label(axes, 0.2, height - 0.25, words, 9, align="left")
