@@ -37,20 +37,30 @@ class Queue:
     async def ask(self, request: dict[str, str | None]) -> dict[str, Any]:
         """What nbgrader's API answers, or that the process has ended instead."""
         async with self._turn:
-            process = await self._running()
-            assert process.stdin is not None
-            assert process.stdout is not None
-            try:
-                process.stdin.write(json.dumps(request).encode() + b"\n")
-                await process.stdin.drain()
-                line = await process.stdout.readline()
-            except (ConnectionError, ValueError):  # it has ended, or said more than the limit
-                line = b""
-            if line:
-                answer: dict[str, Any] = json.loads(line)
-                return answer
-            self.end()
-        return {"success": False, "error": ENDED[str(request["work"])], "log": ""}
+            was_there = self._process is not None
+            began, answer = await self._told(request)
+            if was_there and not began:  # it had ended since the last request, and nobody saw it
+                _, answer = await self._told(request)
+        return answer or {"success": False, "error": ENDED[str(request["work"])], "log": ""}
+
+    async def _told(self, request: dict[str, str | None]) -> tuple[bool, dict[str, Any] | None]:
+        """Whether the process began, and its answer; None where it has ended.
+
+        Its first line says that it has read the request: what was begun is not done again.
+        """
+        process, began = await self._running(), False
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            await process.stdin.drain()
+            began = bool(await process.stdout.readline())
+            if line := await process.stdout.readline():
+                return began, json.loads(line)
+        except (ConnectionError, ValueError):
+            pass  # it has ended, or said more than the limit
+        self.end()
+        return began, None
 
     def end(self) -> None:
         """Kill the process, if there is one; the next request gets a new one."""

@@ -1,4 +1,6 @@
-"""The process in which formgrader grades and writes feedback: a request per line, an answer each.
+"""The process in which formgrader grades and writes feedback: a request per line.
+
+Two lines answer each: an empty one when it has been read, and the result.
 
 It keeps its judge warm from one submission to the next, and ends when the server does. The
 answers go to a descriptor of their own: what libraries print can never be taken for one.
@@ -42,6 +44,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
+        answers.write("\n")
+        answers.flush()
         answers.write(json.dumps(answer(**json.loads(line))) + "\n")
         answers.flush()
 

@@ -186,7 +186,7 @@ def test_faults_of_the_judge_are_one_clear_card(capsys, monkeypatch, tmp_path, w
 def test_progress_is_told_while_the_judge_works(monkeypatch, tmp_path):
     told = []
     monkeypatch.setattr(
-        client.checking, "_shows_progress", lambda *_: lambda *count: told.append(count)
+        client.checking, "shows_progress", lambda *_: lambda *count: told.append(count)
     )
     source = 'def vector_add(x, y):\n    return "JUDGE_COUNTS"\n'
     assert _check_text(monkeypatch, tmp_path, source).passed
