@@ -142,29 +142,23 @@ def restart(page: NotebookPage) -> None:
     )
 
 
-def notices(page: NotebookPage) -> list:
-    """The notices that stand on the page, oldest first."""
-    from selenium.webdriver.common.by import By
-
-    return page.browser.find_elements(By.CSS_SELECTOR, ".Toastify__toast")
-
-
 def notice(page: NotebookPage, words: str):
     """The notice that holds these words, once it is there."""
-    page.wait(
-        "return [...document.querySelectorAll('.Toastify__toast')].some("
-        f"one => one.innerText.includes({words!r}));",
-        f"the notice {words!r}",
-        20,
+    found = (
+        "return [...document.querySelectorAll('.Toastify__toast')].find("
+        f"one => one.innerText.includes({words!r}));"
     )
-    return next(one for one in notices(page) if words in one.text)
+    return page.wait(found, f"the notice {words!r}", 60)
 
 
 def close_notices(page: NotebookPage) -> None:
-    page.browser.execute_script(
+    """Press until they are gone: a notice that still moves in hears nothing."""
+    page.wait(
         "document.querySelectorAll('.Toastify__close-button').forEach(one => one.click());"
+        "return !document.querySelector('.Toastify__toast');",
+        "no notice",
+        60,
     )
-    page.wait("return !document.querySelector('.Toastify__toast');", "no notice", 20)
 
 
 def press_in(found, label: str) -> None:
