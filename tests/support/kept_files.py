@@ -130,7 +130,8 @@ def _read(file: Path) -> dict[str, dict[str, str]]:
 
 def passed_before(file: TestFile) -> bool:
     """Whether a file need not run now."""
-    return kept().get(file.name) == file.key and not file.sampled
+    known = kept().get(file.name)
+    return known is not None and known == file.key and not file.sampled
 
 
 @cache
