@@ -136,7 +136,7 @@ def test_what_a_lesson_lets_one_do_is_on_its_page(pages: dict[str, str]) -> None
         page = pages[f"lessons/{name}.html"]
         # A prediction about the learner's own kernel waits for it, in the notebook.
         assert page.count('class="tw-prediction"') >= source.count("\npredict("), name
-        explorers = re.findall(r"^explore\.\w+\(", source, re.MULTILINE)
+        explorers = re.findall(r"^explore\.(?!budget\()\w+\(", source, re.MULTILINE)  # figures
         assert page.count('aria-label="Explorer: ') >= len(explorers), name
         assert page.count('class="tw-asking"') == 1, f"{name}: the quiz"
         assert "<fieldset>" in page
