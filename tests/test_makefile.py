@@ -16,7 +16,9 @@ TEXTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", ".ci/run")),
     *sorted((ROOT / ".github").rglob("*.*")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted(path for path in (ROOT / "docker").rglob("*") if path.is_file()),
+    *sorted(
+        path for path in (ROOT / "docker").rglob("*") if path.is_file() and path.suffix != ".pyc"
+    ),
     *sorted((ROOT / "newsfragments").glob("*.md")),
     *sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)),
 ]
