@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +124,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         running.process.wait(SECONDS)
 
 
-def until_at_work(server: Server) -> psutil.Process:
+def until(true: Callable[[], Any]) -> None:
     deadline = time.monotonic() + SECONDS
-    while not server.workers():
+    while not true():
         assert time.monotonic() < deadline
-        time.sleep(0.05)
+        time.sleep(0.02)
+
+
+def until_at_work(server: Server) -> psutil.Process:
+    until(server.workers)
     return server.workers()[0]
 
 
@@ -184,16 +189,27 @@ def test_the_server_answers_while_feedback_is_written(server: Server) -> None:
 
 
 def test_feedback_that_was_not_written_is_asked_for_again(server: Server) -> None:
-    for old in server.workers():
-        old.kill()
-        old.wait(SECONDS)
+    shutil.rmtree(server.course.folder / "feedback")
     press = Press.feedback(server)
-    until_at_work(server).kill()
+    until(lambda: pages(server))  # the other page takes longer than the kill
+    for worker in server.workers():
+        worker.kill()
     answer = press.done()
     assert not answer["success"]
     assert "press Generate feedback again" in answer["error"]
     again = Press.feedback(server).done()
     assert again["success"], again
+    assert pages(server) == {"ada", "kurt"}
+
+
+def test_a_worker_that_died_before_it_began_is_replaced_unseen(server: Server) -> None:
+    (worker,) = server.workers()
+    worker.suspend()
+    press = Press.feedback(server)
+    worker.kill()
+    answer = press.done()
+    assert answer["success"], answer
+    assert worker.pid not in {now.pid for now in server.workers()}
 
 
 def test_the_worker_ends_with_the_server(server: Server) -> None:
