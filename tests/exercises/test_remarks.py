@@ -1,0 +1,68 @@
+"""A kernel that is right and leaves the purpose of its exercise out passes, with a remark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graders.authoring.lesson import read_solutions
+from graders.judge import discovery
+from graders.judge.pipeline import Judge
+from graders.judge.report import Verdict
+
+pytestmark = pytest.mark.slow
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+ADD = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x + y, mask=mask)
+
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n_elements = x.numel()
+    add_kernel[(PROGRAMS,)](x, y, output, n_elements, BLOCK_SIZE=LANES)
+    return output
+"""
+
+
+def add(programs: str, lanes: str) -> str:
+    return ADD.replace("PROGRAMS", programs).replace("LANES", lanes)
+
+
+def ungrouped() -> str:
+    text = read_solutions(SOLUTIONS / "matmul.py")["matmul"]
+    head = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
+    return head + text.replace("def matmul(", "def grouped_matmul(")
+
+
+WASTEFUL = {
+    "a program for each element": ("vector_add", add("n_elements", "256"), ["idle-programs"]),
+    "a single lane": ("vector_add", add("n_elements", "1"), ["one-element-at-a-time"]),
+    "rows of tiles": ("grouped_matmul", ungrouped(), ["not-grouped"]),
+    "nothing wasted": ("vector_add", add("triton.cdiv(n_elements, 256)", "256"), []),
+}
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge() as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", WASTEFUL)
+def test_it_passes_with_a_remark(judge: Judge, name: str) -> None:
+    exercise, text, remarks = WASTEFUL[name]
+    report = judge.judge_text(text, discovery.exercise(exercise), f"<{name}>")
+    assert report.verdict is Verdict.PASSED, report.findings
+    assert [remark.code for remark in report.remarks] == remarks
