@@ -55,9 +55,10 @@ nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every ker
 	TILEWISE_KERNELS=all $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 	TILEWISE_KERNELS=all $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
-verdicts: $(READY) ## judge and test what changed and keep the answers for `make test`
+verdicts: $(READY) $(OLDEST)/.ready ## judge and test what changed and keep the answers for `make test`
 	$(BIN)/python -m tests.support.kept_verdicts $(VERDICTS_FLAGS)
 	$(BIN)/python -m tests.support.kept_files $(SPREAD)
+	$(OLDEST)/bin/python -m tests.support.kept_files $(SPREAD) -- $(OLDEST_TESTS)
 
 colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has
 	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest $(PYTEST_FLAGS) tests/colab

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,20 @@ def test_what_passed_is_noted_for_make_verdicts(tree: Path) -> None:
     }
     assert kept_files.main([]) == 0  # nothing runs: it is noted
     assert left_out(tree) == ["tests/test_one.py"]
+
+
+def test_only_files_within_a_place_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert kept_files.main(["-x"], within=["tests/elsewhere"]) == 0
+    assert not asked
+    kept_files.main(["-x"], within=["tests"])
+    assert [command[-2:] for command in asked] == [["-x", "tests/test_one.py"]]
 
 
 def test_every_marker_names_folders_that_are_there() -> None:

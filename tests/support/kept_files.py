@@ -23,6 +23,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -163,11 +164,15 @@ def note(passed: Iterable[str]) -> None:
 # ---------------------------------------------------------------- make verdicts
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the files whose key has changed, and write down what passed, here and in runs before."""
+def main(arguments: Sequence[str], within: Sequence[str] = ()) -> int:
+    """Run the files whose key has changed, and write down what passed, here and in runs before.
+
+    within: files and folders below the repository; others do not run. Empty: all of them may.
+    """
     here, now = kept_verdicts.libraries(), {name: file.key for name, file in marked().items()}
     known = {**_read(FILE).get(here, {}), **_read(NOTED).get(here, {})}
-    waiting = sorted(name for name, key in now.items() if known.get(name) != key)
+    chosen = [name for name in now if not within or any(map(Path(name).is_relative_to, within))]
+    waiting = sorted(name for name in chosen if known.get(name) != now[name])
     status = 0
     if waiting:
         print(f"{len(waiting)} test files run, because something changed that they depend on")
@@ -184,4 +189,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    flags = list(takewhile(lambda word: word != "--", sys.argv[1:]))
+    raise SystemExit(main(flags, within=sys.argv[len(flags) + 2 :]))
