@@ -25,6 +25,7 @@ from graders.grading.course_config import load_config
 from graders.grading.plugins.export import MoodleExportPlugin
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
+from tests.support.loaded import loaded
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
@@ -228,3 +229,20 @@ def test_what_is_open_stands_in_the_headline_of_the_feedback(course: SmallCourse
     assert api.generate_feedback(ASSIGNMENT, "ada")["success"]
     page = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "10 of 15 points, 5 of them not graded yet</h1>" in page.read_text()
+
+
+def test_a_page_of_feedback_shows_formulas_and_refers_to_no_host(course: SmallCourse) -> None:
+    def explains(notebook: Any) -> None:
+        cell = next(cell for cell in notebook.cells if cell.id == "contiguity")
+        cell.source = "At $i \\cdot s$ lies $$\\frac{x_i}{2}$$ and ![x](https://far.example/x.png)"
+
+    course.hand_in("ada", "right = 1", explains)
+    assert grade(course) == {"ada": "graded"}
+    api = NbGraderAPI(config=load_config(course.folder, None))
+    assert api.generate_feedback(ASSIGNMENT, "ada")["success"]
+    path = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<mfrac>") == 1
+    assert "$" not in page[page.index("Your answer: contiguity</span>") :]
+    assert "<script" not in page
+    assert [address for address in loaded(page) if not address.startswith("data:")] == []
