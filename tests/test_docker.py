@@ -6,6 +6,7 @@ tests/hub runs the hub and the grader with the settings of compose.yaml, without
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shutil
 import subprocess
@@ -94,6 +95,34 @@ def test_every_file_that_compose_builds_from_exists(services: dict[str, Any]) ->
     for name, service in services.items():
         if "build" in service:
             assert (ROOT / service["build"]["dockerfile"]).exists(), name
+
+
+def installed(path: Path, folder: str, project: str) -> tuple[list[tuple[str, str]], str, str]:
+    """Where packages are installed and where the project lies then; folder and project at the end.
+
+    A stage that stands on the lab's image begins with the lab's.
+    """
+    given, runs = (folder, project), []
+    for line in path.read_text().replace("\\\n", " ").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "FROM":
+            folder, project = given if "LAB_IMAGE" in rest else ("/", "")
+        elif word == "WORKDIR":
+            folder = posixpath.join(folder, rest)
+        elif word == "COPY" and {"constraints.txt", "."} & set(rest.split()[:-1]):
+            project = posixpath.normpath(posixpath.join(folder, rest.split()[-1]))
+        elif word == "RUN" and "constraints.txt" in rest:
+            runs.append((folder, project))
+    return runs, folder, project
+
+
+def test_packages_are_installed_in_the_folder_of_the_project() -> None:
+    lab, folder, project = installed(DOCKER / "lab.Dockerfile", "/", "")
+    hub, _, _ = installed(DOCKER / "hub.Dockerfile", folder, project)
+    grader, _, _ = installed(DOCKER / "grader.Dockerfile", "/", "")
+    assert [len(lab), len(hub), len(grader)] == [1, 1, 1]
+    for place, where in (*lab, *hub, *grader):
+        assert place == where
 
 
 def test_the_lab_gets_every_module_that_a_learner_installs() -> None:
