@@ -69,8 +69,11 @@ def trust(config: Any) -> None:
 
 
 def formgrader_pages(config: Any) -> None:
-    """Formgrader's page of a submission with the rubric, and with nothing from the network."""
-    config.HTMLExporter.preprocessors = ["graders.grading.plugins.rubric.ShowRubric"]
+    """Formgrader's page of a submission: rubric, same answers, and nothing from the network."""
+    config.HTMLExporter.preprocessors = [
+        "graders.grading.plugins.rubric.ShowRubric",
+        "graders.grading.plugins.same_answers.ShowSameAnswers",
+    ]
     config.HTMLExporter.filters = {
         "markdown2html": "graders.grading.plugins.formulas.markdown2html"
     }
