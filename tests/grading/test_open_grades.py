@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,31 @@ def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
     assert done.exit_code == 2
     assert "is no address" in done.output
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["09_nothing"], "the gradebook does not know 09_nothing: run `nbgrader generate_assign"),
+        ([ASSIGNMENT, "--db", "nonsense"], "the gradebook cannot be reached"),
+        ([ASSIGNMENT, "--db", "sqlite:////nowhere/at/all.db"], "the gradebook cannot be reached"),
+    ],
+)
+def test_nothing_is_unpacked_for_what_cannot_be_graded(
+    course: SmallCourse, tmp_path: Path, options: list[str], said: str
+) -> None:
+    """Nor does a judge start."""
+    with zipfile.ZipFile(tmp_path / "lms.zip", "w") as archive:
+        archive.writestr("ada/answer.py", "right = 1")
+    place = ["--course", str(course.folder), "--from", str(tmp_path / "lms.zip")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(autograde_command, "_judging", lambda *_: pytest.fail("a judge started"))
+        patch.setattr(autograde_command.fork_server, "start", lambda: None)
+        done = CliRunner().invoke(autograde_command.autograde, [*options, *place])
+    assert done.exit_code == 1, done.output
+    assert said in done.output
+    assert done.output.count("\n") == 1
+    assert not (course.folder / "submitted").exists()
 
 
 def test_reports_and_tables_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:
