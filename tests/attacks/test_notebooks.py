@@ -84,7 +84,12 @@ class Live(HTMLParser):
     """What in a page could run or load something."""
 
     FORBIDDEN = ("script", "iframe", "object", "embed", "base", "link", "form", "svg")
-    IN_FORMULAS = ("maction", "semantics", "annotation", "annotation-xml")  # hold or do other things
+    IN_FORMULAS = (
+        "maction",
+        "semantics",
+        "annotation",
+        "annotation-xml",
+    )  # hold or do other things
     RUNNING = ("javascript:", "vbscript:", "data:", "file:")
 
     def __init__(self) -> None:
