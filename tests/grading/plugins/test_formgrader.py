@@ -62,13 +62,10 @@ class Server:
                 python, cwd=course.folder, env=environment, stdout=log, stderr=subprocess.STDOUT
             )
 
-    def get(self, path: str, method: str = "GET") -> str:
-        request = urllib.request.Request(f"{self.address}/{path}", method=method)
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-            return str(answer.read().decode())
-
     def ask(self, path: str, method: str = "GET") -> Any:
-        return json.loads(self.get(f"api/{path}", method))
+        request = urllib.request.Request(f"{self.address}/api/{path}", method=method)
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            return json.loads(answer.read())
 
     def wait(self) -> None:
         deadline = time.monotonic() + SECONDS
