@@ -52,9 +52,7 @@ def dropout_residual_kernel(
     ### END SOLUTION
 
 
-def dropout_residual(
-    x: torch.Tensor, residual: torch.Tensor, p: float, seed: int
-) -> torch.Tensor:
+def dropout_residual(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
     """Return residual + x / (1 - p) where an element of x is kept, and residual elsewhere.
 
     x, residual: the same shape, one axis or more, any strides, of the same dtype (float32,

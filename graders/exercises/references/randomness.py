@@ -70,9 +70,7 @@ def kept(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
     return uniform(seed, elements(x)) >= torch.tensor(p, dtype=torch.float32)
 
 
-def dropout_residual(
-    x: torch.Tensor, residual: torch.Tensor, p: float, seed: int
-) -> torch.Tensor:
+def dropout_residual(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
     """Return residual + x / (1 - p) where x is kept, and residual elsewhere."""
     return torch.where(kept(x, p, seed), residual + x / (1 - p), residual)
 

@@ -23,7 +23,5 @@ def dropout_residual(x, residual, p, seed):
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     n = x.numel()
     grid = (triton.cdiv(n, 2048),)
-    looped_kernel[grid](
-        x.contiguous(), residual.contiguous(), y, n, p, seed, CHUNK=2048, BLOCK=256
-    )
+    looped_kernel[grid](x.contiguous(), residual.contiguous(), y, n, p, seed, CHUNK=2048, BLOCK=256)
     return y

@@ -21,7 +21,9 @@ def like_view_kernel(
     r += places(i, n_1, n_2, n_3, rs_0, rs_1, rs_2, rs_3)
     y += places(i, n_1, n_2, n_3, ys_0, ys_1, ys_2, ys_3)
     kept = (tl.rand(seed, i) >= p).to(tl.int1)
-    gained = tl.where(kept, tl.load(x, mask=mask, other=0.0).to(tl.float32) * (1.0 / (1.0 - p)), 0.0)
+    gained = tl.where(
+        kept, tl.load(x, mask=mask, other=0.0).to(tl.float32) * (1.0 / (1.0 - p)), 0.0
+    )
     result = tl.load(r, mask=mask, other=0.0).to(tl.float32) + gained
     tl.store(y, result.to(y.dtype.element_ty), mask=mask)
 
