@@ -36,17 +36,16 @@ print(f"mean: {torch.where(keep, x, 0.0).mean().item():.3f}")
 # So the next layer gets less than it will get later on, when nothing is dropped. That is made good at once: what is kept is
 # divided by the share that is kept.
 #
-# **Mend it.** Change `x` inside the `torch.where` above, so that the mean is about 1 again. Try it with p = 0.9, too.
+# **Mend it.** Change `x` inside the `torch.where` above, so that the mean is that of x again. Try it with p = 0.9, too.
 #
-# **Predict.** And the mean of x / (1 - p) where x is kept, and 0 elsewhere, for p = 0.5?
+# **Predict.** An element is 3, it is kept, and p is 0.25. What becomes of it?
 
 # %%
-predict("mean_with_scale", None)
+predict("what_becomes_of_3", None)
 
 # %%
-for share in (0.1, 0.5, 0.9):
-    keep = torch.rand(100_000, generator=torch.Generator().manual_seed(1)) >= share
-    print(f"p = {share}: mean {torch.where(keep, x / (1 - share), 0.0).mean().item():.3f}")
+for share in (0.1, 0.25, 0.9):
+    print(f"p = {share}: 3 becomes {3 / (1 - share):.4g}")
 
 # %% [markdown]
 # ## Numbers without a memory
@@ -128,7 +127,8 @@ print(f"on average {sum(bin(a ^ b).count('1') for a, b in pairs) / len(pairs):.1
 # So counters may follow one another as they like: 0, 1, 2 will do. `tl.rand` makes its number of the first of the four
 # words and leaves the other three; `tl.rand4x` returns all four.
 #
-# Random means: no pattern that a test would find. It does not mean secret. Philox is no cipher, and who knows the seed knows everything.
+# Random means here: the usual tests of randomness find no pattern. It does not mean secret. Philox is no cipher, and who knows the seed
+# knows every number.
 #
 # ## Which counter?
 #
@@ -192,7 +192,7 @@ masks(
 # and it is never dropped. On the way back the gradient dy comes in. The residual gets dy as it is. x gets dy / (1 - p) where it was
 # kept, and 0 where it was dropped. So the way back needs the mask and not x.
 #
-# Kept in memory, as PyTorch does it, a mask has one byte for each element. It lies there from the way forward until the way back comes
+# Kept in memory, as PyTorch does it on a GPU, a mask has one byte for each element. It lies there from the way forward until the way back comes
 # to that layer.
 #
 # **Predict.** A model of 32 layers with two dropouts in each, on tensors of 8 · 2048 tokens by 4096 numbers. How many GiB do all
@@ -326,10 +326,10 @@ answer("two-block-sizes")
 # %% [markdown] model_answer="two-block-sizes"
 # 1. Where the tuner picks 512, the way back has the same blocks, and its masks are those of the way forward. Where it picks 2048, element i has the
 #    seed `seed + i // 2048` and the counter `i % 2048` on the way forward, and `seed + i // 512` and `i % 512` on the way back. They agree
-#    for the first 512 elements, and for the others by chance. So most gradients go to elements that were dropped, or miss some that were kept.
+#    for the first 512 elements, and for the others by chance. So gradients go to elements that were dropped, and miss others that were kept.
 # 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the share is right for any counter.
-# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with `step + number` the
-#    same few seeds are used again and again, in neighbouring layers and steps.
+# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with `step + number`
+#    one seed serves as many pairs of layer and step as there are layers.
 # 4. `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. A test with more elements than the largest block, that launches the kernel with
 #    each block size and asks for equal masks; and one that feeds ones both ways and compares where zeros are. (`>` for `>=` is another
 #    contract than this lesson's, and it does no harm if both ways use it.)

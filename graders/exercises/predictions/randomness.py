@@ -11,8 +11,8 @@ PREDICTIONS = {
     "mean_without_scale": Prediction(
         0.75, "", "A quarter is gone, and of numbers that are all 1 three quarters are left."
     ),
-    "mean_with_scale": Prediction(
-        1, "", "Three quarters of the elements, and each of them is four thirds."
+    "what_becomes_of_3": Prediction(
+        3 / (1 - 0.25), "", "Three quarters are kept, so it is divided by 0.75."
     ),
     "steps_to_the_millionth": Prediction(
         1, "calls", "The counter of the number is put in, and nothing comes before it."
@@ -21,7 +21,7 @@ PREDICTIONS = {
         16, "bits", "Each of the 32 bits turns over or not, as if a coin had been thrown for it."
     ),
     "same_lanes": Prediction(
-        1, "blocks of lanes", "The counters are the lanes 0 to 7 in both blocks, so both are equal."
+        1, "masks", "The counters are the lanes 0 to 7 in both blocks, so both are equal."
     ),
     "bytes_of_masks": Prediction(
         _ELEMENTS / 2**30, "GiB", "One byte for each of 2³² elements, in all layers together."
