@@ -99,16 +99,20 @@ def by_place_in_slice(x: torch.Tensor, residual: torch.Tensor, p: float, seed: i
 def one_for_block(
     block: int, x: torch.Tensor, residual: torch.Tensor, p: float, seed: int
 ) -> Found:
-    """One number for each program."""
+    """One number for each program: that of the program, or that of its first element."""
     if not 1 < block < x.numel():
         return []
-    return _each(iter([uniform(seed, elements(x) // block)]), x, residual, p, seed)
+    programs = elements(x) // block
+    counters = (programs, programs * block)
+    return _each((uniform(seed, counter) for counter in counters), x, residual, p, seed)
 
 
 def one_for_slice(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
     """One number for each row, for each slice, or for all."""
     i = elements(x)
-    counters = [i * 0, *(i // size for size in _slices(x))]
+    slices = [i // size for size in _slices(x)]
+    firsts = [i // size * size for size in _slices(x)]
+    counters = [i * 0, *slices, *firsts]
     return _each((uniform(seed, counter) for counter in counters), x, residual, p, seed)
 
 
@@ -212,7 +216,7 @@ def of_normal_numbers(x: torch.Tensor, residual: torch.Tensor, p: float, seed: i
 
 
 def in_half(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
-    """Number and p are rounded to 16 bits before they are compared."""
+    """The number is rounded to 16 bits before it is compared with p, and p as well or not."""
     halves = (torch.float16, torch.bfloat16)
-    numbers = (uniform(seed, elements(x)).to(half) for half in halves)
-    return _each(numbers, x, residual, p, seed)
+    rounded = [uniform(seed, elements(x)).to(half) for half in halves]
+    return _each(iter((*rounded, *(number.float() for number in rounded))), x, residual, p, seed)
