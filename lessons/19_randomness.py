@@ -127,8 +127,8 @@ print(f"on average {sum(bin(a ^ b).count('1') for a, b in pairs) / len(pairs):.1
 # So counters may follow one another as they like: 0, 1, 2 will do. `tl.rand` makes its number of the first of the four
 # words and leaves the other three; `tl.rand4x` returns all four.
 #
-# Random means here: the usual tests of randomness find no pattern. It does not mean secret. Philox is no cipher, and who knows the seed
-# knows every number.
+# Random means here: the usual tests of randomness find no pattern. It does not mean secret. Philox is no cipher, and who knows
+# the seed knows every number.
 #
 # ## Which counter?
 #
@@ -171,9 +171,9 @@ masks(
 )
 
 # %% [markdown]
-# Counted by lane, the mask repeats from block to block. What is worse: it depends on the block size. An autotuner picks another block
-# size on another GPU, and the model learns otherwise; and a kernel for the way back, which has its own block size, drops other elements
-# than were dropped. No test of the share finds that.
+# Counted by lane, the mask repeats from block to block. What is worse: it depends on the block size. An autotuner may pick
+# another block size on another GPU, and the model learns otherwise; and a kernel for the way back, which has its own block size,
+# drops other elements than were dropped. No test of the share finds that.
 #
 # **Try it.** Ask for 16 elements of the first mask with blocks of 2 and of 16. Then with seed 8.
 #
@@ -188,12 +188,12 @@ masks(
 #
 # ## Keep the mask, or compute it again?
 #
-# Take y = residual + dropout(x). A **residual** connection is the way past a layer: what came in is added to what the layer made of it,
-# and it is never dropped. On the way back the gradient dy comes in. The residual gets dy as it is. x gets dy / (1 - p) where it was
-# kept, and 0 where it was dropped. So the way back needs the mask and not x.
+# Take y = residual + dropout(x). A **residual** connection is the way past a layer: what came in is added to what the layer made
+# of it, and it is never dropped. On the way back the gradient dy comes in. The residual gets dy as it is. x gets dy / (1 - p)
+# where it was kept, and 0 where it was dropped. So the way back needs the mask and not x.
 #
-# Kept in memory, as PyTorch does it on a GPU, a mask has one byte for each element. It lies there from the way forward until the way back comes
-# to that layer.
+# Kept in memory, as PyTorch does it on a GPU, a mask has one byte for each element. It lies there from the way forward until the
+# way back comes to that layer.
 #
 # **Predict.** A model of 32 layers with two dropouts in each, on tensors of 8 · 2048 tokens by 4096 numbers. How many GiB do all
 # masks take (1 GiB is 2³⁰ bytes)? And how many bytes do the seeds take, 8 for each dropout?
@@ -207,32 +207,33 @@ elements, dropouts = 8 * 2048 * 4096, 32 * 2
 print(f"masks: {elements * dropouts / 2**30:g} GiB; seeds: {8 * dropouts} bytes")
 
 # %% [markdown]
-# The mask would also travel: a byte out, a byte back in. To compute it costs ten rounds of about ten integer operations each. Lesson 03 asked
-# what a kernel waits for. Dropout waits for its data, so there is time for arithmetic. How much of it is
-# hidden, only a measurement on your GPU says; the memory is saved in any case.
+# The mask would also travel: a byte out, a byte back in. To compute it costs ten rounds of about ten integer operations each.
+# Lesson 03 asked what a kernel waits for. Dropout waits for its data, so there is time for arithmetic. How much of it is hidden,
+# only a measurement on your GPU says; the memory is saved in any case.
 #
 # ## Exercise: `dropout_residual`
 #
 # **The contract.** `dropout_residual(x, residual, p, seed)` returns residual + dropout of x.
 #
-# - `x` and `residual` have the same shape, of one axis or more, and the same dtype: float32, float16 or bfloat16. Any strides, and
-#   each has its own. Empty tensors are legal.
+# - `x` and `residual` have the same shape, of one axis or more, and the same dtype: float32, float16 or bfloat16. Any strides,
+#   and each has its own. Empty tensors are legal.
 # - Element number i, counted row after row, is kept where `tl.rand(seed, i) >= p`. There the result is residual + x / (1 - p).
 # - Elsewhere it is residual. What x holds there does not count, not even NaN.
 # - 0 ≤ p < 1. With p = 0 everything is kept. p = 1 is not legal: nothing would be left to divide. p is compared in float32.
 # - `seed` is an integer, 0 ≤ seed < 2⁶³.
 # - Compute in float32. The result is new and contiguous, in the dtype of x.
 #
-# The mask must be the same for every block size, and it never lies in memory. The launcher is given, and so is `places_of`, which says where elements lie in a
-# view, as in lesson 04. `hint("dropout_residual")` helps.
+# The mask must be the same for every block size, and it never lies in memory. The launcher is given, and so is `places_of`, which
+# says where elements lie in a view, as in lesson 04. `hint("dropout_residual")` helps.
 
 # %% exercise="dropout_residual"
 
 # %% [markdown]
 # ## The way back is the same kernel
 #
-# Look at what x gets: dy / (1 - p) where it was kept, and 0 elsewhere. That is the dropout of dy, with the same p and the same seed, beside a residual of
-# zeros. So there is nothing to write. What must be saved are two numbers.
+# Look at what x gets: dy / (1 - p) where it was kept, and 0 elsewhere. That is the dropout of dy, with the same p and the same
+# seed, beside a residual of zeros. So there is nothing to write, and two numbers
+# are all that must be saved.
 
 # %%
 class DropoutResidual(torch.autograd.Function):
@@ -254,8 +255,8 @@ print("kept on the way forward:", int((y != 0).sum()), "of", y.numel())
 print("the same elements on the way back:", torch.equal(y != 0, x.grad != 0))
 
 # %% [markdown]
-# (Before your kernel is written, these lines show what lay in memory.) The dy of a `sum` is a single number, expanded, and so are the zeros: strides
-# of 0, as in lesson 14. Had you counted by address, all elements of dy would have had the same number.
+# (Before your kernel is written, these lines show what lay in memory.) The dy of a `sum` is a single number, expanded, and so are
+# the zeros: strides of 0, as in lesson 14. Had you counted by address, all elements of dy would have had the same number.
 #
 # ## What it moves
 #
@@ -270,19 +271,22 @@ if moved.total:
     print(f"your kernel: {moved.total / (8 * 512):.0f} bytes for each element")
 
 # %% [markdown]
-# Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two and stores
-# one, 12 more. That is 21 for the way forward.
+# Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two and
+# stores one, 12 more. That is 21 for the way forward.
 #
 # ## Seeds in a model
 #
-# One seed and one set of counters make one mask. Two layers of the same shape need two seeds, or they drop the same elements; so do two steps of
-# training. A simple rule: draw a new seed for each call from a generator on the CPU, and keep it for the way back.
+# One seed and one set of counters make one mask. Two layers of the same shape need two seeds, or they drop the same elements.
+# Two steps of training need two seeds as well. A simple rule: draw a new seed for each call from a generator on the CPU, and keep
+# it for the way back.
 #
-# It also matters when a layer is *computed again* to save memory (checkpointing): the second run must drop what the first one dropped. With a counter,
-# the seed is enough. `torch.utils.checkpoint` has to put back the state of PyTorch's generators for it (`preserve_rng_state`).
+# It also matters when a layer is *computed again* to save memory (checkpointing): the second run must drop what the first one
+# dropped. With a counter, the seed is enough. `torch.utils.checkpoint` has to put back the state of PyTorch's generators for it
+# (`preserve_rng_state`).
 #
-# PyTorch's generator on a GPU is Philox, too. But which thread works on which element is its own affair, and it does not promise the same numbers
-# on another platform or in another release. Your function does, because its contract says which counter belongs to which element.
+# PyTorch's generator on a GPU is Philox, too. But which thread works on which element is its own affair, and it does not promise
+# the same numbers on another platform or in another release. Your function does, because its contract says which counter belongs
+# to which element.
 #
 # ## Quiz
 
@@ -292,8 +296,8 @@ quiz("randomness")
 # %% [markdown] case_study="two-block-sizes" points=6
 # ## Case study: two block sizes
 #
-# A team trains with a dropout kernel of its own. The loss falls, but more slowly than with PyTorch's dropout, and on one of two kinds of GPU it
-# is clearly worse. Parts of the code:
+# A team trains with a dropout kernel of its own. The loss falls, but more slowly than with PyTorch's dropout, and on one of two
+# kinds of GPU it is clearly worse. Parts of the code:
 #
 # ```python
 # @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
@@ -311,7 +315,8 @@ quiz("randomness")
 #         x = layer(x, seed=step + number)
 # ```
 #
-# Their test drops from a vector of 400 ones with p = 0.1, checks that the share of zeros is near 10 %, and compares the gradient with the mask.
+# Their test drops from a vector of 400 ones with p = 0.1, checks that the share of zeros is near 10 %, and compares the gradient
+# with the mask.
 #
 # 1. On which of the two kinds of GPU is the gradient right, and which elements have the right mask on the other kind?
 # 2. Why does the test pass on both?
@@ -324,15 +329,18 @@ quiz("randomness")
 answer("two-block-sizes")
 
 # %% [markdown] model_answer="two-block-sizes"
-# 1. Where the tuner picks 512, the way back has the same blocks, and its masks are those of the way forward. Where it picks 2048, element i has the
-#    seed `seed + i // 2048` and the counter `i % 2048` on the way forward, and `seed + i // 512` and `i % 512` on the way back. They agree
-#    for the first 512 elements, and for the others by chance. So gradients go to elements that were dropped, and miss others that were kept.
-# 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the share is right for any counter.
-# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with `step + number`
-#    one seed serves as many pairs of layer and step as there are layers.
-# 4. `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. A test with more elements than the largest block, that launches the kernel with
-#    each block size and asks for equal masks; and one that feeds ones both ways and compares where zeros are. (`>` for `>=` is another
-#    contract than this lesson's, and it does no harm if both ways use it.)
+# 1. Where the tuner picks 512, the way back has the same blocks, and its masks are those of the way forward. Where it picks 2048,
+#    element i has the seed `seed + i // 2048` and the counter `i % 2048` on the way forward, and `seed + i // 512` and `i % 512`
+#    on the way back. They agree for the first 512 elements, and for the others by chance. So gradients go to elements that were
+#    dropped, and miss others that were kept.
+# 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the share is right for
+#    any counter.
+# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with
+#    `step + number` one seed serves as many pairs of layer and step as there are layers.
+# 4. `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. A test with
+#    more elements than the largest block, that launches the kernel with each block size and asks for equal masks; and one that
+#    feeds ones both ways and compares where zeros are. (`>` for `>=` is another contract than this lesson's, and it does no harm
+#    if both ways use it.)
 #
 # **Rubric (6 points)**
 #
@@ -346,8 +354,9 @@ answer("two-block-sizes")
 # %% [markdown]
 # ## For the GPU
 #
-# Your kernel beside PyTorch's two, in float16. The figure is bytes that the problem needs (x, residual and result, two bytes each), divided by the time.
-# Then take a constant in place of `tl.rand`, so that nothing is mixed, and see how much of the ten rounds was hidden.
+# Your kernel beside PyTorch's two, in float16. The figure is bytes that the problem needs (x, residual and result, two bytes
+# each), divided by the time. Then take a constant in place of `tl.rand`, so that nothing is mixed, and see how much of the ten
+# rounds was hidden.
 
 # %% gpu
 if ON_GPU:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graders.exercises.references.randomness import dropout_residual, dropout_residual_magnitude
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import elementwise, rounding, shared, strides
@@ -184,7 +186,7 @@ MEMORY_MISTAKES = (
     elementwise.through_integers(),
     shared.contiguous_assumed(dropout_residual),
     rounding.computes_in_half(dropout_residual_magnitude),
-    rounding.lossy_dtype(dropout_residual),
+    replace(rounding.lossy_dtype(dropout_residual), expected_wrong=computes(wrong.terms_in_half)),
     shared.missing_mask("a tensor"),
     shared.axis_ignores_pid(),
     shared.tiles_missing("n_rows", "n_cols"),

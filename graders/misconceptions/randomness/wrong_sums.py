@@ -120,6 +120,21 @@ def dropped_by_product(evidence: Evidence) -> bool:
     return bool(strange.any()) and torch.equal(strange, left)
 
 
+def terms_in_half(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
+    """What is added, a factor of it, or the residual was rounded to 16 bits on the way."""
+    keep, share = kept(x, p, seed), 1 - torch.tensor(p, dtype=torch.float32)
+    found = []
+    for half in (torch.float16, torch.bfloat16):
+        pairs = (
+            ((x.float() / share).to(half), residual),
+            (x.to(half).float() / share, residual),
+            (x.float() / share, residual.to(half)),
+        )
+        sums = [(part.double(), rest.double()) for part, rest in pairs]
+        found += [torch.where(keep, rest + part, rest) for part, rest in sums]
+    return found
+
+
 def strides_mixed(*args: object) -> Found:
     """One of the two tensors is read with the strides of the other."""
     x, residual, p, seed = args
