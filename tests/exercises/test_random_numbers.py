@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from graders.exercises.references.randomness import dropout_residual, philox, to_unit, uniform
+from graders.exercises.references.randomness import (
+    dropout_residual,
+    philox,
+    random_words,
+    to_unit,
+    uniform,
+)
+from graders.judge.predictions import predictions
 
 ROOT = Path(__file__).parents[2]
 FULL = 0xFFFFFFFF
@@ -68,3 +75,25 @@ def test_nothing_of_what_is_dropped_counts() -> None:
     x, residual = torch.full((2000,), float("nan"), dtype=torch.float64), torch.zeros(2000).double()
     share = float(dropout_residual(x, residual, 0.3, 7).isnan().double().mean())
     assert 0.6 < share < 0.8
+
+
+def by_program(seed: int, block: int, count: int) -> torch.Tensor:
+    """The numbers of a kernel that adds the program to the seed and counts the lanes."""
+    i = torch.arange(count)
+    return uniform(seed + i // block, i % block)
+
+
+def test_a_bit_of_the_counter_turns_half_of_the_bits_over() -> None:
+    """As the lesson's prediction says."""
+    words = random_words(7, torch.arange(2048))[0].reshape(-1, 2)
+    turned = [bin(int(a ^ b)).count("1") for a, b in words]
+    answer = predictions()["bits_that_change"].answer
+    assert abs(sum(turned) / len(turned) - answer) < 0.5
+
+
+def test_what_the_case_study_says_of_two_block_sizes() -> None:
+    forward, backward = by_program(7, 2048, 8192), by_program(7, 512, 8192)
+    same = (forward == backward).reshape(-1, 512)
+    assert bool(same[0].all())
+    assert not bool(same[1:].any())
+    assert torch.equal(by_program(7, 512, 1024)[512:], by_program(8, 512, 512))
