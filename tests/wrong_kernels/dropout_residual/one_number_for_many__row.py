@@ -24,5 +24,7 @@ def dropout_residual(x, residual, p, seed):
     if x.numel():
         x, residual = x.contiguous(), residual.contiguous()
         n_cols = x.shape[-1]
-        rows_kernel[(x.numel() // n_cols,)](x, residual, y, n_cols, p, 1 / (1 - p), seed, WIDTH=128)
+        rows_kernel[(x.numel() // n_cols,)](
+            x, residual, y, n_cols, p, 1 / (1 - p), seed, WIDTH=1024
+        )
     return y
