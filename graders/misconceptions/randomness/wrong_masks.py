@@ -71,7 +71,7 @@ def by_lane_of_tile(evidence: Evidence) -> bool:
     width, count = (x.shape[-1] if x.dim() else 1), x.numel()
     meta = {value for launch in evidence.launches for value in launch.meta.values()}
     sizes = sorted({1, *(size for size in meta if type(size) is int and size > 1)})
-    pairs = [(a, b) for a in sizes for b in sizes if 1 < a * b <= MOST_LANES]
+    pairs = [(a, b) for a in sizes for b in sizes if 1 < b <= MOST_LANES // a]
     pairs = [(a, b) for a, b in pairs if a > 1 or b < width]  # else it is the column that counts
     i = elements(x)
     for height, breadth in pairs if count else ():

@@ -11,7 +11,7 @@ def staying_kernel(x_ptr, r_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
     for start in tl.range(tl.program_id(0) * BLOCK, n, tl.num_programs(0) * BLOCK):
         i = start + lanes
         mask = i < n
-        number = tl.rand(seed, 0)
+        number = tl.rand(seed, tl.program_id(1))
         x = tl.load(x_ptr + i, mask=mask, other=0.0).to(tl.float32)
         r = tl.load(r_ptr + i, mask=mask, other=0.0).to(tl.float32)
         y = r + tl.where(number < p, 0.0, x / (1 - p))
