@@ -105,7 +105,7 @@ def seed_by_slice(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) 
 def _slices(x: torch.Tensor) -> list[int]:
     """How many elements a row has, a slice of the last two axes, and so on."""
     sizes = {math.prod(x.shape[axis:]) for axis in range(1, x.dim())}
-    return sorted(size for size in sizes if 1 < size < x.numel())
+    return sorted(size for size in sizes if 0 < size < x.numel())
 
 
 def by_place_in_slice(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:

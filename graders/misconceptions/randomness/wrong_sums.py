@@ -44,8 +44,6 @@ def below_share_kept(x: torch.Tensor, residual: torch.Tensor, p: float, seed: in
 
 def p_as_share_kept(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
     """The share p is kept, and divided by p."""
-    if p == 0:
-        return []
     numbers, bounds = _numbers(x, p, seed)
     choices = (numbers < bounds[0], numbers >= bounds[1])
     return [torch.where(keep, residual + x / p, residual) for keep in choices]
@@ -60,10 +58,8 @@ def not_scaled(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> 
     return _scaled(x, residual, p, seed)
 
 
-def divided_by_p(
-    x: torch.Tensor, residual: torch.Tensor, p: float, seed: int
-) -> torch.Tensor | None:
-    return _scaled(x / p, residual, p, seed) if p else None
+def divided_by_p(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
+    return _scaled(x / p, residual, p, seed)
 
 
 def multiplied(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
