@@ -143,9 +143,9 @@ MASK_MISTAKES = (
         code="not-uniform",
         title="The numbers are not those of tl.rand",
         message=(
-            "`tl.randint` gives integers, half of them negative, and `tl.randn` numbers of a bell "
-            "curve. Compared with p, neither drops a share p; and an integer divided by 2**32 is "
-            "even, but it is not what `tl.rand` makes of it."
+            "`tl.randn` gives numbers of a bell curve, and `tl.randint` words of 32 bits. Compared "
+            "with p, neither drops a share p; and a word divided by 2**32 is spread evenly, but it "
+            "is not what `tl.rand` makes of it."
         ),
         next_step="`tl.rand` gives numbers spread evenly from 0 to below 1: use that.",
         expected_wrong=computes(wrong.of_integers, wrong.of_normal_numbers),

@@ -141,8 +141,8 @@ SUM_MISTAKES = (
         title="Nothing is dropped",
         message=(
             "Every element of x arrives. The random numbers are not asked, or all of them are "
-            "large enough: `tl.rand` gives numbers from 0 to below 1, and compared with 0, or with "
-            "p rounded to an integer, none of them is too small."
+            "large enough: those of `tl.rand` are none too small for 0, or for p rounded to an "
+            "integer, and those of `tl.randint` are integers of 32 bits."
         ),
         next_step=f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}.",
         expected_wrong=computes(wrong.nothing_dropped),

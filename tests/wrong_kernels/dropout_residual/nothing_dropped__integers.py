@@ -1,4 +1,4 @@
-"""The numbers are integers, half of which are negative."""
+"""The numbers are integers of 32 bits, of which hardly one is below p."""
 
 import torch
 import triton
