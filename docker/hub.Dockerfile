@@ -14,6 +14,7 @@ FROM ${LAB_IMAGE}
 USER 0
 COPY --from=proxy /usr/local/bin/node /usr/local/bin/node
 COPY --from=proxy /usr/local/lib/node_modules /usr/local/lib/node_modules
+WORKDIR /opt/tilewise
 RUN ln -s ../lib/node_modules/configurable-http-proxy/bin/configurable-http-proxy \
         /usr/local/bin/configurable-http-proxy \
     && python -m pip install --no-cache-dir --constraint constraints.txt '.[hub]'

@@ -6,11 +6,12 @@ tests/hub runs the hub and the grader with the settings of compose.yaml, without
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
@@ -90,10 +91,56 @@ def test_what_compose_asks_for_stands_in_the_file_that_the_class_gives(tmp_path:
     assert all((course / mount).exists() for mount in mounts)
 
 
-def test_every_file_that_compose_builds_from_exists(services: dict[str, Any]) -> None:
-    for name, service in services.items():
+@pytest.mark.parametrize("path", sorted(DOCKER.glob("compose*.yaml")), ids=lambda p: p.name)
+def test_each_compose_file_starts_something_from_files_that_exist(
+    path: Path, services: dict[str, Any]
+) -> None:
+    """What stands beside compose.yaml adds to a service of it, or says what the service is."""
+    named = yaml.safe_load(path.read_text())["services"]
+    assert named
+    for name, service in named.items():
+        assert name in services or {"build", "image"} & set(service), name
         if "build" in service:
-            assert (ROOT / service["build"]["dockerfile"]).exists(), name
+            place = path.parent / service["build"]["context"]
+            assert (place / service["build"]["dockerfile"]).is_file(), name
+
+
+@pytest.mark.parametrize("path", sorted(DOCKER.glob("*.Dockerfile")), ids=lambda p: p.name)
+def test_every_path_that_is_copied_exists(path: Path) -> None:
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", path.read_text(), re.MULTILINE)
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert lines
+    for name in (name for line in lines for name in line.split()):
+        assert list(ROOT.glob(name)) if name != "." else True, name
+        assert not any(PurePath(name).match(pattern) for pattern in ignored), name
+
+
+def installed(path: Path, folder: str, project: str) -> tuple[list[tuple[str, str]], str, str]:
+    """Where packages are installed and where the project lies then; folder and project at the end.
+
+    A stage that stands on the lab's image begins with the lab's.
+    """
+    given, runs = (folder, project), []
+    for line in path.read_text().replace("\\\n", " ").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "FROM":
+            folder, project = given if "LAB_IMAGE" in rest else ("/", "")
+        elif word == "WORKDIR":
+            folder = posixpath.join(folder, rest)
+        elif word == "COPY" and {"constraints.txt", "."} & set(rest.split()[:-1]):
+            project = posixpath.normpath(posixpath.join(folder, rest.split()[-1]))
+        elif word == "RUN" and "constraints.txt" in rest:
+            runs.append((folder, project))
+    return runs, folder, project
+
+
+def test_packages_are_installed_in_the_folder_of_the_project() -> None:
+    lab, folder, project = installed(DOCKER / "lab.Dockerfile", "/", "")
+    hub, _, _ = installed(DOCKER / "hub.Dockerfile", folder, project)
+    grader, _, _ = installed(DOCKER / "grader.Dockerfile", "/", "")
+    assert [len(lab), len(hub), len(grader)] == [1, 1, 1]
+    for place, where in (*lab, *hub, *grader):
+        assert place == where
 
 
 def test_the_lab_gets_every_module_that_a_learner_installs() -> None:

@@ -91,12 +91,12 @@ def autograde(
                 raise click.UsageError("--watch grades what arrives: no --from, --only or --force")
             _watch(place, assignment, db, lambda: _judging(scheduler, workers, 0))
             return
-        _fetch(place, assignment, source, times, collect)
+        if source is not None or collect:
+            _grader(place, assignment, db)  # it says what is missing before anything is unpacked
+            _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
-        from graders.grading.autograde import Autograder
-
-        grader = Autograder(place, assignment, db)
+        grader = _grader(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
     sys.exit(_summary(results))
 
@@ -118,6 +118,12 @@ def _told_in_one_line() -> Iterator[None]:
         if isinstance(error, GraderError):
             raise click.ClickException(str(error)) from error
         raise
+
+
+def _grader(course: Path, assignment: str, db: str | None) -> Autograder:
+    from graders.grading.autograde import Autograder
+
+    return Autograder(course, assignment, db)
 
 
 def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:

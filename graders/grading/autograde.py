@@ -300,8 +300,9 @@ class Autograder:
                 "--db, where you gave one)"
             ) from error
         except SQLAlchemyError as error:
+            why = one_line(str(error), LONGEST_REASON)
             raise GraderError(
-                f"the gradebook cannot be reached, so nothing was graded: {error}"
+                f"the gradebook cannot be reached, so nothing was graded: {why}"
             ) from error
 
     def _submitted(self) -> Path:

@@ -140,9 +140,9 @@ class LocalProcesses:
             thread.shutdown(wait=False)
 
     def _warm_pool(self, processes: int) -> ProcessPoolExecutor:
+        """A pool whose processes are warm: one that is given a task before starts another, cold."""
         pool = self._pool()
-        for _ in range(processes):
-            pool.submit(warm_up, Terms())
+        wait([pool.submit(warm_up, Terms()) for _ in range(processes)])
         return pool
 
     @property

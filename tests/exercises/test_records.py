@@ -85,6 +85,7 @@ BROKEN = {
     "bias_relu": "relu_before_bias",
     "copy": "programs_too_far_apart",
     "double": "grid_too_small",
+    "dropout_residual": "counter_of_lane",
     "gelu": "sigmoid_form",
     "layernorm": "padding_counted",
     "linear_bias_relu": "relu_before_bias",

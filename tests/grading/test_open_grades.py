@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from graders.grading.course_config import load_config
 from graders.grading.plugins.export import MoodleExportPlugin
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
+from tests.support.loaded import loaded
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 pytestmark = [pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
@@ -163,6 +165,31 @@ def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["09_nothing"], "the gradebook does not know 09_nothing: run `nbgrader generate_assign"),
+        ([ASSIGNMENT, "--db", "nonsense"], "the gradebook cannot be reached"),
+        ([ASSIGNMENT, "--db", "sqlite:////nowhere/at/all.db"], "the gradebook cannot be reached"),
+    ],
+)
+def test_nothing_is_unpacked_for_what_cannot_be_graded(
+    course: SmallCourse, tmp_path: Path, options: list[str], said: str
+) -> None:
+    """Nor does a judge start."""
+    with zipfile.ZipFile(tmp_path / "lms.zip", "w") as archive:
+        archive.writestr("ada/answer.py", "right = 1")
+    place = ["--course", str(course.folder), "--from", str(tmp_path / "lms.zip")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(autograde_command, "_judging", lambda *_: pytest.fail("a judge started"))
+        patch.setattr(autograde_command.fork_server, "start", lambda: None)
+        done = CliRunner().invoke(autograde_command.autograde, [*options, *place])
+    assert done.exit_code == 1, done.output
+    assert said in done.output
+    assert done.output.count("\n") == 1
+    assert not (course.folder / "submitted").exists()
+
+
 def test_reports_and_tables_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:
     place = ["--course", str(course.folder)]
     blocked = course.folder / "blocked"
@@ -228,3 +255,20 @@ def test_what_is_open_stands_in_the_headline_of_the_feedback(course: SmallCourse
     assert api.generate_feedback(ASSIGNMENT, "ada")["success"]
     page = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "10 of 15 points, 5 of them not graded yet</h1>" in page.read_text()
+
+
+def test_a_page_of_feedback_shows_formulas_and_refers_to_no_host(course: SmallCourse) -> None:
+    def explains(notebook: Any) -> None:
+        cell = next(cell for cell in notebook.cells if cell.id == "contiguity")
+        cell.source = "At $i \\cdot s$ lies $$\\frac{x_i}{2}$$ and ![x](https://far.example/x.png)"
+
+    course.hand_in("ada", "right = 1", explains)
+    assert grade(course) == {"ada": "graded"}
+    api = NbGraderAPI(config=load_config(course.folder, None))
+    assert api.generate_feedback(ASSIGNMENT, "ada")["success"]
+    path = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<mfrac>") == 1
+    assert "$" not in page[page.index("Your answer: contiguity</span>") :]
+    assert "<script" not in page
+    assert [address for address in loaded(page) if not address.startswith("data:")] == []

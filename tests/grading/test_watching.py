@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +28,9 @@ from graders.judge.records import GraderError
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+SECONDS = 240.0  # for what takes a few on a quiet machine
 
 
 class Killed(BaseException):
@@ -161,6 +168,44 @@ def test_another_watcher_goes_on_where_one_was_killed(
     klass.watcher().look()
     assert klass.scores() == dict.fromkeys(secrets, 10)
     assert all(klass.page(secret).startswith(OURS) for secret in secrets.values())
+
+
+def watched(klass: Class, log: Path, stop: str, done: Callable[[], bool]) -> list[str]:
+    """What a process that watches has noted when `done` is true and `kill -9` has ended it."""
+    log.write_text("")
+    place = str(klass.course.folder)
+    command = [sys.executable, "-m", "tests.support.watching_process", place, str(log), stop]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    deadline = time.monotonic() + SECONDS
+    while not done() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.kill()
+    output, _ = process.communicate()
+    assert done(), output
+    return log.read_text().splitlines()
+
+
+def test_a_process_that_is_killed_loses_nothing_and_nobody_is_graded_twice(
+    klass: Class, tmp_path: Path
+) -> None:
+    """`kill -9` while it judges the second of two; meanwhile a third one arrives."""
+    log, stop = tmp_path / "log", "judging kurt"
+    secrets = {name: klass.hand_in(name, f"right = 1  # {name}") for name in ("ada", "kurt")}
+    told = watched(klass, log, stop, lambda: log.read_text().endswith(f"{stop}\n"))
+    assert told == ["judging ada", "written ada", stop]
+    assert klass.page(secrets["ada"]) == ""
+    written = klass.course.folder / "autograded" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    first = written.stat().st_mtime_ns
+    secrets["grace"] = klass.hand_in("grace", "wrong = 1  # grace")
+    told = watched(klass, log, "", lambda: all(klass.page(s) for s in secrets.values()))
+    judged = ["judging grace", "written grace", "judging kurt", "written kurt"]
+    assert told == [*judged, "page ada", "page grace", "page kurt"]
+    assert klass.scores() == {"ada": 10, "grace": 0, "kurt": 10}
+    assert "0 of 4" in klass.page(secrets["grace"])
+    assert written.stat().st_mtime_ns == first
 
 
 def test_a_fault_is_told_once_and_tried_again(

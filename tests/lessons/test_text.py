@@ -104,7 +104,7 @@ def test_predictions_are_known_and_left_open(path: Path) -> None:
 
 SECOND_EDITION = (
     *("tour", "vector_add", "debugging", "memory_vs_compute", "strides", "tiles_2d"),
-    *("autograd", "low_precision", "persistent"),
+    *("autograd", "low_precision", "persistent", "randomness"),
 )
 
 

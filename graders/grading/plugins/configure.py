@@ -34,7 +34,7 @@ def configure(
     config.Execute.timeout = 300  # the stock path: a judge needs its time for an endless loop
     trust(config)
     feedback(config)
-    config.HTMLExporter.preprocessors = ["graders.grading.plugins.rubric.ShowRubric"]
+    formgrader_pages(config)
     formgrader.take_over()
 
 
@@ -68,6 +68,18 @@ def trust(config: Any) -> None:
     ]
 
 
+def formgrader_pages(config: Any) -> None:
+    """Formgrader's page of a submission: rubric, same answers, and nothing from the network."""
+    config.HTMLExporter.preprocessors = [
+        "graders.grading.plugins.rubric.ShowRubric",
+        "graders.grading.plugins.same_answers.ShowSameAnswers",
+    ]
+    config.HTMLExporter.filters = {
+        "markdown2html": "graders.grading.plugins.formulas.markdown2html"
+    }
+    config.HTMLExporter.extra_template_basedirs.prepend([str(TEMPLATES)])  # nbgrader's is there
+
+
 def feedback(config: Any) -> None:
     """Feedback pages without hidden tests, without live HTML, without the network."""
     config.GenerateFeedback.preprocessors = [
@@ -76,6 +88,7 @@ def feedback(config: Any) -> None:
     ]
     # Not HTMLExporter's own options: they would change the pages of formgrader, too.
     config.GenerateFeedback.exporter_class = "graders.grading.plugins.feedback.FeedbackExporter"
-    config.FeedbackExporter.preprocessors = []  # else it had those of formgrader's pages
+    # else it had those of formgrader's pages
+    config.FeedbackExporter.preprocessors, config.FeedbackExporter.filters = [], {}
     config.FeedbackExporter.template_name = "feedback"
     config.FeedbackExporter.extra_template_basedirs = [str(TEMPLATES)]

@@ -19,6 +19,8 @@ from nbconvert.filters import Highlight2HTML, clean_html
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat.notebooknode import NotebookNode
 
+from graders.grading.plugins.formulas import to_html
+
 LONGEST = 20_000  # characters of a text that is kept
 MOST = 2_000  # texts
 
@@ -73,13 +75,18 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
-        """nbconvert's filter, which has nothing to look up where no picture is attached."""
-        if context.get("cell", {}).get("attachments"):
-            return str(super().markdown2html(context, source))
-        return self._shown(source)
+        """nbconvert's filter with formulas; what has no picture attached is made once."""
+        attachments = context.get("cell", {}).get("attachments")
+        return self._markdown(source, attachments) if attachments else self._shown(source)
 
-    def _markdown(self, source: str) -> str:
-        return str(super().markdown2html({}, source))
+    def _markdown(self, source: str, attachments: Any = None) -> str:
+        return to_html(
+            source,
+            attachments=attachments,
+            embed_images=self.embed_images,
+            anchor_link_text=self.anchor_link_text,
+            exclude_anchor_links=self.exclude_anchor_links,
+        )
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any

@@ -6,6 +6,7 @@ written into the submission, and the pages that learners get do not pass here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
         cells = []
         for cell in nb.cells:
             cells.append(cell)
-            text = known.get(_written_answer(cell))
+            text = known.get(written_answer(cell))
             if text is not None:
                 cells.append(nbformat.v4.new_markdown_cell(f"{HEADING}\n\n{text}"))
         return NotebookNode({**nb, "cells": cells}), resources
@@ -43,12 +44,12 @@ class ShowRubric(Preprocessor):  # type: ignore[misc]
             source = nbformat.read(Path(folder) / f"{notebook}.ipynb", as_version=4)
         except (OSError, ValueError):
             return {}
-        named = ((_written_answer(cell), cell.source) for cell in source.cells)
+        named = ((written_answer(cell), cell.source) for cell in source.cells)
         return {name: text for name, text in named if name is not None}
 
 
-def _written_answer(cell: NotebookNode) -> str | None:
+def written_answer(cell: Mapping[str, Any]) -> str | None:
     """nbgrader's name of a cell with an answer in words that is graded; None for any other."""
-    marks = cell.metadata.get("nbgrader", {})
-    written = cell.cell_type == "markdown" and marks.get("grade") and marks.get("solution")
+    marks = cell["metadata"].get("nbgrader", {})
+    written = cell["cell_type"] == "markdown" and marks.get("grade") and marks.get("solution")
     return str(marks["grade_id"]) if written and "grade_id" in marks else None

@@ -30,7 +30,6 @@ RIGHT = Rooms(find_root(Path(__file__))).right_kernels / "vector_add" / "careful
 SECONDS = 240.0  # for what takes a few on a quiet machine
 SETTINGS = {
     "ServerApp": {
-        "jpserver_extensions": {"nbgrader.server_extensions.formgrader": True},
         "disable_check_xsrf": True,
         "allow_root": True,
         "open_browser": False,
@@ -42,13 +41,13 @@ SETTINGS = {
 
 
 class Server:
-    """A Jupyter server with formgrader in the folder of a class."""
+    """A Jupyter server in the folder of a class; nothing else says that it has formgrader."""
 
     def __init__(self, course: SmallCourse, place: Path) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
-        self.address = f"http://127.0.0.1:{port}/formgrader/api"
+        self.address = f"http://127.0.0.1:{port}/formgrader"
         (place / "jupyter_server_config.json").write_text(json.dumps(SETTINGS))
         self.log, self.course = place / "log", course
         python = [sys.executable, "-m", "jupyter_server", f"--ServerApp.port={port}"]
@@ -64,7 +63,7 @@ class Server:
             )
 
     def ask(self, path: str, method: str = "GET") -> Any:
-        request = urllib.request.Request(f"{self.address}/{path}", method=method)
+        request = urllib.request.Request(f"{self.address}/api/{path}", method=method)
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             return json.loads(answer.read())
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.html import BeautifulSoup
+from nbgrader.server_extensions.formgrader import handlers
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
 from graders.grading.course_config import load_config
 from graders.grading.plugins.configure import configure
 from graders.grading.plugins.feedback import FeedbackExporter
+from tests.support.loaded import loaded
 from tests.support.small_course import ASSIGNMENT, make
 
 RESOURCES = {
@@ -42,6 +45,22 @@ def test_formgrader_shows_its_own_page_for_manual_grading(tmp_path: Path) -> Non
     page, _ = HTMLExporter(config=config).from_notebook_node(notebook, resources=dict(RESOURCES))
     assert "formgrade" in page
     assert "Submission" in page
+    assert loaded(page) != []
+    assert all(address.startswith(("/", "data:")) for address in loaded(page)), loaded(page)
+
+
+def test_formgrader_tells_its_script_that_there_is_no_mathjax_to_wait_for(tmp_path: Path) -> None:
+    """Without it the page took no keys where there was no internet."""
+    config = FormgradeExtension().build_extra_config()
+    config.merge(course_config(tmp_path))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("so $x_i < 2$")])
+    page, _ = HTMLExporter(config=config).from_notebook_node(notebook, resources=dict(RESOURCES))
+    script = (Path(handlers.static_path) / "js" / "formgrade.js").read_text(encoding="utf-8")
+    used = set(re.findall(r"MathJax\.(Hub[\w.]*)", script))
+    assert used == {"Hub.Startup.signal.Interest"}
+    assert "MathJax = {Hub: {Startup: {signal: {Interest: " in page
+    assert "<msub>" in page
+    assert "$x_i" not in page
 
 
 def test_formgrader_shows_the_rubric_beside_the_answer_and_feedback_does_not(
@@ -94,7 +113,7 @@ def test_a_page_is_what_nbconvert_makes_of_it(tmp_path: Path) -> None:
     for picture in ("iVBORw0KGgo=", "R0lGODlh"):
         shown = markdown("![a](attachment:a.png)", attachments={"a.png": {"image/png": picture}})
         cells = [
-            markdown("# Title\n\n$a < b$ and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
+            markdown("# Title\n\n*a* < b and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |"),
             code("def f(x):\n    return x < 3  # & <b>", outputs=[stream, html]),
             code("%%time\nx = 'ä'"),
             code(f"# {picture}"),

@@ -1,0 +1,1 @@
+"""Misconceptions about random numbers that are counted, not drawn."""

@@ -1,0 +1,384 @@
+# %% [markdown]
+# # Randomness: numbers that are counted, not drawn
+#
+# Dropout throws away a part of a tensor, chosen at random, and the way back must throw away the very same part. So do you
+# keep the choice in memory? You need not. On a GPU a random number is worked out from a seed and a *counter*, and whoever
+# knows both can work it out again. At the end of this lesson you have written dropout beside a residual, and its way back
+# comes for nothing.
+#
+# It takes about 35 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
+
+# %% setup
+from triton_util import explore
+from triton_util.environment import interpreting
+from triton_util.figures.masks import masks
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
+DEVICE = "cuda" if ON_GPU else "cpu"
+
+# %% [markdown]
+# ## Dropout
+#
+# While a network learns, each element of a tensor is **dropped**, set to 0, with probability p. The network cannot lean on any
+# single element then, and learns more robustly. When it is used later on, nothing is dropped.
+#
+# **Predict.** x holds 100,000 ones, and p is 0.25. What is the mean, about, when a quarter has been set to 0?
+
+# %%
+predict("mean_without_scale", None)
+
+# %%
+x, p = torch.ones(100_000), 0.25
+keep = torch.rand(100_000, generator=torch.Generator().manual_seed(0)) >= p
+print(f"mean: {torch.where(keep, x, 0.0).mean().item():.3f}")
+
+# %% [markdown]
+# So the next layer gets less than it will get later on, when nothing is dropped. That is made good at once: what is kept is
+# divided by the share that is kept.
+#
+# **Mend it.** Change `x` inside the `torch.where` above, so that the mean is that of x again. Try it with p = 0.9, too.
+#
+# **Predict.** An element is 3, it is kept, and p is 0.25. What becomes of it?
+
+# %%
+predict("what_becomes_of_3", None)
+
+# %%
+for share in (0.1, 0.25, 0.9):
+    print(f"p = {share}: 3 becomes {3 / (1 - share):.4g}")
+
+# %% [markdown]
+# ## Numbers without a memory
+#
+# The generator that you know from a CPU has a **state**. Each number changes it, and the next number comes from the changed
+# state. So numbers come one after the other, and the millionth one has to wait for all before it.
+#
+# A GPU runs thousands of programs at once, in any order. With one state for all they would stand in line. With a state for each
+# thread, the state would have to be stored and loaded again, and it may be larger than the data.
+#
+# Triton has a generator without any state. `tl.rand(seed, counter)` is a function in the sense of mathematics: the same two
+# integers always give the same number, from 0 to below 1, in float32. The seed is one integer for the launch. The counter is a
+# block of integers, and the result is a block of as many numbers.
+#
+# **Predict.** How many calls of `tl.rand` does it take to get number 1,000,000 of a seed?
+
+# %%
+predict("steps_to_the_millionth", None)
+
+# %%
+@triton.jit
+def numbers_kernel(output_ptr, seed, first, COUNT: tl.constexpr):
+    """Store the numbers `first`, `first + 1`, ... of this seed."""
+    lanes = tl.arange(0, COUNT)
+    tl.store(output_ptr + lanes, tl.rand(seed, first + lanes))
+
+
+def numbers(seed, first, count=4):
+    """COUNT random numbers of this seed, from number `first` on."""
+    output = torch.empty(count, device=DEVICE)
+    numbers_kernel[(1,)](output, seed, first, COUNT=count)
+    return [round(number, 4) for number in output.tolist()]
+
+
+print("seed 7, from 0 on:        ", numbers(7, 0))
+print("seed 7, from 2 on:        ", numbers(7, 2))
+print("seed 7, from 1,000,000 on:", numbers(7, 1_000_000))
+print("seed 8, from 0 on:        ", numbers(8, 0))
+
+# %% [markdown]
+# Numbers 2 and 3 are the same in the first two lines, whoever asked for them and when. Another seed has other numbers.
+#
+# **Try it.** Run the cell again. Then ask for number 5 of seed 7 in three ways: with `first` 5, 4 and 2.
+#
+# ## What happens inside
+#
+# The generator is called **Philox** (Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011). It
+# takes a counter of four 32-bit words and a key of two, which is the seed. Then it mixes, ten times over:
+#
+# 1. Two of the four words are multiplied by a large constant each. A product of 32 bits by 32 bits has 64.
+# 2. The low half of each product becomes a new word. The high half is joined with another word and with a word of the key by
+#    exclusive or, and becomes a new word too.
+# 3. A constant is added to each word of the key.
+#
+# High halves depend on *all* bits of what was multiplied. After some rounds each bit of the result depends on each bit of the
+# counter. None of the steps loses anything: with the same key, two counters never give the same four words.
+#
+# **Predict.** Counters 2 and 3 differ in one bit. In how many of 32 bits do their random integers differ, on average?
+
+# %%
+predict("bits_that_change", None)
+
+# %%
+@triton.jit
+def integers_kernel(output_ptr, seed, COUNT: tl.constexpr):
+    """Store the random integers of the counters 0, 1, 2, ..."""
+    lanes = tl.arange(0, COUNT)
+    tl.store(output_ptr + lanes, tl.randint(seed, lanes))
+
+
+integers = torch.empty(2048, dtype=torch.int32, device=DEVICE)
+integers_kernel[(1,)](integers, 7, COUNT=2048)
+pairs = [(int(a) % 2**32, int(b) % 2**32) for a, b in integers.reshape(-1, 2).tolist()]
+for a, b in pairs[:3]:
+    print(f"{a:032b}\n{b:032b}: {bin(a ^ b).count('1')} bits differ\n")
+print(f"on average {sum(bin(a ^ b).count('1') for a, b in pairs) / len(pairs):.1f}")
+
+# %% [markdown]
+# So counters may follow one another as they like: 0, 1, 2 will do. `tl.rand` makes its number of the first of the four
+# words and leaves the other three; `tl.rand4x` returns all four.
+#
+# Random means here: the usual tests of randomness find no pattern. It does not mean secret. Philox is no cipher, and who knows
+# the seed knows every number.
+#
+# ## Which counter?
+#
+# Now the question of this lesson. `tl.rand` gives a number to each counter. Which counter does an *element* have?
+#
+# Here is a kernel that makes a mask and counts in two ways: by the number of the element, or by the lane, its place within the
+# block.
+
+# %%
+@triton.jit
+def mask_kernel(mask_ptr, n, p, seed, BY_LANE: tl.constexpr, BLOCK: tl.constexpr):
+    """Store 1 where an element is kept and 0 where it is dropped."""
+    lanes = tl.arange(0, BLOCK)
+    places = tl.program_id(0) * BLOCK + lanes
+    counters = lanes if BY_LANE else places
+    tl.store(mask_ptr + places, (tl.rand(seed, counters) >= p).to(tl.int32), mask=places < n)
+
+
+def mask_of(n, p, seed, block, by_lane=False):
+    """Which of n elements are kept."""
+    mask = torch.empty(n, dtype=torch.int32, device=DEVICE)
+    mask_kernel[(triton.cdiv(n, block),)](mask, n, p, seed, BY_LANE=by_lane, BLOCK=block)
+    return mask.bool().tolist()
+
+
+# %% [markdown]
+# **Predict.** 16 elements, in two blocks of 8 lanes, counted by lane. How many *different* masks do the two blocks have?
+
+# %%
+predict("same_lanes", None)
+
+# %%
+masks(
+    {
+        "by element, blocks of 8": mask_of(16, 0.4, 7, 8),
+        "by element, blocks of 4": mask_of(16, 0.4, 7, 4),
+        "by lane, blocks of 8": mask_of(16, 0.4, 7, 8, by_lane=True),
+        "by lane, blocks of 4": mask_of(16, 0.4, 7, 4, by_lane=True),
+    }
+)
+
+# %% [markdown]
+# Counted by lane, the mask repeats from block to block. What is worse: it depends on the block size. An autotuner may pick
+# another block size on another GPU, and the model learns otherwise; and a kernel for the way back, which has its own block size,
+# drops other elements than were dropped. No test of the share finds that.
+#
+# **Try it.** Ask for 16 elements of the first mask with blocks of 2 and of 16. Then with seed 8.
+#
+# So the counter belongs to the element and to nothing else:
+#
+# - not to its lane, which depends on the block;
+# - not to its **address**, which depends on the strides: `x.t()`, a slice of x and a copy of it may hold the same elements;
+# - not to its column alone, or every row has the same mask;
+# - and the seed is not moved on with the program, for that is the block size again.
+#
+# The number of an element, counted row after row through the whole tensor, is the same for every block, grid and view.
+#
+# ## Keep the mask, or compute it again?
+#
+# Take y = residual + dropout(x). A **residual** connection is the way past a layer: what came in is added to what the layer made
+# of it, and it is never dropped. On the way back the gradient dy comes in. The residual gets dy as it is. x gets dy / (1 - p)
+# where it was kept, and 0 where it was dropped. So the way back needs the mask and not x.
+#
+# Kept in memory, as PyTorch does it on a GPU, a mask has one byte for each element. It lies there from the way forward until the
+# way back comes to that layer.
+#
+# **Predict.** A model of 32 layers with two dropouts in each, on tensors of 8 · 2048 tokens by 4096 numbers. How many GiB do all
+# masks take (1 GiB is 2³⁰ bytes)? And how many bytes do the seeds take, 8 for each dropout?
+
+# %%
+predict("bytes_of_masks", None)
+predict("bytes_of_seeds", None)
+
+# %%
+elements, dropouts = 8 * 2048 * 4096, 32 * 2
+print(f"masks: {elements * dropouts / 2**30:g} GiB; seeds: {8 * dropouts} bytes")
+
+# %% [markdown]
+# The mask would also travel: a byte out, a byte back in. To compute it costs ten rounds of about ten integer operations each.
+# Lesson 03 asked what a kernel waits for. Dropout waits for its data, so there is time for arithmetic. How much of it is hidden,
+# only a measurement on your GPU says; the memory is saved in any case.
+#
+# ## Exercise: `dropout_residual`
+#
+# **The contract.** `dropout_residual(x, residual, p, seed)` returns residual + dropout of x.
+#
+# - `x` and `residual` have the same shape, of one axis or more, and the same dtype: float32, float16 or bfloat16. Any strides,
+#   and each has its own. Empty tensors are legal.
+# - Element number i, counted row after row, is kept where `tl.rand(seed, i) >= p`. There the result is residual + x / (1 - p).
+# - Elsewhere it is residual. What x holds there does not count, not even NaN.
+# - 0 ≤ p < 1. With p = 0 everything is kept. p = 1 is not legal: nothing would be left to divide. p is compared in float32.
+# - `seed` is an integer, 0 ≤ seed < 2⁶³.
+# - Compute in float32. The result is new and contiguous, in the dtype of x.
+#
+# The mask must be the same for every block size, and it never lies in memory. The launcher is given, and so is `places_of`, which
+# says where elements lie in a view, as in lesson 04. `hint("dropout_residual")` helps.
+
+# %% exercise="dropout_residual"
+
+# %% [markdown]
+# ## The way back is the same kernel
+#
+# Look at what x gets: dy / (1 - p) where it was kept, and 0 elsewhere. That is the dropout of dy, with the same p and the same
+# seed, beside a residual of zeros. So there is nothing to write, and two numbers
+# are all that must be saved.
+
+# %%
+class DropoutResidual(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, residual, p, seed):
+        ctx.p, ctx.seed = p, seed  # all that is kept
+        return dropout_residual(x, residual, p, seed)
+
+    @staticmethod
+    def backward(ctx, dy):
+        nothing = torch.zeros((), dtype=dy.dtype, device=dy.device).expand(dy.shape)
+        return dropout_residual(dy, nothing, ctx.p, ctx.seed), dy, None, None
+
+
+x, residual = torch.ones(6, 8, device=DEVICE, requires_grad=True), torch.zeros(6, 8, device=DEVICE)
+y = DropoutResidual.apply(x, residual, 0.25, 7)
+y.sum().backward()
+print("kept on the way forward:", int((y != 0).sum()), "of", y.numel())
+print("the same elements on the way back:", torch.equal(y != 0, x.grad != 0))
+
+# %% [markdown]
+# (Before your kernel is written, these lines show what lay in memory.) The dy of a `sum` is a single number, expanded, and so are
+# the zeros: strides of 0, as in lesson 14. Had you counted by address, all elements of dy would have had the same number.
+#
+# ## What it moves
+#
+# **Predict.** Your kernel in fp32: how many bytes does it load and store for each element, in all?
+
+# %%
+predict("bytes_for_each_element", None)
+
+# %%
+moved = explore.measure(dropout_residual, torch.ones(8, 512), torch.ones(8, 512), 0.1, 7)
+if moved.total:
+    print(f"your kernel: {moved.total / (8 * 512):.0f} bytes for each element")
+
+# %% [markdown]
+# Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two and
+# stores one, 12 more. That is 21 for the way forward.
+#
+# ## Seeds in a model
+#
+# One seed and one set of counters make one mask. Two layers of the same shape need two seeds, or they drop the same elements.
+# Two steps of training need two seeds as well. A simple rule: draw a new seed for each call from a generator on the CPU, and keep
+# it for the way back.
+#
+# It also matters when a layer is *computed again* to save memory (checkpointing): the second run must drop what the first one
+# dropped. With a counter, the seed is enough. `torch.utils.checkpoint` has to put back the state of PyTorch's generators for it
+# (`preserve_rng_state`).
+#
+# PyTorch's generator on a GPU is Philox, too. But which thread works on which element is its own affair, and it does not promise
+# the same numbers on another platform or in another release. Your function does, because its contract says which counter belongs
+# to which element.
+#
+# ## Quiz
+
+# %%
+quiz("randomness")
+
+# %% [markdown] case_study="two-block-sizes" points=6
+# ## Case study: two block sizes
+#
+# A team trains with a dropout kernel of its own. The loss falls, but more slowly than with PyTorch's dropout, and on one of two
+# kinds of GPU it is clearly worse. Parts of the code:
+#
+# ```python
+# @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
+# @triton.jit
+# def forward_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
+#     pid = tl.program_id(0)
+#     offsets = pid * BLOCK + tl.arange(0, BLOCK)
+#     keep = tl.rand(seed + pid, tl.arange(0, BLOCK)) > p
+#     ...
+#
+# # backward_kernel has the same line, and is always launched with BLOCK=512
+#
+# for step in range(steps):
+#     for number, layer in enumerate(layers):
+#         x = layer(x, seed=step + number)
+# ```
+#
+# Their test drops from a vector of 400 ones with p = 0.1, checks that the share of zeros is near 10 %, and compares the gradient
+# with the mask.
+#
+# 1. On which of the two kinds of GPU is the gradient right, and which elements have the right mask on the other kind?
+# 2. Why does the test pass on both?
+# 3. Which masks do `seed + pid` and `step + number` use more than once?
+# 4. Mend it. Which test would have shown the mistake on every GPU?
+#
+# Answer in about 180 words.
+
+# %%
+answer("two-block-sizes")
+
+# %% [markdown] model_answer="two-block-sizes"
+# 1. Where the tuner picks 512, the way back has the same blocks, and its masks are those of the way forward. Where it picks 2048,
+#    element i has the seed `seed + i // 2048` and the counter `i % 2048` on the way forward, and `seed + i // 512` and `i % 512`
+#    on the way back. They agree for the first 512 elements, and for the others by chance. So gradients go to elements that were
+#    dropped, and miss others that were kept.
+# 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the share is right for
+#    any counter.
+# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with
+#    `step + number` one seed serves as many pairs of layer and step as there are layers.
+# 4. `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. A test with
+#    more elements than the largest block, that launches the kernel with each block size and asks for equal masks; and one that
+#    feeds ones both ways and compares where zeros are. (`>` for `>=` is another contract than this lesson's, and it does no harm
+#    if both ways use it.)
+#
+# **Rubric (6 points)**
+#
+# - 1 point: right where 512 is picked, because both ways cut the work alike.
+# - 1 point: on the other kind only the first 512 elements agree, apart from chance.
+# - 1 point: the test has one block only, and the share is right for any counter.
+# - 1 point: neighbouring seeds share the masks of programs.
+# - 1 point: `step + number` gives the same seed to several layers and steps.
+# - 1 point: the number of the element as the counter, seeds of their own, and a test with several blocks and block sizes.
+
+# %% [markdown]
+# ## For the GPU
+#
+# Your kernel beside PyTorch's two, in float16. The figure is bytes that the problem needs (x, residual and result, two bytes
+# each), divided by the time. Then take a constant in place of `tl.rand`, so that nothing is mixed, and see how much of the ten
+# rounds was hidden.
+
+# %% gpu
+if ON_GPU:
+    for n in (2**20, 2**24, 2**28):
+        x, residual = (torch.randn(n, device="cuda", dtype=torch.float16) for _ in range(2))
+        runs = {
+            "PyTorch, two kernels": lambda: torch.nn.functional.dropout(x, 0.1) + residual,
+            "yours": lambda: dropout_residual(x, residual, 0.1, 7),
+        }
+        for name, run in runs.items():
+            ms = triton.testing.do_bench(run, return_mode="median")
+            print(f"n = 2^{n.bit_length() - 1}, {name:20}: {6 * n / ms * 1e-6:6,.0f} GB/s")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
+# ## What you take with you
+#
+# - A counter-based generator is a function: seed and counter in, a number out. No state, no order, no waiting.
+# - The counter is the number of the *element*. Lanes, addresses and programs depend on how the work is cut.
+# - What can be computed again need not be kept: two numbers take the place of a mask.
+# - Test a mask by comparing it with itself, made with other blocks, and not by its share.
+
+# %%
+progress()

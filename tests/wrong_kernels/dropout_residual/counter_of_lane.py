@@ -1,0 +1,24 @@
+"""The mask is counted by the lane of the block: every block has the same."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def dropout_kernel(x_ptr, r_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0).to(tl.float32)
+    r = tl.load(r_ptr + i, mask=i < n, other=0.0).to(tl.float32)
+    keep = tl.rand(seed, tl.arange(0, BLOCK)) >= p
+    y = tl.where(keep, r + x / (1 - p), r)
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), mask=i < n)
+
+
+def dropout_residual(x, residual, p, seed):
+    x, residual = x.contiguous(), residual.contiguous()
+    y = torch.empty_like(x)
+    if x.numel():
+        grid = (triton.cdiv(x.numel(), 256),)
+        dropout_kernel[grid](x, residual, y, x.numel(), p, seed, BLOCK=256)
+    return y
