@@ -133,7 +133,8 @@ def press(page: NotebookPage, name: str, told: str, cell: int = PRACTICE) -> str
     from selenium.webdriver.common.keys import Keys
 
     live = f"{NOTEBOOK}.content.widgets[{cell}].node.querySelector('[role=status]')"
-    script = f"return ({live} || {{}}).innerText.includes({json.dumps(told)}) && {live}.innerText;"
+    script = f"const said = ({live} || {{innerText: ''}}).innerText;"
+    script += f"return said.includes({json.dumps(told)}) && said;"
     for _ in range(2):
         page.browser.execute_script("arguments[0].focus();", button(page, name, cell))
         page.browser.switch_to.active_element.send_keys(Keys.ENTER)
@@ -187,7 +188,7 @@ def test_lines_are_ordered_by_keys(page, shots):
         for at in range(lines(page).index(line.strip()), place, -1):
             press(page, "Move up", f"Line {at} of")
             page.wait(
-                f"return {radios(PRACTICE)}[{at - 1}].checked;", "the line to be chosen still", 10
+                f"return {radios(PRACTICE)}[{at - 1}].checked;", "the line to be chosen still", 60
             )
     page.screenshot(page.cell_element(PRACTICE), shots / "practice-ordered.png")
     told = press(page, "Check the order", "model solution")
