@@ -91,15 +91,19 @@ def choose(page: NotebookPage, line: str, cell: int = PRACTICE) -> None:
 
     Once more where the lines were drawn anew in between, as behind a button that moved one.
     """
-    from selenium.common.exceptions import StaleElementReferenceException
-
     for _ in range(3):
-        try:
+        with contextlib.suppress(*drawn_anew()):
             _go_to(page, line, cell)
             return
-        except (StaleElementReferenceException, TimeoutError):
-            continue
     raise AssertionError(f"{line} could not be chosen")
+
+
+def drawn_anew() -> tuple[type[Exception], ...]:
+    """What comes of a key that meets a line or a button while the puzzle is drawn anew."""
+    from selenium.common import exceptions
+
+    gone = exceptions.StaleElementReferenceException, exceptions.ElementNotInteractableException
+    return (*gone, StopIteration, TimeoutError)
 
 
 def _go_to(page: NotebookPage, line: str, cell: int) -> None:
@@ -127,18 +131,18 @@ def _go_to(page: NotebookPage, line: str, cell: int) -> None:
 def press(page: NotebookPage, name: str, told: str, cell: int = PRACTICE) -> str:
     """Press a button by Enter, and wait until the live region says `told`.
 
-    A key that meets a button while the puzzle is drawn anew is lost: after a minute it is pressed
-    again.
+    A key that meets a button while the puzzle is drawn anew is lost: it is pressed again, at the
+    latest after a minute.
     """
     from selenium.webdriver.common.keys import Keys
 
     live = f"{NOTEBOOK}.content.widgets[{cell}].node.querySelector('[role=status]')"
     script = f"const said = ({live} || {{innerText: ''}}).innerText;"
     script += f"return said.includes({json.dumps(told)}) && said;"
-    for _ in range(2):
-        page.browser.execute_script("arguments[0].focus();", button(page, name, cell))
-        page.browser.switch_to.active_element.send_keys(Keys.ENTER)
-        with contextlib.suppress(TimeoutError):
+    for _ in range(3):
+        with contextlib.suppress(*drawn_anew()):
+            page.browser.execute_script("arguments[0].focus();", button(page, name, cell))
+            page.browser.switch_to.active_element.send_keys(Keys.ENTER)
             return page.wait(script, f"{told!r} behind {name}", 60)
     raise AssertionError(f"no {told!r} behind {name}: {page.cell_element(cell).text}")
 
