@@ -11,6 +11,7 @@ from graders.authoring.lesson import read_solutions
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
+from tests.support.kept_verdicts import IMPORTS
 
 pytestmark = [
     pytest.mark.slow,
@@ -45,8 +46,7 @@ def add(programs: str, lanes: str) -> str:
 
 def ungrouped() -> str:
     text = read_solutions(SOLUTIONS / "matmul.py")["matmul"]
-    head = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
-    return head + text.replace("def matmul(", "def grouped_matmul(")
+    return IMPORTS + text.replace("def matmul(", "def grouped_matmul(")
 
 
 WASTEFUL = {
