@@ -17,20 +17,24 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "benchmarks" / "results" / "h200.json"
 PAGE = ROOT / "docs" / "performance.md"
+FEW = 10  # rounds: with fewer, the page says how many there were
+MANY = 150  # operations per byte: with fewer, moving the bytes takes longer
 
 INTRODUCTION = """\
 # Performance of the model solutions
 
 <!-- Made by `python benchmarks/performance_page.py` from benchmarks/results/h200.json. -->
 
-Measured on one {gpu} on {date} with {versions}, in one run of
-`python benchmarks/solutions.py`. Float16 unless a line says otherwise.
+Measured on an {gpu} with {versions}, by
+`python benchmarks/solutions.py`. Float16 unless a line says otherwise. Not all bars hold: *not yet* says so.
 
 How it was measured: each contender is warmed up apart; then, in each round, the inputs are new,
 the L2 cache is flushed, all contenders run once in shuffled order between two events of the
 GPU, the host's clock is held against them, and *every* output is checked. Given is the median
-in microseconds. "Copy" is `Tensor.copy_` of the same tensor. A fraction of a baseline is the
-median of the ratios round by round, with its 95 % confidence interval, and belongs to the better
+in microseconds. "Copy" is `Tensor.copy_` of the same tensor; "copy of as many bytes" moves, reading
+and writing together, the least that the problem needs. "Torch, fewer bits" is `torch._scaled_mm`
+with `use_fast_accum`, which rounds its sums sooner than the exercise allows. A fraction of a baseline is the
+median of the ratios round by round, with its 95 % confidence interval (which takes six rounds), and belongs to the better
 of the two forms of the solution: *plain* is the one that the lesson teaches, *fast* the one in
 solutions/fast/, which exists where the plain one does not reach the bar.
 
@@ -38,27 +42,46 @@ Before each call the GPU idles for about a millisecond, so that the host gets ah
 are times of single calls on a GPU that is not hot. Under sustained load its power cap lowers the
 clocks of matrix products by a tenth and more, for all contenders alike.
 
-What this GPU itself reached in the same run: {gbytes_per_second} GB/s copying, {fp16_tflops} TFLOP/s in
-a half-precision matrix product of size 8192 and {fp32_tflops} TFLOP/s in a float32 one of 4096.
+Figures of different runs stand side by side, but no bar compares one run with another. What the
+GPU itself reached in each run: copying, in a half-precision matrix product of size 8192, and in a
+float32 one of 4096.
+
+{runs}
 """  # noqa: E501
+SWEPT = """\
+After the last run, a sweep (`python benchmarks/sweep.py`, kept in
+benchmarks/results/sweep_h200.json) found better sizes of blocks for some fast forms, and they
+have them now. The figures here are those of the sizes before: none of them comes from the sweep.
+"""
 
 
 def page_of(report: dict[str, Any]) -> str:
     """The whole page."""
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    runs = [report, *report.get("later", [])]
     parts = [
         INTRODUCTION.format(
-            gpu=report["gpu"], date=report["date"], versions=versions, **report["measured"]
+            gpu=report["gpu"], versions=versions, runs="\n".join(table_of_runs(runs))
         ),
+        SWEPT,
         "## Bars\n",
         "\n".join(bar_table(report["results"])) + "\n",
         "## Times\n",
         "\n".join(time_table(report["results"])) + "\n",
         "## Can the stopwatch be trusted?\n",
-        stopwatch(report["stopwatch"]),
-        *doubts(report["results"]),
+        *(stopwatch(number, run["stopwatch"]) for number, run in enumerate(runs, 1)),
+        *doubts(report),
     ]
     return "\n".join(parts)
+
+
+def table_of_runs(runs: list[dict[str, Any]]) -> Iterator[str]:
+    """One line per run: when it was, and what the GPU reached in it."""
+    yield "| run | date | GB/s | float16 TFLOP/s | float32 TFLOP/s |"
+    yield "|---:|---|---:|---:|---:|"
+    for number, run in enumerate(runs, 1):
+        reached = [run["measured"][x] for x in ("gbytes_per_second", "fp16_tflops", "fp32_tflops")]
+        yield f"| {number} | {run['date']} | " + " | ".join(f"{x:.1f}" for x in reached) + " |"
 
 
 def bar_table(results: list[dict[str, Any]]) -> Iterator[str]:
@@ -73,7 +96,8 @@ def bar_table(results: list[dict[str, Any]]) -> Iterator[str]:
             reached = "not timed"
             if bar["reached"]:
                 low, middle, high = bar["reached"]
-                reached = f"**{middle:.3f}** ({low:.3f} to {high:.3f})"
+                known = f"{low:.3f} to {high:.3f}" if low is not None else "no interval"
+                reached = f"**{middle:.3f}** ({known})"
             yield (
                 f"| {result['name']} | {bar['at_least']:.2f} × {bar['baseline']} "
                 f"| {reached} | {bar['form'] or '–'} | {verdict} |"
@@ -82,12 +106,18 @@ def bar_table(results: list[dict[str, Any]]) -> Iterator[str]:
 
 def time_table(results: list[dict[str, Any]]) -> Iterator[str]:
     """One line per workload: every contender's time, and what the best solution makes of it."""
-    labels = list(dict.fromkeys(label for result in results for label in result["timings"]))
-    yield "| kernel | " + " | ".join(f"{label}, µs" for label in labels) + " | best solution |"
-    yield "|---|" + "---:|" * (len(labels) + 1)
+    labels = ("plain", "fast", "torch", "torch.compile")
+    columns = " | ".join(f"{label}, µs" for label in labels)
+    yield f"| kernel | {columns} | others, µs | best solution | run |"
+    yield "|---|" + "---:|" * len(labels) + "---|---:|---:|"
     for result in results:
-        cells = [cell_of(result["timings"].get(label)) for label in labels]
-        yield f"| {result['name']} | " + " | ".join(cells) + f" | {rate_of(result)} |"
+        timings = result["timings"]
+        cells = " | ".join(cell_of(timings.get(label)) for label in labels)
+        others = "; ".join(
+            f"{label} {cell_of(timing)}" for label, timing in timings.items() if label not in labels
+        )
+        run = result.get("run", 1)
+        yield f"| {result['name']} | {cells} | {others} | {rate_of(result)} | {run} |"
 
 
 def cell_of(timing: dict[str, Any] | None) -> str:
@@ -98,7 +128,7 @@ def cell_of(timing: dict[str, Any] | None) -> str:
 
 
 def rate_of(result: dict[str, Any]) -> str:
-    """TFLOP/s of matrix products, GB/s of everything else, of the better solution."""
+    """TFLOP/s where the tensor cores set the pace, GB/s elsewhere, of the better solution."""
     times = [
         timing["median_ms"]
         for form, timing in result["timings"].items()
@@ -106,44 +136,50 @@ def rate_of(result: dict[str, Any]) -> str:
     ]
     if not times:
         return "–"
-    if result["tensor_cores"]:
+    if result["tensor_cores"] and result["flops"] > MANY * result["bytes"]:
         return f"{result['flops'] / min(times) / 1e9:.0f} TFLOP/s"
     return f"{result['bytes'] / min(times) / 1e6:.0f} GB/s"
 
 
-def stopwatch(answers: dict[str, Any]) -> str:
-    """The two questions to the stopwatch itself."""
+def stopwatch(number: int, answers: dict[str, Any]) -> str:
+    """The two questions to the stopwatch itself, in one run."""
     n = answers["repetitions"]
     low, high = min(answers["seen_middle"]), max(answers["seen_middle"])
     return (
-        f"The same softmax under two names differed by at most "
+        f"Run {number}: The same softmax under two names differed by at most "
         f"{answers['largest_difference']:.2%} in {n} runs. A vector addition that does a fifth "
         f"of its work once more, in a second launch, was told apart in {answers['told_apart']} of "
         f"{n} runs; it was seen as {low:.3f} to {high:.3f} times as slow.\n"
     )
 
 
-def doubts(results: list[dict[str, Any]]) -> Iterator[str]:
+def doubts(report: dict[str, Any]) -> Iterator[str]:
     """What was not believed, refused, or disturbed."""
+    results = report["results"]
     lines = [
         f"- {result['name']}, {label}: {problem}"
         for result in results
         for label, timing in result["timings"].items()
         for problem in timing["problems"]
     ]
-    notes = [
-        f"- {result['name']}: {note}"
-        for result in results
-        for note in sorted(
-            {note for timing in result["timings"].values() for note in timing.get("notes", [])}
-        )
-    ]
+    lines += [f"- {name}: {problem}" for name, problem in report.get("failed", {}).items()]
     if lines:
         yield "## Not timed, or not believed (†)\n"
+        yield "A fast form that was wrong no longer serves such inputs: the plain one does.\n"
         yield "\n".join(lines) + "\n"
-    if notes:
-        yield "## What disturbed the run\n"
-        yield "\n".join(notes) + "\n"
+    noted: dict[str, dict[str, None]] = {}  # the workloads, without repetition, by note
+    for result in results:
+        for timing in result["timings"].values():
+            for note in timing.get("notes", []):
+                noted.setdefault(note, {})[result["name"]] = None
+    for result in results:
+        rounds = min(timing.get("rounds", FEW) for timing in result["timings"].values())
+        if rounds < FEW:
+            note = f"timed in {rounds} rounds only: then the time allowed for a workload was over"
+            noted.setdefault(note, {})[result["name"]] = None
+    if noted:
+        yield "## What disturbed the runs\n"
+        yield "\n".join(f"- {note}: {'; '.join(names)}" for note, names in noted.items()) + "\n"
 
 
 def main() -> int:

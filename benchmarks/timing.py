@@ -21,7 +21,8 @@ if __name__ == "__main__":
     # In place of this folder, whose solutions.py would hide the package of that name.
     sys.path[0] = str(Path(__file__).parents[1])
 
-from benchmarks.workloads import equal_to, inputs, normal, whole
+from benchmarks.workloads.checks import equal_to, whole
+from benchmarks.workloads.data import inputs, normal
 from solutions.reductions import softmax
 from solutions.vector_add import vector_add
 from triton_util.bench import CudaClock, TimingPlan, compare

@@ -19,6 +19,7 @@ RUN ln -s ../lib/node_modules/configurable-http-proxy/bin/configurable-http-prox
         /usr/local/bin/configurable-http-proxy \
     && python -m pip install --no-cache-dir --constraint constraints.txt '.[hub]'
 COPY docker/class_hub.py docker/jupyterhub_config.py /srv/hub/
+COPY docker/learner_lab /srv/hub/learner_lab
 RUN mkdir -p /srv/exchange /srv/hub/state && chmod 1777 /srv/exchange && chmod 700 /srv/hub/state
 WORKDIR /srv/hub
 EXPOSE 8000

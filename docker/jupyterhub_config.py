@@ -17,7 +17,10 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 SETTINGS = os.environ
 EXCHANGE = Path(SETTINGS["TILEWISE_EXCHANGE"])
-LEARNER_CONFIG = Path(SETTINGS["CLASS_LEARNER_CONFIG"])  # learner/ of the class
+LEARNER_CONFIG = (
+    SETTINGS["CLASS_LEARNER_CONFIG"],  # learner/ of the class: its course id
+    str(Path(__file__).parent / "learner_lab"),  # of nbgrader's pages only the assignments
+)
 
 c.JupyterHub.bind_url = SETTINGS.get("HUB_ADDRESS", "http://:8000")
 c.JupyterHub.hub_bind_url = SETTINGS.get("HUB_INNER_ADDRESS", "http://0.0.0.0:8081")
@@ -38,7 +41,7 @@ c.Spawner.start_timeout = 240
 c.Spawner.environment = {
     "TILEWISE_LESSONS": SETTINGS.get("TILEWISE_LESSONS", "/opt/lessons"),
     "TILEWISE_EXCHANGE": str(EXCHANGE),  # learner/nbgrader_config.py reads it
-    "JUPYTER_CONFIG_PATH": str(LEARNER_CONFIG),
+    "JUPYTER_CONFIG_PATH": os.pathsep.join(LEARNER_CONFIG),
 }
 c.Spawner.mem_limit = SETTINGS.get("LEARNER_MEMORY", "4G")
 c.Limited.threads = int(SETTINGS.get("LEARNER_THREADS", "512"))

@@ -32,6 +32,8 @@ All exceptions of the house, here and in `triton_util`:
     │   └── PlanError            what captured a launcher sent no launch plan
     ├── NeedsValue               a launcher asked for a value of a tensor, and ends there
     ├── TooManySteps             a launcher did more than any launcher needs to
+    ├── BrokenLineError          a plain function's process said what no stand-in says
+    ├── EndedError               nothing more is said to such a process: it is ended
     ├── AssertionError
     │   └── NotPassedError       a learner's: fails the cell that `nbgrader validate` looks at
     ├── BesideError              raised by a function that ran in a process of its own

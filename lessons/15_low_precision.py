@@ -3,13 +3,15 @@
 #
 # Weights of 4 bits take a quarter of the bytes of fp16. Where a product waits for its weights, as it does when a language
 # model writes one token after another, it can be faster by nearly as much. At the end of this lesson you have written
-# such a product: it unpacks the weights *inside* its loop, and no copy in fp16 ever exists in memory.
+# such a product: it unpacks the weights *inside* its loop, and no copy in fp16 ever exists in memory. A second one multiplies
+# numbers of 8 bits as they are.
 #
-# It takes about 40 minutes. Lesson 08 (matmul) comes first.
+# It takes about 60 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
-from triton_util import explore
+from triton_util import explore, interpreted
 from triton_util.environment import interpreting
+from triton_util.explain import explain
 from triton_util.figures.formats import number_formats
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -237,19 +239,10 @@ print(f"what lies in memory: {sum(t.nbytes for t in (pack(q), scale, zero)) / w.
 # ## Eight bits: tensor cores that take them
 #
 # Weights of 4 bits save *bytes*; the product itself is one of fp16. With fp8 both factors have eight bits, and tensor cores
-# from sm_89 on multiply them as they are, at twice the rate of fp16 by the data sheet. `tl.dot` of two e4m3 tiles does so, with
-# an fp32 accumulator:
+# from sm_89 on multiply them as they are, at twice the rate of fp16 by the data sheet.
 #
-# ```python
-# accumulator = tl.dot(a, b, accumulator)          # a, b: tiles of float8_e4m3fn
-# c = accumulator * scale_a[:, None] * scale_b[None, :]
-# ```
-#
-# The scales are applied *after* the sum: one for each row of a and one for each column of b can be taken out of the sum over k.
-# A scale for groups along k cannot; it has to come in within the loop. On an A100 (sm_80) Triton refuses e4m3: "type fp8e4nv not
-# supported in this architecture". The judge compiles for that card, too, so the kernel is read here and not asked of you.
-#
-# What do a scale for the tensor and one for each row do to the error?
+# e4m3 ends at 448. So a matrix is divided by a scale first, and the scale is kept beside it in fp32. What do a scale for the
+# tensor and one for each row do to the error?
 
 # %%
 def to_fp8(x, dim=None):
@@ -269,6 +262,82 @@ for name, dim in (("tensor", None), ("row", 1)):
 # %% [markdown]
 # The steps of a floating-point format shrink with the number, so a wide range harms it less than it harms int4, until numbers fall below the
 # smallest ones of the format.
+#
+# Where does the product apply such scales? Row i of a and column j of b each have one, and neither depends on k. So both can be
+# taken out of the sum:
+#
+# $$c_{ij} = \sum_k (a_{ik} \cdot scale_i) (b_{kj} \cdot scale_j) = scale_i \cdot scale_j \cdot \sum_k a_{ik} b_{kj}$$
+#
+# The tiles are multiplied as they lie in memory, and the finished sum is scaled once, in fp32. A scale for groups along k cannot be
+# taken out; it has to come in within the loop.
+#
+# The sum comes before the scales, so it is a sum of *large* numbers.
+#
+# **Predict.** a and b hold nothing but 448. How many of the products 448 · 448 can an accumulator in fp16 add up before it is
+# infinite?
+
+# %%
+predict("products_in_fp16", None)
+
+# %%
+print("one product:", 448 * 448, "   the largest number of fp16:", torch.finfo(torch.float16).max)
+
+# %% [markdown]
+# ## Exercise: `fp8_matmul`
+#
+# **The contract.** `fp8_matmul(a, b, scale_a, scale_b)` returns (a @ b) · scale_a[:, None] · scale_b[None, :].
+#
+# - `a` is (m, k) and `b` is (k, n), both float8_e4m3fn, with any strides.
+# - `scale_a` (m,) and `scale_b` (n,) are float32 and contiguous: a scale for each row of a, and one for each column of b.
+# - m, k and n are anything, also 0. An empty sum is 0.
+# - The sum is fp32, and so is what the scales are applied to. The result is rounded once.
+# - The result is new and contiguous, in bfloat16.
+#
+# `tl.dot` takes two tiles of e4m3 as they were loaded, if BLOCK_K is 32 or more. Write `other=0.0`: with `other=0` Triton would have
+# to make an fp8 number of an integer, and refuses.
+#
+# Triton compiles e4m3 from sm_89 on. For an A100 (sm_80) it says: "type fp8e4nv not supported in this architecture". So the judge
+# compiles this kernel for sm_90 alone (H100, H200). On an A100 or a T4 it cannot run; there the interpreter runs it, and `check`
+# says that the GPU is too old. That costs nothing.
+#
+# `hint("fp8_matmul")` helps.
+
+# %% exercise="fp8_matmul"
+
+# %% [markdown]
+# A layer in eight bits, with a scale for each row of x and each column of w. In 4 bits with groups of 64 the same layer stands above:
+
+# %%
+FP8_RUNS = not ON_GPU or torch.cuda.get_device_capability() >= (8, 9)
+(x8, scale_x), (w8, scale_w) = to_fp8(x.float(), 1), to_fp8(w.float(), 0)
+factors = [t.to(DEVICE if FP8_RUNS else "cpu") for t in (x8, w8, scale_x[:, 0], scale_w[0])]
+y = fp8_matmul(*factors) if FP8_RUNS else interpreted(fp8_matmul, *factors)
+error = (y.float().cpu() - exact).norm() / exact.norm()
+print(f"the result is off by {error.item():.1%}" if error.isfinite() else "nothing is computed yet")
+
+# %% [markdown]
+# ## Which numbers are multiplied?
+#
+# `explain` compiles your kernel for a GPU, and needs none. The name of an instruction of the tensor cores says what it multiplies:
+# `e4m3.e4m3`, or something else. Here they are, for an H100, and how many additions in fp32 stand beside them:
+
+# %%
+square = [torch.empty(256, 256).to(torch.float8_e4m3fn)] * 2 + [torch.ones(256)] * 2
+for made in explain(fp8_matmul, *square, targets=[90]).made:
+    words = made.ptx.split()
+    print("multiplied by:", sorted({word for word in words if "mma" in word and ".f32." in word}) or "nothing yet")
+    print("additions in fp32:", sum(word == "add.f32" for word in words))
+
+# %% [markdown]
+# **Try it.** Give your launcher tiles of 32 rows, and run the cell again. In the model solution, with tiles of 64 rows, the
+# instruction is a `wgmma` of e4m3. With 32 rows Triton 3.9 makes fp16 of both tiles first. The result is the same, the bytes are
+# still saved, and the rate of eight bits is lost.
+#
+# **Try it.** Exchange `accumulator += tl.dot(a, b)` and `tl.dot(a, b, accumulator)`. With tiles of 64 rows of e4m3 they are not
+# the same for sm_90. The first adds the product of each step in fp32, by instructions of its own. The second leaves the sum to
+# the tensor cores from step to step. Those of an H100 are known to keep fewer bits than fp32 while they add products of fp8. So
+# `tl.dot` has an argument, `max_num_imprecise_acc`, that says after how many products they hand their sum on. The judge takes
+# either way: its tolerance leaves room for both.
 #
 # ## Scales in hardware
 #
@@ -338,6 +407,10 @@ answer("it-fits-and-rambles")
 # With one row in a, each weight is used once: the product is as fast as its weights arrive. The bound is the speed of a copy, and
 # the packed weights are a quarter of the bytes. Whether a kernel gets there is another question: yours has a tile of 64 columns
 # for each program, so for 4,096 columns there are 64 programs, fewer than an H200 has multiprocessors (132).
+#
+# Measured on an NVIDIA H200, with one row and a matrix of 4096×4096: the model solution took {h200: quantized_matmul 1×4096×4096 | plain | µs} µs, PyTorch
+# with the same weights in fp16 {h200: quantized_matmul 1×4096×4096 | torch | µs} µs. Fewer bytes alone win nothing. The course's fast form, which has narrow
+# tiles and unpacks with fewer instructions, took {h200: quantized_matmul 1×4096×4096 | fast | µs} µs.
 
 # %% gpu
 if ON_GPU:
@@ -358,12 +431,40 @@ else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %% [markdown]
+# And eight bits? Both factors are read as they are, so the bytes are half of those of fp16, and the rate of the tensor cores is twice
+# that of fp16 by the data sheet. A kernel as plain as yours does not get there. Measured on an NVIDIA H200 at 8192×8192: the model
+# solution reached {h200: fp8_matmul 8192 | plain | TFLOP/s} TFLOP/s, less than cuBLAS in fp16 ({h200: persistent_matmul 8192 | torch | TFLOP/s}). The course's fast
+# form reached {h200: fp8_matmul 8192 | fast | TFLOP/s}, and PyTorch's `_scaled_mm` without `use_fast_accum` {h200: fp8_matmul 8192 | torch | TFLOP/s}. Where there is a GPU that
+# can, the cell measures yours.
+
+# %% gpu
+def time_in_eight_bits():
+    """Print the time of a product of fp16 by torch, and of yours."""
+    a, b = (torch.randn(4096, 4096).cuda() for _ in range(2))
+    (a8, scale_a), (b8, scale_b) = to_fp8(a, 1), to_fp8(b, 0)
+    eight = (a8, b8, scale_a[:, 0].contiguous(), scale_b[0].contiguous())
+    back = (a8.float() * scale_a) @ (b8.float() * scale_b)
+    close = torch.allclose(fp8_matmul(*eight).float(), back, atol=2.0, rtol=2e-2)
+    note = "" if close else "  (not yet right: this time means nothing)"
+    half_a, half_b = a.half(), b.half()
+    for name, run in (("torch, fp16", lambda: half_a @ half_b), ("yours, 8 bits", lambda: fp8_matmul(*eight))):
+        ms = triton.testing.do_bench(run, return_mode="median")
+        print(f"{name}: {ms:.3f} ms, {2 * 4096**3 / ms * 1e-9:,.0f} TFLOP/s{note}")
+
+
+if ON_GPU:
+    time_in_eight_bits() if FP8_RUNS else print("Not run: this GPU is too old for e4m3.")
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+
+# %% [markdown]
 # ## What you take with you
 #
 # - Fewer bits save bytes where a product waits for memory. Unpack in registers, inside the loop.
 # - `(word >> shift) & 0xF`, then `(q - zero) * scale`, in this order.
 # - A scale belongs to a group of neighbours. Ask for the group of each row: groups end where they like.
 # - The sum is fp32, however few bits its terms have.
+# - A scale for a row or a column comes after the sum, a scale for a group along k inside the loop.
 
 # %%
 progress()

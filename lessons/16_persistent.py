@@ -214,10 +214,14 @@ print(f"asked for by {tiles} programs with a tile of 64 x 64 each: {tiles * 2 * 
 # | a tile of 64×64 for each program | 08 | {h200: matmul 4096 | plain | TFLOP/s} |
 # | tiles in groups | 09 | {h200: grouped_matmul 4096 | plain | TFLOP/s} |
 # | large tiles, found by measuring | 11 | {h200: autotuned_matmul 4096 | plain | TFLOP/s} |
-# | the fast form, in Gluon | this one, to read | {h200: autotuned_matmul 4096 | fast | TFLOP/s} |
+# | programs that stay, tiles of 64×64 | this one, the model solution | {h200: persistent_matmul 4096 | plain | TFLOP/s} |
+# | programs that stay, tiles up to 128×256, found by measuring | this one, the course's fast form | {h200: persistent_matmul 4096 | fast | TFLOP/s} |
+# | a form in Gluon | this one, to read | {h200: autotuned_matmul 4096 | fast | TFLOP/s} |
 # | cuBLAS | | {h200: autotuned_matmul 4096 | torch | TFLOP/s} |
 #
-# Your kernel stands between the third row and the fourth. What Triton uses by itself, and what it leaves:
+# Staying alone is a step back. With one program for each multiprocessor and a tile of 64×64, nothing else is there to be done while
+# the program waits; in lesson 08 other programs filled the gap. With large tiles the same loop reaches
+# cuBLAS, in plain Triton: `solutions/fast/persistent.py`. What Triton uses by itself, and what it leaves:
 #
 # - **wgmma**, the instruction by which four warps of a Hopper GPU multiply tiles straight from shared memory: yes, `tl.dot` becomes that.
 # - **TMA**: only through a descriptor.

@@ -1,4 +1,4 @@
-"""Model solutions of the lesson on low precision: a product with 4-bit weights."""
+"""Model solutions of the lesson on low precision: products with numbers of 4 and of 8 bits."""
 
 import torch
 import triton
@@ -94,6 +94,68 @@ def quantized_matmul(
     quantized_matmul_kernel[(triton.cdiv(m, block_m), triton.cdiv(n, block_n))](
         a, packed_b, scales, zeros, c, m, n, k, group,
         a.stride(), packed_b.stride(), scales.stride(), zeros.stride(), c.stride(),
+        BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k,
+    )  # fmt: skip
+    return c
+
+
+# %% fp8_matmul
+@triton.jit
+def fp8_matmul_kernel(
+    a_ptr, b_ptr, scale_a_ptr, scale_b_ptr, c_ptr, M, N, K,
+    a_strides, b_strides, c_strides,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """Compute one BLOCK_M x BLOCK_N tile of c = (a @ b) * scale_a[:, None] * scale_b[None, :].
+
+    a has shape (M, K), b (K, N), c (M, N). The strides are pairs, counted in elements; the scales
+    lie densely.
+    """
+    # 1. Which rows and which columns of c are mine?
+    # 2. Walk along K: load a tile of a and one of b, add their product in float32.
+    # 3. Apply the scales of my rows and of my columns.
+    # 4. Store in the dtype of c, under a mask.
+    ### BEGIN SOLUTION
+    # In 64 bits, because an address can lie more than 2**31 elements away.
+    offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+    accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in tl.range(0, K, BLOCK_K):
+        offs_k = start + tl.arange(0, BLOCK_K).to(tl.int64)
+        a = tl.load(
+            a_ptr + offs_m[:, None] * a_strides[0] + offs_k[None, :] * a_strides[1],
+            mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0,
+        )  # fmt: skip
+        b = tl.load(
+            b_ptr + offs_k[:, None] * b_strides[0] + offs_n[None, :] * b_strides[1],
+            mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0,
+        )  # fmt: skip
+        accumulator += tl.dot(a, b)  # an addition in fp32; the tensor cores alone keep fewer bits
+    scale_a = tl.load(scale_a_ptr + offs_m, mask=offs_m < M, other=0.0)
+    scale_b = tl.load(scale_b_ptr + offs_n, mask=offs_n < N, other=0.0)
+    c = accumulator * scale_a[:, None] * scale_b[None, :]
+    tl.store(
+        c_ptr + offs_m[:, None] * c_strides[0] + offs_n[None, :] * c_strides[1],
+        c.to(c_ptr.dtype.element_ty),
+        mask=(offs_m[:, None] < M) & (offs_n[None, :] < N),
+    )
+    ### END SOLUTION
+
+
+def fp8_matmul(
+    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor
+) -> torch.Tensor:
+    """Return a @ b, each row times its scale of a, each column times its scale of b.
+
+    a: (m, k), b: (k, n), float8_e4m3fn, any strides. scale_a: (m,), scale_b: (n,), float32 and
+    contiguous. The sum is float32, the result new and contiguous, in bfloat16.
+    """
+    (m, k), n = a.shape, b.shape[1]
+    c = torch.empty((m, n), dtype=torch.bfloat16, device=a.device)
+    block_m, block_n, block_k = 64, 64, 64
+    fp8_matmul_kernel[(triton.cdiv(m, block_m), triton.cdiv(n, block_n))](
+        a, b, scale_a, scale_b, c, m, n, k,
+        a.stride(), b.stride(), c.stride(),
         BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k,
     )  # fmt: skip
     return c

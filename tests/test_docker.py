@@ -158,7 +158,7 @@ def test_the_lab_gets_every_module_that_a_learner_installs() -> None:
     assert not any(one.is_relative_to(place) for one in secret for place in copied)
 
 
-def test_the_lab_entry_point_never_overwrites_a_learners_work(tmp_path: Path) -> None:
+def test_the_lab_entry_point_brings_the_course_and_overwrites_no_work(tmp_path: Path) -> None:
     lessons, work = tmp_path / "lessons", tmp_path / "work"
     lessons.mkdir()
     work.mkdir()
@@ -168,11 +168,12 @@ def test_the_lab_entry_point_never_overwrites_a_learners_work(tmp_path: Path) ->
     variables = {
         "TILEWISE_LESSONS": str(lessons),
         "TILEWISE_WORK": str(work),
-        "PATH": "/usr/bin:/bin",
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
     }
-    entry = ["sh", str(DOCKER / "lab-entrypoint.sh"), "echo", "started"]
+    entry = ["sh", str(DOCKER / "lab-entrypoint.sh"), "printenv", "JUPYTER_PATH"]
     done = subprocess.run(entry, env=variables, capture_output=True, text=True, check=True)
-    assert done.stdout == "started\n"
+    assert (Path(done.stdout.strip()) / "labextensions/tilewise/package.json").is_file()
     assert (work / "a.ipynb").read_text() == "my work"
     assert (work / "b.ipynb").read_text() == "fresh"
 

@@ -28,7 +28,7 @@ PUBLIC = {
         CheckResult answer catch check hint practice predict progress quiz review speed
         validate
     """,
-    "triton_util.explain": "Comparison ExplainError Explanation compare explain",
+    "triton_util.explain": "Comparison ExplainError Explanation Listing compare explain show_ptx",
     "triton_util.tracing": "Record trace",
     "triton_util.bench": """
         GPUS Check Clock Contender CudaClock Gpu GpuState Interval Limit Measurement NoGpuError

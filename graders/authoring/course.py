@@ -10,6 +10,7 @@ from pathlib import Path
 
 from graders.authoring.lesson import Lesson, LessonError, read_lesson, read_solutions
 from graders.authoring.notebook import NotebookBuilder, to_text
+from graders.authoring.pictures import add_pictures
 from graders.authoring.rooms import Rooms
 from graders.judge.records import GraderError
 from triton_util.notebook.given import fingerprint
@@ -29,7 +30,9 @@ class Built:
 
 def learners_notebook(rooms: Rooms, path: Path) -> Built:
     """What learners get of a lesson; it stands beside its source and is committed."""
-    return Built(path.with_suffix(".ipynb"), to_text(_builder(rooms, path)[1].learner()))
+    notebook, built = _builder(rooms, path)[1].learner(), path.with_suffix(".ipynb")
+    add_pictures(notebook, built)
+    return Built(built, to_text(notebook))
 
 
 def assignment(rooms: Rooms, path: Path, folder: Path) -> Built | None:

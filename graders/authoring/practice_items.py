@@ -33,7 +33,7 @@ Edits = dict[str, list[str]]  # a right line and what wrong kernels have in its 
 def items(rooms: Rooms) -> list[Item]:
     """All puzzles of the course, in an order that is always the same."""
     found: list[Item] = []
-    for _, exercise in sorted(discovery.exercises().items()):
+    for _, exercise in sorted(discovery.of_kernels().items()):
         solution = rooms.solutions / f"{exercise.lesson}.py"
         if solution.is_file():
             model = read_solutions(solution)[exercise.name]

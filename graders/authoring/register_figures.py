@@ -18,7 +18,7 @@ from graders.judge.submission.loading import load
 
 def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, Any]]:
     """For each exercise the kernel of its solution that needs most, on the newest target."""
-    known = sorted(discovery.exercises().items())
+    known = sorted(discovery.of_kernels().items())
     found = {
         name: _figures_of(rooms, exercise, judge)
         for name, exercise in known

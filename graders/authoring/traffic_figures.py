@@ -13,9 +13,9 @@ from graders.judge.submission.loading import load
 
 
 def figures(rooms: Rooms, judge: Judge) -> dict[str, dict[str, int]]:
-    """Exercise → case → bytes, for every exercise whose solution there is."""
+    """Exercise → case → bytes, for every exercise of kernels whose solution there is."""
     found = {}
-    for name, exercise in sorted(discovery.exercises().items()):
+    for name, exercise in sorted(discovery.of_kernels().items()):
         if (rooms.solutions / f"{exercise.lesson}.py").is_file():
             found[name] = _figures_of(rooms, exercise, judge)
     return found

@@ -91,12 +91,14 @@ def autograde(
                 raise click.UsageError("--watch grades what arrives: no --from, --only or --force")
             _watch(place, assignment, db, lambda: _judging(scheduler, workers, 0))
             return
+        grader = None
         if source is not None or collect:
-            _grader(place, assignment, db)  # it says what is missing before anything is unpacked
+            # made first: it says what is missing before anything is unpacked
+            grader = _grader(place, assignment, db)
             _fetch(place, assignment, source, times, collect)
         new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
-        grader = _grader(place, assignment, db)
+        grader = grader or _grader(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
     sys.exit(_summary(results))
 

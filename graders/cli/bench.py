@@ -116,7 +116,9 @@ def _one(
     """Print what is found of one exercise; None where there is nothing to find."""
     work = discovery.workload(exercise.name)
     if work is None:
-        console.print(f"{exercise.name} is too small a thing for its speed to be measured.")
+        small = "is too small a thing for its speed to be measured"
+        plain = "is plain Python: it launches no kernel whose speed could be measured"
+        console.print(f"{exercise.name} {small if exercise.function is None else plain}.")
         return None
     model = path == discovery.model_path(exercise)
     if not model:

@@ -6,13 +6,14 @@ import sys
 
 import click
 
-from graders.authoring import practice_items, register_figures, traffic_figures
+from graders.authoring import capstone_models, practice_items, register_figures, traffic_figures
 from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES
 from graders.judge.showing import REGISTERS
+from triton_util.capstone.operations import MODELS
 from triton_util.puzzles.items import FILE as PUZZLES
 
 
@@ -37,6 +38,8 @@ def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> Non
             click.echo(f"wrote {rooms.name(REGISTERS)}")
         if practice and practice_items.write(rooms):
             click.echo(f"wrote {rooms.name(PUZZLES)}")
+        if practice and capstone_models.write(rooms):
+            click.echo(f"wrote {rooms.name(MODELS)}")
         for path in build_course(rooms, lesson):
             click.echo(f"wrote {rooms.name(path)}")
     except GraderError as error:

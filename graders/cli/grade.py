@@ -13,7 +13,7 @@ from rich.console import Console
 
 from graders.cli import reports
 from graders.judge import discovery
-from graders.judge.pipeline import GATE_NAMES, Judge
+from graders.judge.pipeline import GATE_NAMES, Judge, not_run
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
 from graders.judge.report import Finding, GateStatus, Report, Verdict, ungraded_finding
@@ -111,7 +111,7 @@ def _judged(judge: Judge, path: Path, exercise: Exercise) -> Report:
     except Exception as error:
         kind = type(error).__name__  # not what it says: the words could be the submission's
         finding = ungraded_finding(GraderError(f"the judge failed at this file ({kind})"))
-        gates = dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN)
+        gates = not_run(exercise)
         points = exercise.max_points
         name = exercise.name
         return Report(

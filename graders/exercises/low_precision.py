@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from graders.exercises.cases.fp8 import FP8_CASES, FP8_LARGE
 from graders.exercises.references.low_precision import (
     PER_WORD,
+    fp8_matmul,
+    fp8_matmul_magnitude,
     quantized_matmul,
     quantized_matmul_magnitude,
 )
@@ -19,7 +22,7 @@ from graders.judge.records import (
     TensorSpec,
     Tolerance,
 )
-from graders.misconceptions.low_precision.quantized_records import MISTAKES
+from graders.misconceptions.low_precision import fp8_records, quantized_records
 
 AXES = "m k n group"
 MOST_COUNTED = 128  # zero points that count up, in a byte with a sign too; elsewhere all are 0
@@ -153,11 +156,46 @@ QUANTIZED_MATMUL = Exercise(
     challenge=(
         "Take the group of the block's first row for all of its rows: which sizes still pass?"
     ),
-    misconceptions=MISTAKES,
+    misconceptions=quantized_records.MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
 )
 
-EXERCISES = (QUANTIZED_MATMUL,)
+# The tensor cores of an H100 keep about 14 bits while they add products of fp8, so that a sum of
+# signed terms is off by up to 2**-13 of its terms' size, or so; the rest is that of bfloat16.
+FEW_BITS = {torch.bfloat16: Tolerance(rel=2.0**-7, acc=2.0**-12, abs=1e-37)}
+
+FP8_MATMUL = Exercise(
+    name="fp8_matmul",
+    lesson="low_precision",
+    title="Multiply matrices of 8-bit numbers",
+    parameters=("a", "b", "scale_a", "scale_b"),
+    reference=fp8_matmul,
+    magnitude=fp8_matmul_magnitude,
+    tolerance=FEW_BITS,
+    dtype=torch.bfloat16,
+    dense=True,
+    least_capability=89,
+    traffic_factor=64.0,  # any tiling passes, even one output row per program
+    cases=FP8_CASES,
+    large=FP8_LARGE,
+    hints=(
+        "It is the product of lesson 08, with tiles of another dtype, and a last step before the "
+        "store. Where do the two scales belong: into the loop, or behind it?",
+        "`tl.dot` takes two tiles of e4m3 as they were loaded, and gives fp32. After the loop load "
+        "BLOCK_M scales with `offs_m` and BLOCK_N with `offs_n`, each under its mask: one goes "
+        "down the side of the tile, the other along its top.",
+        "In the loop `accumulator += tl.dot(a, b)`. After it "
+        "`c = accumulator * scale_a[:, None] * scale_b[None, :]`, and at the store "
+        "`c.to(c_ptr.dtype.element_ty)`.",
+    ),
+    challenge=(
+        "Scale the tile of a before the product, and round it to e4m3 again: how far off is it?"
+    ),
+    misconceptions=fp8_records.MISTAKES,
+    parts={"core": 4, "edges": 2, "types": 2, "views": 2},
+)
+
+EXERCISES = (QUANTIZED_MATMUL, FP8_MATMUL)
 
 QUIZ = (
     Question(

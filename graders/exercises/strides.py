@@ -9,9 +9,13 @@ from graders.judge.records import Choice, Evidence, Exercise, Misconception, Que
 from graders.misconceptions import detectors, placement, rounding, shared, strides
 from graders.misconceptions.detectors import has_fault
 from graders.misconceptions.expected import computes, computes_with_block
+from graders.misconceptions.launch_order import launch_order
 
 AXES = "rows columns"
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
+LAUNCH_ORDER = launch_order(
+    ("n_rows", "n_cols"), ("stride_row", "stride_col"), lambda x: (*x.shape, *x.stride())
+)
 CASES = (
     *cases(one, AXES, [(64, 64), (100, 100), (37, 53), (90, 7), (128, 32), (32, 128)]),
     *cases(one, AXES, [(300, 500)], why="Many blocks, whatever their size."),
@@ -72,6 +76,7 @@ STRIDED_COPY = Exercise(
         "why these?"
     ),
     misconceptions=(
+        LAUNCH_ORDER,
         shared.offset_in_32_bits(),
         strides.stored_transposed(lambda x: x),
         strides.divided_by_wrong_size(),
@@ -154,6 +159,7 @@ TRANSPOSE = Exercise(
         "still pass?"
     ),
     misconceptions=(
+        LAUNCH_ORDER,
         shared.offset_in_32_bits(),
         Misconception(
             code="not-transposed",

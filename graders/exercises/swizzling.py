@@ -133,7 +133,7 @@ GROUPED_MATMUL = replace(
         case(
             "m=330 k=20 n=210",
             tuple(
-                replace(spec, shape=shape)  # type: ignore[type-var]
+                replace(spec, shape=shape)  # type: ignore[type-var, misc]
                 for spec, shape in zip(MATMUL.cases[0].args, ((330, 20), (20, 210)), strict=True)
             ),
             why="Many tiles, and a last group with fewer rows.",
@@ -141,7 +141,7 @@ GROUPED_MATMUL = replace(
         case(
             "m=1100 k=8 n=300",
             tuple(
-                replace(spec, shape=shape)  # type: ignore[type-var]
+                replace(spec, shape=shape)  # type: ignore[type-var, misc]
                 for spec, shape in zip(MATMUL.cases[0].args, ((1100, 8), (8, 300)), strict=True)
             ),
             why="Many tiles, and a last group with fewer rows.",

@@ -27,6 +27,7 @@ from graders.misconceptions.expected import (
     read_as,
 )
 from graders.misconceptions.greyscale import GREY_MISTAKES
+from graders.misconceptions.launch_order import launch_order
 
 TILES_LOST = replace(
     shared.tiles_lost(),
@@ -222,6 +223,11 @@ BIAS_RELU = Exercise(
         "show it?"
     ),
     misconceptions=(
+        launch_order(
+            ("n_rows", "n_cols"),
+            ("stride_row", "stride_col", "stride_bias"),
+            lambda x, bias: (*x.shape, *x.stride(), *bias.stride()),
+        ),
         Misconception(
             code="bias-missing",
             title="The bias is missing",

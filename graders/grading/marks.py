@@ -215,7 +215,8 @@ def _cell(exercise: Exercise, report: Report, part: str, worth: int, reached: fl
 
 
 def _was_run(report: Report) -> bool:
-    return report.gates["interpret"] is not GateStatus.NOT_RUN
+    running = [report.gates[gate] for gate in ("interpret", "call") if gate in report.gates]
+    return any(status is not GateStatus.NOT_RUN for status in running)
 
 
 def _belongs(finding: Finding, part: str) -> bool:

@@ -31,7 +31,10 @@ JUDGING = (
 )
 WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
 # What a learner's notebook shows of results; a verdict does not depend on it.
-SHOWING = ("triton_util.client", "triton_util.explain.page", "triton_util.bench.page")
+SHOWING = (
+    *("triton_util.client", "triton_util.explain.page", "triton_util.bench.page"),
+    "triton_util.explain.listing",
+)
 ORDER = "order.json"  # of the lessons; no mark depends on it
 MODEL_ANSWERS = "model_answers.json"  # of case studies, which people grade
 REGISTERS = "registers.json"  # of the model solutions; the card of a passed check shows them
@@ -73,7 +76,8 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     """
     slug = discovery.exercise(exercise).lesson
     names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]
-    parts = [closure(names, root).digest(), _figures(root, exercise, slug)]
+    judging = closure(names, root, without=SHOWING)
+    parts = [judging.digest(), _figures(root, exercise, slug)]
     model = root / "solutions" / f"{slug}.py"
     if timed and model.is_file():
         parts.append(digest_of(model.read_bytes()))

@@ -1,7 +1,15 @@
 """Hidden cases of the lesson on low precision: other sizes of the public kinds."""
 
+from graders.exercises.cases.fp8 import (
+    EIGHT,
+    SCALED,
+    SIZES,
+    nearly_cancelling,
+    of_many_sizes,
+    with_scales,
+)
 from graders.exercises.low_precision import AXES, BRAIN, COMMON, HALF, POSITIVE, quantized
-from graders.judge.cases.builders import HALVES, cases
+from graders.judge.cases.builders import HALVES, case, cases
 from graders.judge.records import Hidden
 
 HIDDEN = {
@@ -30,6 +38,40 @@ HIDDEN = {
                 [(27, 80, 22, 16)],
                 part="views",
                 dtypes=HALVES,
+                views=["transposed", "stepped_columns", "sliced"],
+            ),
+        ),
+    ),
+    "fp8_matmul": Hidden(
+        cases=(
+            *cases(SCALED, SIZES, [(96, 96, 48), (48, 130, 80)], dtypes=EIGHT),
+            *cases(SCALED, SIZES, [(20, 70, 140), (140, 33, 20)], dtypes=EIGHT),
+            *cases(SCALED, SIZES, [(19, 50, 21)], dtypes=EIGHT, engine_orders=True),
+            *cases(
+                SCALED, SIZES, [(1, 33, 2), (3, 1, 1), (16, 17, 15)], part="edges", dtypes=EIGHT
+            ),
+            *cases(SCALED, SIZES, [(63, 65, 66), (1, 0, 3), (0, 0, 4)], part="edges", dtypes=EIGHT),
+            *cases(SCALED, SIZES, [(30, 50, 30)], part="types", dtypes=EIGHT, scale=8.0),
+            *cases(SCALED, SIZES, [(30, 50, 30)], part="types", dtypes=EIGHT, scale=2e-4),
+            *cases(SCALED, SIZES, [(12, 900, 18)], part="types", fills=["rectified"], dtypes=EIGHT),
+            case(
+                "m=27 k=50 n=35, scales from 1e-05 to 1e+05",
+                with_scales(of_many_sizes(27, 2), of_many_sizes(35, 7))(
+                    (27, 50, 35), dtype=EIGHT[0], scale=1.0
+                ),
+                part="types",
+            ),
+            case(
+                "m=18 k=160 n=25, two halves that nearly cancel",
+                nearly_cancelling(18, 160, 25),
+                part="types",
+            ),
+            *cases(
+                SCALED,
+                SIZES,
+                [(27, 41, 22)],
+                part="views",
+                dtypes=EIGHT,
                 views=["transposed", "stepped_columns", "sliced"],
             ),
         ),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def exercises() -> dict[str, Exercise]:
-    """All exercises by the name of their launcher."""
+    """All exercises by the name of their launcher, or of their plain function."""
     found: dict[str, Exercise] = {}
     for slug in lessons():
         for exercise in importlib.import_module(f"graders.exercises.{slug}").EXERCISES:
@@ -24,6 +24,11 @@ def exercises() -> dict[str, Exercise]:
                 raise GraderError(f"two exercises are called {exercise.name!r}: rename one of them")
             found[exercise.name] = exercise
     return found
+
+
+def of_kernels() -> dict[str, Exercise]:
+    """Those of all exercises that ask for a launcher of kernels, not for a plain function."""
+    return {name: found for name, found in exercises().items() if found.function is None}
 
 
 @cache

@@ -15,8 +15,8 @@ import torch
 
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.by_text import told_once
+from graders.judge.gates import call, gpu, interpret, read, traffic
 from graders.judge.gates import compile as compiling
-from graders.judge.gates import gpu, interpret, read, traffic
 from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
 from graders.judge.plain_text import presentable
 from graders.judge.records import Exercise, GraderError
@@ -37,13 +37,19 @@ from graders.judge.submission.loading import Submission, SubmissionError, from_t
 from graders.judge.submission.refusals import UNREADABLE
 
 GATES = (
-    Gate("read", read.run),
+    Gate("read", read.run, functions=True),
     Gate("compile", compiling.run, after=("read",), concurrent=True),
     Gate("interpret", interpret.run, after=("read",), keeps=1.0),
     Gate("traffic", traffic.run, after=("interpret",), keeps=WASTEFUL_SHARE),
     Gate("gpu", gpu.run, after=("interpret",), keeps=1.0),
+    Gate("call", call.run, after=("read",), keeps=1.0, kernels=False, functions=True),
 )
 GATE_NAMES = tuple(gate.name for gate in GATES)
+
+
+def not_run(exercise: Exercise) -> dict[str, GateStatus]:
+    """The gates that a submission to this exercise passes, before it has passed any."""
+    return {gate.name: GateStatus.NOT_RUN for gate in GATES if gate.judges(exercise)}
 
 
 def kept_share(
@@ -64,13 +70,14 @@ class _Progress:
     name: str
     exercise: Exercise
     started: float = field(default_factory=time.perf_counter)
-    gates: dict[str, GateStatus] = field(
-        default_factory=lambda: dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN)
-    )
+    gates: dict[str, GateStatus] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     remarks: list[Finding] = field(default_factory=list)
     kept: dict[str, float] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
+
+    def __post_init__(self) -> None:
+        self.gates = self.gates or not_run(self.exercise)
 
     def add(self, gate: str, result: GateResult) -> None:
         self.gates[gate] = result.status
@@ -181,7 +188,7 @@ class Judge:
             return report
         facts = Facts(report.resources, report.cases_passed, report.cases_total)
         progress = _Progress(str(path), exercise, gates=dict(report.gates), facts=facts)
-        progress.remarks += report.remarks
+        progress.remarks += [remark for remark in report.remarks if remark.gate != "gpu"]
         try:
             submission = load(path, exercise)
             progress.add("gpu", gpu.run(Context(submission, exercise, self.runtime, facts)))
@@ -213,6 +220,8 @@ class Judge:
         context = Context(submission, progress.exercise, self.runtime, progress.facts)
         running: dict[str, Future[GateResult]] = {}
         for gate in GATES:
+            if not gate.judges(progress.exercise):
+                continue
             if not running.keys().isdisjoint(gate.after):
                 progress.collect(running)
             if any(progress.gates[name] is not GateStatus.PASSED for name in gate.after):

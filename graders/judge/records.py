@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import torch
 
+from graders.judge.compiling.compiled import CompilerPromise
 from graders.judge.plan.steps import CasePlan
 
 # "copies": torch moves or converts data; "constants": numbers that Python may have worked out
@@ -19,7 +20,8 @@ Forbidden = Literal["copies", "constants"]
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool
-    "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype)
+    "ramp",  # 0, 1, 2, …: every element differs (modulo the range of the dtype); integers: + shift
+    "rounded",  # of integers: N(0, 1) · scale, rounded, + shift, within the range of the dtype
     "specials",  # normal, with NaN, infinities, both zeros and a subnormal sprinkled in
     "neg_inf",  # normal, with -inf sprinkled in, never a whole last-dimension row of it
     "neg_inf_head",  # normal, but the first two thirds of each last-dimension row are -inf
@@ -42,12 +44,18 @@ View = Literal[
 ]
 
 
+Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring elements
+
+
 @dataclass(frozen=True)
 class TensorSpec:
     """A tensor argument described, not stored: the judge builds it from a seed.
 
     `shape` in elements; `view` says how it lies in memory; elements of the storage that are
     not in the view are poison (NaN, or the extreme integer), so that reading them shows.
+    `values`, row after row, stand in place of what `fill` makes. `garbage` has the first and the
+    last of runs of elements, counted row after row, that are poison, too: what a contract says
+    nobody may rely on, as what lies behind the length of a list.
     """
 
     shape: tuple[int, ...]
@@ -56,9 +64,12 @@ class TensorSpec:
     view: View = "contiguous"
     scale: float = 1.0
     shift: float = 0.0
+    values: tuple[float, ...] = ()
+    garbage: Runs = ()
 
 
 Arg = TensorSpec | int | float | bool
+Plain = Arg | str | torch.dtype | tuple[int, ...]  # what a plain function may be given
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ class Case:
     """One named input. `part` decides which share of the points it belongs to."""
 
     name: str
-    args: tuple[Arg, ...]
+    args: tuple[Plain, ...]
     part: str = "core"
     why: str = ""  # what a failure here usually means; shown to the learner
     seed: int = 0
@@ -113,9 +124,6 @@ class Aim:
     firsts: tuple[int | None, ...]
 
 
-Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring offsets
-
-
 @dataclass(frozen=True)
 class ProgramRow:
     """One program of a launch, by its launch number: the offsets of its lanes, in their order, how
@@ -156,6 +164,8 @@ class Pointed:
 class LaunchFacts:
     """One kernel launch as the worker recorded it (grid as launched, meta-parameters by name).
 
+    `given` are the arguments of the last launch by parameter, in their order: numbers, and in
+    words what is none.
     `aim` is known of the last launch, where elements were never stored or bytes are counted, and
     `pointed` and `loads` where they were asked for (`Job.programs`): stores to the result, or the
     access at which the launch was stopped, and the loads from each other argument. `configs` is
@@ -171,6 +181,7 @@ class LaunchFacts:
     aim: Aim | None = None
     pointed: Pointed | None = None
     loads: tuple[Pointed, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -282,10 +293,29 @@ class Promise:
 
 
 @dataclass(frozen=True)
+class PlainFunction:
+    """Makes an exercise one of plain Python: its function is called, and launches no kernel.
+
+    It returns as many numbers as `returns` has names ("GB/s"), a tuple where there are several,
+    each within `rel` of the reference's. `arguments(seed, *case.args)` makes what a call is given;
+    without it that is what the case holds. An argument of a class in `remote`, or a method of one,
+    stays in the judge with all that it knows: the function gets a stand-in that has the listed
+    names, and each use of it is a message. The seed is the judge's secret: see `Runtime.calls`.
+    """
+
+    returns: tuple[str, ...]
+    rel: float
+    arguments: Callable[..., tuple[Any, ...]] | None = None
+    remote: Mapping[type, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Exercise:
     """What counts as solved. `reference(*args)` takes the floating arguments in float64.
 
     A launcher that returns several tensors has `results`, and a reference that returns as many.
+    Where `function` is set, nothing is launched: the reference gives a number or a tuple of them,
+    and of the fields below those that speak of tensors, kernels and memory stay as they are.
     """
 
     name: str  # the launcher's name
@@ -300,6 +330,8 @@ class Exercise:
     magnitude: Callable[..., torch.Tensor] | None = None
     tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)  # overrides
     exact: bool = False  # bit for bit: copies
+    dtype: torch.dtype | None = None  # of the only result; None: that of the first argument
+    least_capability: int = 0  # that its kernels need of a GPU, as 89 is that of sm_89
     any_integer_dtype: bool = False  # the result may have any integer dtype
     dense: bool = False  # the result must be contiguous
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
@@ -309,7 +341,9 @@ class Exercise:
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
     promises: tuple[Promise, ...] = ()
+    compiler_promises: tuple[CompilerPromise, ...] = ()  # the first one that is broken is told
     challenge: str = ""  # break it like this: one sentence for somebody who has solved it
+    function: PlainFunction | None = None  # None: a launcher of kernels
 
     @property
     def max_points(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import torch
 
 from graders.judge import discovery
+from graders.judge.calling.calls import Call, made_calls
 from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.prepared import Prepared, distinct, prepare
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.records import Case, Exercise, GraderError
+from graders.judge.records import Case, Exercise, GraderError, Hidden
 from graders.judge.running.gpu import gpu_properties
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
@@ -95,16 +97,28 @@ class Runtime:
         if exercise.name not in self._prepared:
             prepared = prepare(exercise, exercise.cases, hidden=False)
             if self.official:
-                secret = discovery.hidden(exercise.name)
-                if secret is None:
-                    raise GraderError(
-                        f"no hidden cases for {exercise.name}: grade from the instructor's clone, "
-                        "or use `tilewise check`"
-                    )
+                secret = _hidden(exercise)
                 first = len(exercise.cases)
                 prepared += prepare(exercise, secret.cases, hidden=True, first=first)
             self._prepared[exercise.name] = prepared
         return self._prepared[exercise.name]
+
+    def calls(self, exercise: Exercise, source: str) -> list[Call]:
+        """The calls of a plain function, with arguments that no other submission is given.
+
+        What is drawn for them follows from the submission itself: equal code always gets an equal
+        mark, and what the feedback tells is true of no other submission. For an official grade it
+        follows from the hidden cases, too, which no submission can know.
+        """
+        function = exercise.function
+        assert function is not None
+        unseen = _hidden(exercise).cases if self.official else ()
+        digest = hashlib.sha256(f"{unseen!r} {source}".encode()).digest()
+        seed = int.from_bytes(digest[:16], "little")
+        return [
+            *made_calls(exercise, function, exercise.cases, seed, hidden=False),
+            *made_calls(exercise, function, unseen, seed + 1, hidden=True),
+        ]
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
@@ -141,3 +155,13 @@ class Runtime:
             return "none"
         stamped = self.official and tier != "A"
         return f"{tier} (--allow-unsandboxed)" if stamped else tier
+
+
+def _hidden(exercise: Exercise) -> Hidden:
+    secret = discovery.hidden(exercise.name)
+    if secret is None:
+        raise GraderError(
+            f"no hidden cases for {exercise.name}: grade from the instructor's clone, or use "
+            "`tilewise check`"
+        )
+    return secret

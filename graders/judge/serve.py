@@ -80,11 +80,14 @@ class Server:
         }
 
     def _speed(self, request: Answer) -> Answer:
-        """Times where there is a GPU, else what is known without one; neither where it has none."""
+        """Times where there is a GPU, else what is known without one; neither where it has none.
+
+        `plain` says that it has none because it is plain Python.
+        """
         exercise = discovery.exercise(request["exercise"])
         work = discovery.workload(exercise.name)
         if work is None:
-            return {}
+            return {"plain": True} if exercise.function is not None else {}
         submission = from_text(request["source"], exercise, request.get("name", "<notebook>"))
         if not limits.has_gpu():
             moved = limits.describe_traffic(self.judge.moved(submission, exercise))

@@ -27,8 +27,10 @@ MOST_TRIED = 1  # the smallest case in which several programs share the work: a 
 
 def access(judge: Judge, submission: Submission, exercise: Exercise) -> dict[str, Any] | None:
     """Which elements of the result each program stores in a small public case, and which lanes are
-    off; None where that cannot be told.
+    off; None where that cannot be told, and of a plain function, which stores nothing.
     """
+    if exercise.function is not None:
+        return None
     context = Context(submission, exercise, judge.runtime)
     planned = context.planned
     public = [item for item in judge.runtime.cases(exercise) if not item.hidden and item.size]

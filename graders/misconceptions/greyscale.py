@@ -8,6 +8,7 @@ from graders.exercises.references.tiles_2d import WEIGHTS, grey
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.expected import computes, computes_from_memory, each, read_as
+from graders.misconceptions.launch_order import launch_order
 
 
 def _interleaved(img: torch.Tensor) -> torch.Tensor:
@@ -61,6 +62,11 @@ def _plane(img: torch.Tensor, place: int, strides: list[int]) -> torch.Tensor | 
 
 
 GREY_MISTAKES = (
+    launch_order(
+        ("height", "width"),
+        ("stride_channel", "stride_row", "stride_col"),
+        lambda img: (*img.shape[1:], *img.stride()),
+    ),
     Misconception(
         code="channels-swapped",
         title="The channels have changed places",

@@ -107,7 +107,8 @@ def cut_to_zero(operands: Operands) -> Detector:
         k = operands(*evidence.args)[0].shape[1]
         if actual is None or bool(actual.any()) or has_holes(evidence) or k % 16 == 0:
             return False
-        return bool((evidence.expected > 0).any())
+        behind_relu = not bool((evidence.expected < 0).any())
+        return behind_relu and bool((evidence.expected > 0).any())
 
     return detector
 
@@ -162,10 +163,12 @@ def k_loop_missing(operands: Operands, finish: Result) -> Misconception:
 def k_tail_dropped(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of a loop that leaves out the block of k that is not full."""
 
-    def whole_blocks(block: int, *args: torch.Tensor) -> torch.Tensor:
+    def whole_blocks(block: int, *args: torch.Tensor) -> torch.Tensor | None:
         a, b = operands(*args)
         end = a.shape[1] // block * block
-        return finish(a[:, :end] @ b[:end], *args)  # type: ignore[return-value]
+        if not end:
+            return None  # nothing but zeros: so are the results of many other mistakes
+        return finish(a[:, :end] @ b[:end], *args)
 
     return Misconception(
         code="k-tail-dropped",

@@ -90,7 +90,8 @@ def tiles_lost() -> Misconception:
         message=(
             "The grid is right: it has a program for each tile. Yet some tiles were never "
             "computed, because other programs took the same ones twice, or tiles that do not "
-            "exist: the mapping from program to tile is no bijection. Usual causes: an axis "
+            "exist: the mapping from program to tile is no bijection. Usual causes: rows and "
+            "columns from the same axis of the grid, or from one that it does not have, an axis "
             "counted in blocks of the other axis, BLOCK_M for BLOCK_N, an id that is divided by "
             "the wrong number of tiles, or a last group of rows that is treated like a full one."
         ),

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from graders.judge import discovery
-from graders.judge.pipeline import GATE_NAMES
+from graders.judge.pipeline import not_run
 from graders.judge.plain_text import one_line, plain, shortened
 from graders.judge.records import GraderError
-from graders.judge.report import GateStatus, Report, Verdict, ungraded_finding
+from graders.judge.report import Report, Verdict, ungraded_finding
 
 LONGEST_TEXT = 10_000
 MOST_ITEMS = 200
@@ -35,13 +35,14 @@ def cleaned(answer: Mapping[str, Any], exercise: str) -> dict[str, Any]:
 
 def ungraded(exercise: str, why: str) -> dict[str, Any]:
     """The answer where nothing was judged, which is never the learner's fault."""
+    record = discovery.exercise(exercise)
     report = Report(
         NAME,
         exercise,
         Verdict.UNGRADED,
         None,
-        discovery.exercise(exercise).max_points,
-        dict.fromkeys(GATE_NAMES, GateStatus.NOT_RUN),
+        record.max_points,
+        not_run(record),
         (ungraded_finding(GraderError(one_line(why))),),
         "none",
         0.0,

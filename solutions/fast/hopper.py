@@ -23,6 +23,11 @@ def is_hopper(x: torch.Tensor) -> bool:
     return x.is_cuda and torch.cuda.get_device_capability(x.device)[0] == 9
 
 
+def processors_of(x: torch.Tensor) -> int:
+    """How many multiprocessors the GPU of x has."""
+    return torch.cuda.get_device_properties(x.device).multi_processor_count
+
+
 def tma_can_read(x: torch.Tensor) -> bool:
     """Whether a tensor descriptor can describe x: half precision, contiguous rows, aligned."""
     outer = list(zip(x.stride(), x.shape, strict=True))[:-1]

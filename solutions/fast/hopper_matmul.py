@@ -33,6 +33,7 @@ from solutions.fast.hopper import (
     describe,
     is_hopper,
     new_barriers,
+    processors_of,
     tma_can_read,
     tma_load,
     tma_store,
@@ -217,17 +218,26 @@ def hopper_matmul(
 
 
 def launch(
-    kernel: Any, a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None, **meta: int
+    kernel: Any,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    bias: torch.Tensor | None,
+    c: torch.Tensor | None = None,
+    **meta: int,
 ) -> torch.Tensor:
-    """Launch `kernel`, which is hopper_matmul_kernel or an autotuner around it."""
+    """Launch `kernel`, which is hopper_matmul_kernel or an autotuner around it.
+
+    c: where the result goes, with rows that start at multiples of 16 bytes; new and contiguous
+    if there is none.
+    """
     m, k = a.shape
     n = b.shape[1]
-    c = torch.empty((m, n), dtype=a.dtype, device=a.device)
+    if c is None:
+        c = torch.empty((m, n), dtype=a.dtype, device=a.device)
     transposed = not tma_can_read(b)
     b_desc = describe(b.mT, [BLOCK_N, BLOCK_K]) if transposed else describe(b, [BLOCK_K, BLOCK_N])
-    n_processors = torch.cuda.get_device_properties(a.device).multi_processor_count
     n_tiles = triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N)
-    n_rounds = triton.cdiv(n_tiles, n_processors)
+    n_rounds = triton.cdiv(n_tiles, processors_of(a))
     kernel[(triton.cdiv(n_tiles, n_rounds),)](
         describe(a, [BLOCK_M // 2, BLOCK_K]),
         b_desc,

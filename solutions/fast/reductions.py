@@ -1,4 +1,4 @@
-"""Fast forms of softmax and layer norm, at the speed of a copy.
+"""Fast forms of softmax and layer norm: at the speed of a copy, or as near as they come.
 
 Why the plain forms cannot always reach it:
 
@@ -10,7 +10,10 @@ Why the plain forms cannot always reach it:
 - *Rows of 1000 half-precision numbers are 2000 bytes long*, no multiple of the 32 bytes that
   Triton looks for, and so it would load each number alone. The launcher passes the length in
   units of 8 elements, and Triton sees that it may load 16 bytes at once.
-- *Softmax of a row longer than a block must read it twice.* The second walk goes backwards, so
+  Where a length is no multiple of 8 (50257), odd_rows.py has the way out.
+- *A row of 32000 fills a multiprocessor alone*, and while it is computed nothing is read. Here the
+  programs stay, and copy the next two rows to shared memory meanwhile.
+- *Softmax of a row longer than that must be read twice.* The second walk goes backwards, so
   that it begins with what the cache still holds. Each thread keeps a maximum and a sum of its
   own, so that the walk through the row needs no exchange between threads.
 """
@@ -22,8 +25,13 @@ import triton
 import triton.language as tl
 
 from solutions import reductions as plain
+from solutions.fast.hopper import processors_of
+from solutions.fast.odd_rows import softmax_of_odd_rows
 
 LONGEST_BLOCK = 16384
+LONGEST_STREAM = 32768  # halves; then two rows are 128 KiB of shared memory
+FOR_SUMS = 1024  # bytes of shared memory in which warps exchange maxima and sums
+PROCESSORS = 132  # of an H200: so many programs are launched where there is no GPU
 LOG2_E = tl.constexpr(math.log2(math.e))  # exp(x) is exp2(x * LOG2_E)
 
 
@@ -112,28 +120,72 @@ def vector_length(x: torch.Tensor) -> int:
     return 8 if x.shape[1] % 8 == 0 and x.stride(0) % 8 == 0 else 1
 
 
+@triton.jit
+def softmax_stream_kernel(
+    x_ptr, output_ptr, n_rows, n_vectors, stride_vectors,
+    VECTOR: tl.constexpr, BLOCK_SIZE: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """Compute the softmax of every P-th row, each in one block; P programs.
+
+    While a row is computed, the next STAGES - 1 rows of the program are on their way.
+    """
+    n_cols = n_vectors * VECTOR
+    cols = tl.arange(0, BLOCK_SIZE)
+    mask = cols < n_cols
+    for number in tl.range(tl.program_id(0), n_rows, tl.num_programs(0), num_stages=STAGES):
+        row = number.to(tl.int64)
+        x_ptrs = x_ptr + row * stride_vectors * VECTOR + cols
+        x = tl.load(x_ptrs, mask=mask, other=float("-inf")).to(tl.float32)
+        numerator = tl.exp2((x - tl.max(x, axis=0)) * LOG2_E)
+        result = numerator * (1.0 / tl.sum(numerator, axis=0))
+        result = result.to(output_ptr.dtype.element_ty)
+        tl.store(output_ptr + row * n_cols + cols, result, mask=mask)
+
+
 # %% softmax
 def softmax(x: torch.Tensor) -> torch.Tensor:
     """Return the softmax of each row; the contract is that of the plain form."""
-    n_rows, n_cols = x.shape
+    n_cols = x.shape[1]
     if x.stride(1) != 1 or n_cols == 0:
         return plain.softmax(x)
+    if LONGEST_BLOCK < n_cols <= LONGEST_STREAM and x.element_size() == 2 and vector_length(x) > 1:
+        programs = processors_of(x) if x.is_cuda else PROCESSORS
+        return softmax_of_a_stream(x, programs, stages_of_a_stream(x))
+    if n_cols > LONGEST_BLOCK:
+        if vector_length(x) > 1:
+            return softmax_of_long_rows(x)
+        odd = x.is_contiguous() and x.numel() % 8 == 0
+        return softmax_of_odd_rows(x) if odd else softmax_of_long_rows(x, 4, 2048, 8)
+    block_size = triton.next_power_of_2(n_cols)
+    return softmax_of_rows(x, max(1, 2048 // block_size), 4 if block_size <= 4096 else 8)
+
+
+def softmax_of_long_rows(
+    x: torch.Tensor, depth: int = 4, width: int = 8192, num_warps: int = 32
+) -> torch.Tensor:
+    """Softmax of rows that are read twice, in blocks of depth x width."""
+    n_rows, n_cols = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     vector = vector_length(x)
-    if n_cols > LONGEST_BLOCK:
-        softmax_long_kernel[(n_rows,)](
-            x,
-            output,
-            n_cols // vector,
-            x.stride(0) // vector,
-            VECTOR=vector,
-            DEPTH=4,
-            WIDTH=8192,
-            num_warps=32,
-        )
-        return output
+    softmax_long_kernel[(n_rows,)](
+        x,
+        output,
+        n_cols // vector,
+        x.stride(0) // vector,
+        VECTOR=vector,
+        DEPTH=depth,
+        WIDTH=width,
+        num_warps=num_warps,
+    )
+    return output
+
+
+def softmax_of_rows(x: torch.Tensor, rows: int, num_warps: int) -> torch.Tensor:
+    """Softmax of rows that fit into a block, several in each program."""
+    n_rows, n_cols = x.shape
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    vector = vector_length(x)
     block_size = triton.next_power_of_2(n_cols)
-    rows = max(1, 2048 // block_size)
     softmax_rows_kernel[(triton.cdiv(n_rows, rows),)](
         x,
         output,
@@ -144,8 +196,31 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
         ROWS=rows,
         BLOCK_SIZE=block_size,
         FULL=block_size == n_cols and n_rows % rows == 0,
-        num_warps=4 if block_size <= 4096 else 8,
+        num_warps=num_warps,
     )
+    return output
+
+
+def stages_of_a_stream(x: torch.Tensor) -> int:
+    """Return 3, so that two rows are on their way, or 2 where shared memory holds only one."""
+    two_rows = 2 * triton.next_power_of_2(x.shape[1]) * x.element_size()
+    if not x.is_cuda:
+        return 3
+    room = torch.cuda.get_device_properties(x.device).shared_memory_per_block_optin
+    return 3 if two_rows + FOR_SUMS <= room else 2
+
+
+def softmax_of_a_stream(
+    x: torch.Tensor, programs: int, stages: int = 3, num_warps: int = 16
+) -> torch.Tensor:
+    """Softmax of rows that fit into a block, by programs that stay."""
+    n_rows, n_cols = x.shape
+    output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
+    vector = vector_length(x)
+    softmax_stream_kernel[(min(programs, n_rows),)](
+        x, output, n_rows, n_cols // vector, x.stride(0) // vector, VECTOR=vector,
+        BLOCK_SIZE=triton.next_power_of_2(n_cols), STAGES=stages, num_warps=num_warps,
+    )  # fmt: skip
     return output
 
 
@@ -215,14 +290,23 @@ def layernorm(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = 1e-5
 ) -> torch.Tensor:
     """Return each row normalised; the contract is that of the plain form."""
-    n_rows, n_cols = x.shape
+    n_cols = x.shape[1]
     contiguous = x.stride(1) == 1 and weight.stride(0) == 1 and bias.stride(0) == 1
     if not contiguous or not 0 < n_cols <= LONGEST_BLOCK:
         return plain.layernorm(x, weight, bias, eps)
+    block_size = triton.next_power_of_2(n_cols)
+    num_warps = 4 if block_size <= 1024 else 8 if block_size <= 8192 else 16
+    return layernorm_of_rows(x, weight, bias, eps, max(1, 4096 // block_size), num_warps)
+
+
+def layernorm_of_rows(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float, rows: int, num_warps: int
+) -> torch.Tensor:
+    """Layer norm of rows that fit into a block, several in each program."""
+    n_rows, n_cols = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     vector = vector_length(x)
     block_size = triton.next_power_of_2(n_cols)
-    rows = max(1, 4096 // block_size)
     layernorm_rows_kernel[(triton.cdiv(n_rows, rows),)](
         x,
         weight,
@@ -236,6 +320,6 @@ def layernorm(
         ROWS=rows,
         BLOCK_SIZE=block_size,
         FULL=block_size == n_cols and n_rows % rows == 0,
-        num_warps=4 if block_size <= 1024 else 8 if block_size <= 4096 else 16,
+        num_warps=num_warps,
     )
     return output

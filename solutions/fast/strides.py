@@ -20,10 +20,14 @@ def copy_tile_kernel(
     n_cols,
     stride_row,
     stride_col,
+    stride_output,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
 ):
-    """Copy one BLOCK_M x BLOCK_N tile of a view of shape (n_rows, n_cols) with any strides."""
+    """Copy one BLOCK_M x BLOCK_N tile of a view of shape (n_rows, n_cols) with any strides.
+
+    The rows of the output are stride_output apart, its columns next to one another.
+    """
     n_tiles = tl.cdiv(n_cols, BLOCK_N)
     pid = tl.program_id(axis=0)
     # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
@@ -31,16 +35,20 @@ def copy_tile_kernel(
     cols = (pid % n_tiles).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
     x = tl.load(x_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col, mask=mask)
-    tl.store(output_ptr + rows[:, None] * n_cols + cols[None, :], x, mask=mask)
+    tl.store(output_ptr + rows[:, None] * stride_output + cols[None, :], x, mask=mask)
 
 
 # %% transpose
 def transpose(x: torch.Tensor) -> torch.Tensor:
     """Return the transposed matrix; the contract is that of the plain form."""
+    return launch(x, *((128, 128, 8) if x.element_size() == 1 else (64, 64, 16)))
+
+
+def launch(x: torch.Tensor, block_m: int, block_n: int, num_warps: int) -> torch.Tensor:
+    """Transpose x in tiles of this size."""
     n_cols, n_rows = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
-    block = 64
-    grid = (triton.cdiv(n_rows, block) * triton.cdiv(n_cols, block),)
+    grid = (triton.cdiv(n_rows, block_m) * triton.cdiv(n_cols, block_n),)
     copy_tile_kernel[grid](
         x,
         output,
@@ -48,8 +56,9 @@ def transpose(x: torch.Tensor) -> torch.Tensor:
         n_cols,
         x.stride(1),
         x.stride(0),
-        BLOCK_M=block,
-        BLOCK_N=block,
-        num_warps=16,
+        n_cols,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        num_warps=num_warps,
     )
     return output

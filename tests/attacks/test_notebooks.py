@@ -84,12 +84,8 @@ class Live(HTMLParser):
     """What in a page could run or load something."""
 
     FORBIDDEN = ("script", "iframe", "object", "embed", "base", "link", "form", "svg")
-    IN_FORMULAS = (
-        "maction",
-        "semantics",
-        "annotation",
-        "annotation-xml",
-    )  # hold or do other things
+    # of formulas: what holds other things, or does something when it is clicked
+    FORBIDDEN += ("maction", "semantics", "annotation", "annotation-xml")
     RUNNING = ("javascript:", "vbscript:", "data:", "file:")
 
     def __init__(self) -> None:
@@ -104,7 +100,7 @@ class Live(HTMLParser):
         odd = [link for link in plain if link.startswith(self.RUNNING)]
         source = values.get("src", "data:image/")
         harmless = not running and not odd and source.startswith("data:image/")
-        if tag in self.FORBIDDEN + self.IN_FORMULAS or not harmless:
+        if tag in self.FORBIDDEN or not harmless:
             self.found.append(self.get_starttag_text() or tag)
 
 

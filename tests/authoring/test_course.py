@@ -110,6 +110,19 @@ def test_both_notebooks_are_valid_and_without_outputs(rooms: Rooms) -> None:
             assert cell.get("execution_count") is None
 
 
+def test_only_a_picture_of_a_learners_notebook_is_an_output(rooms: Rooms) -> None:
+    lesson = rooms.lessons / "01_vector_add.py"
+    imports = "# %% setup\nfrom triton_util import figures\n"
+    drawing = '# %%\nfigures.blocks_1d(7, 4)\n\n# %%\nprint("run")\n\n# %% [markdown]\n# Now you.'
+    text = LESSON.replace("# %% setup\n", imports).replace("# %% [markdown]\n# Now you.", drawing)
+    lesson.write_text(text)
+    build(rooms)
+    shown = {name: cell.outputs for name, cell in learner(rooms).items() if cell.get("outputs")}
+    assert list(shown) == ["vector_add-02"]
+    assert not any(cell.get("outputs") for cell in source(rooms).values())
+    assert stale(rooms) == []
+
+
 def test_two_builds_are_identical_and_the_second_writes_nothing(rooms: Rooms) -> None:
     first = {built.path: built.text for built in built_course(rooms)}
     assert build(rooms)

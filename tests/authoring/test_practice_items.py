@@ -21,6 +21,19 @@ from tests.support import kept_verdicts
 from tests.support.kept_verdicts import Kept, Kernel, Told
 from triton_util.puzzles import items, ordering
 
+pytestmark = pytest.mark.kept(
+    exercises="all",
+    folders=(
+        "tests/kept_verdicts.json",
+        "tests/right_kernels",
+        "tests/wrong_kernels",
+        "graders",
+        "triton_util",
+        "solutions",
+        "lessons",
+    ),
+)
+
 ROOMS = Rooms(find_root(Path(__file__)))
 ITEMS = items.load()
 ORDERS = [item for item in ITEMS if isinstance(item, items.OrderItem)]

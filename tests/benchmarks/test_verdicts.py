@@ -41,7 +41,7 @@ def not_yet_run(rows: list[Row]) -> list[str]:
     known = {(row.exercise, row.right, row.kernel) for row in rows}
     return [
         f"{name}/{path.stem}"
-        for name in discovery.exercises()
+        for name in discovery.of_kernels()
         for path, right in kernels(name)
         if (name, right, path.stem) not in known
     ]

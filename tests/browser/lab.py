@@ -124,6 +124,17 @@ def open_browser(profile: Path):
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
 
+def wait_for(browser, script: str, what: str, seconds: float = 120):
+    """Wait until a script returns something true on the page; that something."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = browser.execute_script(script)
+        if found:
+            return found
+        time.sleep(0.1)
+    raise TimeoutError(f"waited {seconds:.0f} s for {what}")
+
+
 class NotebookPage:
     """One notebook, open in JupyterLab: what a learner does with it."""
 
@@ -143,13 +154,7 @@ class NotebookPage:
 
     def wait(self, script: str, what: str, seconds: float = 120):
         """Wait until a script returns something true; that something."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            found = self.browser.execute_script(script)
-            if found:
-                return found
-            time.sleep(0.2)
-        raise TimeoutError(f"waited {seconds:.0f} s for {what}")
+        return wait_for(self.browser, script, what, seconds)
 
     def sources(self) -> list[tuple[str, str]]:
         """(type, source) of each cell."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
 from nbgrader.api import Gradebook
 
 from graders.grading.autograde import Autograder
-from tests.browser.lab import CHROMIUM, DRIVER, open_browser
+from tests.browser.lab import CHROMIUM, DRIVER, open_browser, wait_for
 from tests.grading.plugins.test_formgrader import Server
 from tests.support.small_course import ASSIGNMENT, FakeJudging, make
 
@@ -71,11 +70,8 @@ def page_of(server: Server, student: str) -> str:
     return f"{server.address}/submissions/{number}/"
 
 
-def until(browser, script: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not browser.execute_script(f"return !!({script})"):
-        assert time.monotonic() < deadline, script
-        time.sleep(0.05)
+def until(browser, condition: str) -> None:
+    wait_for(browser, f"return !!({condition})", condition, SECONDS)
 
 
 def test_an_answer_is_graded_by_hand_with_nothing_from_elsewhere(server: Server, browser) -> None:

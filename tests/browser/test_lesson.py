@@ -42,6 +42,14 @@ RIGHT = (
 )
 
 
+# Of each picture in an output: how wide it is, and the words below it.
+PICTURES = """
+return [...document.querySelectorAll('.jp-OutputArea-output img')].map(image => [
+  image.naturalWidth > 0 ? image.clientWidth : 0,
+  image.closest('.jp-OutputArea').querySelector('details')?.textContent ?? ''
+]);"""
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
@@ -50,6 +58,7 @@ def page(tmp_path_factory):
         browser = open_browser(folder / "profile")
         try:
             page = NotebookPage(browser, lab, LESSON.name)
+            page.before = browser.execute_script(PICTURES)
             page.run_all()
             yield page
         finally:
@@ -75,6 +84,13 @@ def colours(page: NotebookPage, card) -> tuple[list[int], list[int]]:
         "c => c.match(/[0-9]+/g).slice(0, 3).map(Number));",
         card,
     )
+
+
+def test_pictures_are_there_before_anything_is_run(page):
+    assert len(page.before) >= 5
+    for width, words in page.before:
+        assert 200 < width < 1000
+        assert words.startswith("The picture in words")
 
 
 def test_whole_lesson_runs_and_the_stub_is_told_apart(page):

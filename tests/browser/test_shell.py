@@ -89,10 +89,22 @@ def press_check(page: NotebookPage, at: int = CODE) -> str:
     return " ".join(page.card(CHECK).text.split())
 
 
+def announced(page: NotebookPage, words: str) -> None:
+    """Wait until these words stand where a screen reader hears of what changes."""
+    page.wait(
+        "const region = document.querySelector('[role=status][aria-live=polite]#tw-announced');"
+        f"return region.textContent.includes({words!r});",
+        f"{words!r}, announced",
+        20,
+    )
+
+
 def test_one_press_sets_up_and_answers_the_stub(page, shots):
+    announced(page, "")  # a region that came with its words would not be heard
     told = press_check(page)
     assert page.errors() == {}
     assert "vector_add is still to be written" in told
+    announced(page, ": is still to be written")
     page.screenshot(page.card(CHECK), shots / "stub.png")
 
 
@@ -111,6 +123,8 @@ def test_one_press_runs_what_was_edited_and_checks_it(page):
     assert page.errors() == {}
     assert "vector_add passed" in told
     assert "Judged: cell [" in told
+    announced(page, "Check of vector_add")
+    announced(page, "passed")
 
 
 def test_an_edit_that_was_not_run_is_not_passed(page, shots):
@@ -121,6 +135,7 @@ def test_an_edit_that_was_not_run_is_not_passed(page, shots):
     assert "was edited and not run" in told
     page.screenshot(page.card(CHECK), shots / "edited.png")
     assert "not there yet" in press_check(page)
+    announced(page, "not there yet. The elements are combined, but not added")
 
 
 def test_a_cell_that_does_not_parse_is_not_passed(page, shots):

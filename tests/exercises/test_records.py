@@ -9,6 +9,9 @@ import pytest
 import torch
 
 from graders.judge import discovery
+from graders.judge.calling import words
+from graders.judge.calling.calls import Call, made_calls
+from graders.judge.calling.explain import near, wrong_numbers
 from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
@@ -24,6 +27,10 @@ OF_EVERY_EXERCISE = {
     *(pattern.code for pattern in patterns.PATTERNS),
     *findings.TITLES,
     *WORDS,
+    *words.ENDED,
+    "not-finite",
+    "swapped-results",
+    "wrong-unit",
     *(suspect.code for suspect in by_text.SUSPECTS),
     "compile-error",
     "undefined-name",
@@ -39,6 +46,12 @@ OF_EVERY_EXERCISE = {
     "wrong-values",
 }
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+of_kernels = pytest.mark.parametrize(
+    "exercise", tuple(discovery.of_kernels().values()), ids=lambda e: e.name
+)
+of_functions = pytest.mark.parametrize(
+    "exercise", [e for e in EXERCISES if e.function is not None], ids=lambda e: e.name
+)
 
 
 def hidden_of(exercise: Exercise) -> Hidden:
@@ -84,9 +97,17 @@ BROKEN = {
     "autotuned_matmul": "key_missing",
     "bias_relu": "relu_before_bias",
     "copy": "programs_too_far_apart",
+    "decode_attention": "sums_not_merged",
     "double": "grid_too_small",
+    "cross_entropy": "rescaling_missing",
+    "cross_entropy_backward": "dloss_read_as_dense",
+    "cumsum": "carry_forgotten",
     "dropout_residual": "counter_of_lane",
+    "fair_ms": "flushed_before_the_inputs",
+    "fp8_matmul": "scaled_tile_rounded",
     "gelu": "sigmoid_form",
+    "grouped_gemm": "grid_too_small",
+    "histogram": "update_not_atomic",
     "layernorm": "padding_counted",
     "linear_bias_relu": "relu_before_bias",
     "linear_bias_relu_backward": "mask_missing",
@@ -95,10 +116,13 @@ BROKEN = {
     "quantized_matmul": "group_of_block_start",
     "relu2d": "grid_too_small",
     "rgb2grey": "missing_mask",
+    "scale_rows": "lanes_not_neighbours__at_most",
     "softmax": "max_not_subtracted",
     "softmax_backward": "strides_exchanged",
+    "split_k_matmul": "part_stored",
     "strided_copy": "strides_swapped",
     "swizzle_ids": "last_group_not_clamped",
+    "throughput": "sides_for_elements__three_times_n",
     "transpose": "strides_swapped",
     "vector_add": "missing_mask__store",
 }
@@ -126,14 +150,15 @@ def test_cases_are_named_once_and_belong_to_a_part(exercise: Exercise) -> None:
     assert {arg.view for case in hidden for arg in specs(case)} <= {
         arg.view for case in public for arg in specs(case)
     }, "a hidden case has a view that no public case announces"
-    assert any(case.engine_orders for case in public) or exercise.name == "swizzle_ids"
+    runs_orders = exercise.function is None and exercise.name != "swizzle_ids"
+    assert any(case.engine_orders for case in public) == runs_orders
 
 
 def specs(case: Case) -> list[tensors.TensorSpec]:
     return [arg for arg in case.args if isinstance(arg, tensors.TensorSpec)]
 
 
-@every_exercise
+@of_kernels
 def test_the_reference_answers_every_case(exercise: Exercise) -> None:
     for case in exercise.cases + hidden_of(exercise).cases:
         args = tensors.build(case)
@@ -144,7 +169,7 @@ def test_the_reference_answers_every_case(exercise: Exercise) -> None:
             assert expectation.values.isfinite().all() or "specials" in case.name, case.name
 
 
-@every_exercise
+@of_kernels
 def test_every_expected_wrong_result_differs_from_the_right_one(exercise: Exercise) -> None:
     for misconception in exercise.misconceptions:
         for number, expected in enumerate(misconception.expected_wrong, start=1):
@@ -161,7 +186,7 @@ def test_every_expected_wrong_result_differs_from_the_right_one(exercise: Exerci
             )
 
 
-@every_exercise
+@of_kernels
 def test_the_reference_is_not_refused(exercise: Exercise) -> None:
     """The reference, rounded once to the output's dtype, is within the tolerance."""
     for case in exercise.cases:
@@ -171,6 +196,38 @@ def test_the_reference_is_not_refused(exercise: Exercise) -> None:
             assert not wrong_elements(rounded, expectation).any(), case.name
 
 
+def calls(exercise: Exercise, cases: tuple[Case, ...]) -> list[Call]:
+    assert exercise.function is not None
+    return made_calls(exercise, exercise.function, cases, 5, hidden=False)
+
+
+@of_functions
+def test_the_reference_answers_every_call(exercise: Exercise) -> None:
+    """`made_calls` raises where it does not, or not by finite numbers."""
+    for call in calls(exercise, exercise.cases + hidden_of(exercise).cases):
+        assert len(call.args) == len(exercise.parameters), call.case.name
+
+
+@of_functions
+def test_every_number_that_a_mistake_gives_differs_from_the_right_one(exercise: Exercise) -> None:
+    """In each of its forms, in some public case."""
+    made = calls(exercise, exercise.cases)
+    for misconception in exercise.misconceptions:
+        for expected in misconception.expected_wrong:
+            forms = [forms for call in made if (forms := wrong_numbers(expected, call))]
+            assert forms, f"{exercise.name}: {misconception.code} computes nothing in any case"
+            shown = [
+                any(differ(one, call.expected, exercise) for one in wrong_numbers(expected, call))
+                for call in made
+            ]
+            assert any(shown), f"{exercise.name}: no public case shows {misconception.code!r}"
+
+
+def differ(numbers: tuple[float, ...], others: tuple[float, ...], exercise: Exercise) -> bool:
+    assert exercise.function is not None
+    return not near(numbers, others, exercise.function.rel)
+
+
 @every_exercise
 def test_kernels_prove_the_record(exercise: Exercise) -> None:
     right = sorted((TESTS / "right_kernels" / exercise.name).glob("*.py"))
@@ -178,7 +235,8 @@ def test_kernels_prove_the_record(exercise: Exercise) -> None:
     assert len(right) >= 8, f"{exercise.name}: {len(right)} right kernels, 8 are wanted"
     codes = {path.stem.partition("__")[0].replace("_", "-") for path in wrong}
     known = {misconception.code for misconception in exercise.misconceptions} | OF_EVERY_EXERCISE
-    known |= {promise.code for promise in exercise.promises}
+    promises = (*exercise.promises, *exercise.compiler_promises)
+    known |= {promise.code for promise in promises}
     assert codes <= known, f"{exercise.name}: nobody knows {sorted(codes - known)}"
     assert len(codes) >= 6, f"{exercise.name}: {len(codes)} different mistakes, 6 are wanted"
     for path in wrong:

@@ -102,6 +102,24 @@ def test_what_needs_no_gpu_stays_as_it_is(gpu: SimpleNamespace, earlier: Report)
     assert gpu.calls == 0
 
 
+@pytest.mark.parametrize(("capability", "ran"), [((8, 0), 0), ((8, 9), 1), ((9, 0), 1)])
+def test_on_a_gpu_that_is_too_old_nothing_runs_and_nothing_is_lost(
+    gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int], ran: int
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a card")
+    demanding = replace(EXERCISE, least_capability=89)
+    with Judge("all") as judge:
+        done = judge.complete(RIGHT, demanding, report())
+        again = judge.complete(RIGHT, demanding, done)
+    assert gpu.calls == ran
+    assert (done.verdict, done.points) == (Verdict.PASSED, EXERCISE.max_points)
+    assert done.gates["gpu"] is (PASSED if ran else NOT_RUN)
+    codes = [] if ran else ["gpu-too-old"]
+    assert [remark.code for remark in done.remarks] == codes
+    assert [remark.code for remark in again.remarks] == codes
+
+
 def test_without_a_gpu_nothing_changes_unless_one_is_demanded() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")

@@ -149,6 +149,13 @@ def test_what_only_shows_results_regrades_nothing(house: Path) -> None:
     assert changed(house, "graders/grading/class_report.py", one_more_name) == set()
 
 
+def test_nothing_that_judges_knows_the_capstone() -> None:
+    """A model that trains is no part of a mark."""
+    names = [*store.JUDGING, "graders.exercises.capstone", "graders.hidden.capstone"]
+    found = closure.closure(names, ROOT, without=(store.WORKLOADS, *store.SHOWING)).modules
+    assert not [name for name in found if name.startswith("triton_util.capstone")]
+
+
 def test_a_comment_in_a_kernel_counts_because_triton_reads_it() -> None:
     text = "@triton.jit\ndef kernel():\n    pass  # {}\n"
     assert read_source(text.format("a")).digest != read_source(text.format("b")).digest
@@ -157,7 +164,7 @@ def test_a_comment_in_a_kernel_counts_because_triton_reads_it() -> None:
 def test_the_whole_room_of_the_judge_is_known() -> None:
     """A module that no program imports judges nothing; one of these is new or forgotten."""
     judging = closure.closure(store.JUDGING, without=store.SHOWING)
-    records = closure.closure(["graders.exercises.vector_add"])
+    records = closure.closure(["graders.exercises.vector_add", "graders.exercises.decoding"])
     known = {*judging.modules.values(), *judging.files, *records.modules.values()}
     missing = {
         path.relative_to(ROOT).as_posix()

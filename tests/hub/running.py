@@ -8,6 +8,7 @@ that cannot be, learners' servers run in the tester's account, and their names c
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -15,13 +16,27 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import requests
 import yaml
 
+from graders.authoring import class_folder, hub_folder
+from graders.authoring.rooms import Rooms
+
+ASSIGNMENT = "01_vector_add"
+INSTRUCTOR, LEARNERS = "teacher", ("ada", "Grace.H")
+ROSTER = "id,first_name\nada,Ada\nGrace.H,Grace\n"
+# Where the machine's accounts are not the class's.
+LEARNER_CONFIG = '\nc.CourseDirectory.student_id = os.environ["JUPYTERHUB_USER"]\n'
+OWN_CONFIG = "\nc.ExchangeCollect.check_owner = False\n"
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
 AS_ROOT = os.geteuid() == 0
@@ -29,11 +44,14 @@ OWNER = 15_000 if AS_ROOT else os.geteuid()  # of the class; the number of nobod
 WITH_OTHER_ACCOUNTS = """
 mount --bind "$1" /etc/passwd && mount --bind "$2" /etc/group && shift 2 && exec "$@"
 """
+# Python's proxy is a requirement of the tests; TILEWISE_PROXY names Node's, which the image has.
+PROXY = os.environ.get("TILEWISE_PROXY", "configurable-http-proxy")
 # The proxy in Python gives up after 20 seconds if nothing else is said; Node's never does.
 CONFIG = """
 load_subconfig({config!r})
-c.ConfigurableHTTPProxy.command = ["configurable-http-proxy", "--proxy-timeout=600000"]
+c.ConfigurableHTTPProxy.command = [{proxy!r}, "--proxy-timeout=600000"]
 c.ConfigurableHTTPProxy.api_url = {proxy_api!r}
+c.Spawner.args = {options!r}
 """
 # What differs where the machine's accounts are not the class's.
 WITHOUT_ACCOUNTS = """
@@ -48,7 +66,6 @@ class Here(Limited, SimpleLocalProcessSpawner):
 c.JupyterHub.spawner_class = Here
 c.Here.home_dir_template = {homes!r} + "/{{username}}"
 c.Spawner.pre_spawn_hook = None
-c.Spawner.args = {options!r}
 """
 
 
@@ -60,7 +77,7 @@ def free_port() -> int:
 
 def missing() -> str:
     """The program without which the hub cannot run here, or ""."""
-    for program in ("jupyterhub", "configurable-http-proxy", "jupyterhub-singleuser"):
+    for program in ("jupyterhub", PROXY, "jupyterhub-singleuser"):
         if shutil.which(program, path=search_path()) is None:
             return f"{program} is not installed"
     return ""
@@ -80,14 +97,53 @@ def accounts_can_be_real() -> bool:
     return tried.returncode == 0
 
 
+def composed(service: str) -> dict[str, Any]:
+    """What compose.yaml says of a container."""
+    services: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
+    return services["services"][service]
+
+
 def search_path() -> str:
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+@contextmanager
+def running_class(options: Sequence[str] = ()) -> Iterator[RunningClass]:
+    """The hub of a class of two, in a folder that passes; `options` go to each JupyterLab."""
+    folder = Path(tempfile.mkdtemp(prefix="tilewise-hub-"))
+    folder.chmod(0o755)  # learners pass through it
+    try:
+        make_class(folder / "gpu2026")
+        with RunningClass(folder, options) as started:
+            yield started
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_class(course: Path) -> None:
+    """What an instructor does once: `tilewise course init`, the roster, `tilewise course hub`."""
+    class_folder.lay_out(Rooms(ROOT), course, "gpu2026", only=ASSIGNMENT)
+    (course / class_folder.ROSTER).write_text(ROSTER)
+    if AS_ROOT:
+        os.chown(course, OWNER, OWNER)
+    if not accounts_can_be_real():
+        for path, more in (
+            ("learner/nbgrader_config.py", LEARNER_CONFIG),
+            ("nbgrader_config.py", OWN_CONFIG),
+        ):
+            with (course / path).open("a") as file:
+                file.write(more)
+    hub_folder.prepare(course, [INSTRUCTOR])
+    if AS_ROOT:  # without accounts of the class its owner must have a name on this machine
+        owner = OWNER if accounts_can_be_real() else 0
+        for path in (course, *course.rglob("*")):
+            os.chown(path, owner, owner)
 
 
 class RunningClass:
     """A hub and a grader in `folder`, for the class in `folder`/gpu2026; a context manager."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str] = ()) -> None:
         self.folder, self.course = folder, folder / "gpu2026"
         self.homes, self.programs = folder / "homes", folder / "bin"
         ports = [free_port() for _ in range(4)]
@@ -102,6 +158,7 @@ class RunningClass:
         homes = (self.course / "hub/passwd").read_text().replace(":/home/", f":{self.homes}/")
         (folder / "passwd").write_text(homes)
         self.here = {  # in the containers → here
+            "/opt/tilewise": str(ROOT),
             "/srv/exchange": str(folder / "exchange"),
             "/srv/hub/state": str(folder / "state"),
             "/srv/class/accounts.json": str(self.course / "hub/accounts.json"),
@@ -110,8 +167,25 @@ class RunningClass:
             "http://0.0.0.0:9999": f"http://127.0.0.1:{ports[2]}",
         }
         self.inner, self.grader = (f"http://127.0.0.1:{port}" for port in ports[1:3])
-        self.options = ["--allow-root"] if AS_ROOT and not accounts_can_be_real() else []
+        self.options = list(options)
+        if AS_ROOT and not accounts_can_be_real():
+            self.options.append("--allow-root")
         self._processes: list[subprocess.Popen[bytes]] = []
+
+    def passwords(self) -> dict[str, str]:
+        """What the instructor hands out."""
+        with (self.course / "hub/passwords.csv").open() as file:
+            return {row["name"]: row["password"] for row in csv.DictReader(file)}
+
+    def solution(self, exercise: str) -> str:
+        """The cell with the model solution, as it stands in the source of the assignment."""
+        path = self.course / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        (source,) = (
+            cell.source
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise
+        )
+        return str(source)
 
     def environment(self, service: str) -> dict[str, str]:
         """What compose.yaml sets for a container, with the values of hub/env."""
@@ -122,9 +196,8 @@ class RunningClass:
             name, _, default = found[1].partition(":")
             return values.get(name, default.removeprefix("-")).strip("'")
 
-        compose = yaml.safe_load((DOCKER / "compose.yaml").read_text())
         settings = {}
-        for name, text in compose["services"][service]["environment"].items():
+        for name, text in composed(service)["environment"].items():
             settings[name] = re.sub(r"\$\{([^}]*)\}", value, str(text))
             for there, here in self.here.items():
                 settings[name] = settings[name].replace(there, here)
@@ -142,9 +215,11 @@ class RunningClass:
 
     def _start_hub(self) -> None:
         shipped = str(DOCKER / "jupyterhub_config.py")
-        text = CONFIG.format(config=shipped, proxy_api=self.proxy_api)
+        text = CONFIG.format(
+            config=shipped, proxy=PROXY, proxy_api=self.proxy_api, options=self.options
+        )
         if not accounts_can_be_real():
-            text += WITHOUT_ACCOUNTS.format(homes=str(self.homes), options=self.options)
+            text += WITHOUT_ACCOUNTS.format(homes=str(self.homes))
         config = self.folder / "jupyterhub_config.py"
         config.write_text(text)
         settings = {
@@ -163,8 +238,8 @@ class RunningClass:
     def _start_grader(self) -> None:
         database = {"TILEWISE_DB": f"sqlite:///{self.course / 'gradebook.db'}"}
         as_owner = ["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups"]
-        command = [*(as_owner if accounts_can_be_real() else []), "jupyterhub-singleuser"]
-        command += self.options
+        command = [*(as_owner if accounts_can_be_real() else []), *composed("grader")["entrypoint"]]
+        command += [*composed("grader")["command"], *self.options]
         home = {"HOME": str(self.course), "TRITON_CACHE_DIR": str(self.course / "triton")}
         self._start("grader", command, {**database, **home}, self.course)
         self._wait(f"{self.grader}/services/class/api", "grader")

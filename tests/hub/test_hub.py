@@ -6,85 +6,44 @@ without Docker (see running.py); nbgrader's own pages do the work.
 
 from __future__ import annotations
 
-import csv
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import psutil
 import pytest
 
-from graders.authoring import class_folder, hub_folder
-from graders.authoring.rooms import Rooms
-from tests.hub.running import AS_ROOT, OWNER, ROOT, RunningClass, accounts_can_be_real, missing
+from tests.hub.running import (
+    ASSIGNMENT,
+    INSTRUCTOR,
+    LEARNERS,
+    OWNER,
+    RunningClass,
+    accounts_can_be_real,
+    missing,
+    running_class,
+)
 from tests.hub.visitor import Visitor
 
-ASSIGNMENT = "01_vector_add"
 FORMGRADER = f"formgrader/api/assignment/{ASSIGNMENT}"
-LEARNER_CONFIG = '\nc.CourseDirectory.student_id = os.environ["JUPYTERHUB_USER"]\n'
-OWN_CONFIG = "\nc.ExchangeCollect.check_owner = False\n"
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[RunningClass]:
-    folder = Path(tempfile.mkdtemp(prefix="tilewise-hub-"))
-    folder.chmod(0o755)  # learners pass through it
-    course = folder / "gpu2026"
-    class_folder.lay_out(Rooms(ROOT), course, "gpu2026", only=ASSIGNMENT)
-    (course / class_folder.ROSTER).write_text("id,first_name\nada,Ada\nGrace.H,Grace\n")
-    if AS_ROOT:
-        os.chown(course, OWNER, OWNER)
-    if not accounts_can_be_real():
-        for path, more in (
-            ("learner/nbgrader_config.py", LEARNER_CONFIG),
-            ("nbgrader_config.py", OWN_CONFIG),
-        ):
-            with (course / path).open("a") as file:
-                file.write(more)
-    hub_folder.prepare(course, ["teacher"])
-    if AS_ROOT:  # without accounts of the class its owner must have a name on this machine
-        owner = OWNER if accounts_can_be_real() else 0
-        for path in (course, *course.rglob("*")):
-            os.chown(path, owner, owner)
-    try:
-        with RunningClass(folder) as started:
-            yield started
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_class() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def people(running: RunningClass) -> dict[str, Visitor]:
-    with (running.course / "hub/passwords.csv").open() as file:
-        passwords = {row["name"]: row["password"] for row in csv.DictReader(file)}
-    homes = {name: f"/user/{name}/" for name in passwords} | {"teacher": "/services/class/"}
+    passwords = running.passwords()
+    homes = {name: f"/user/{name}/" for name in LEARNERS} | {INSTRUCTOR: "/services/class/"}
     return {
         name: Visitor(running.url, name, password, homes[name])
         for name, password in passwords.items()
     }
-
-
-def solved(notebook: Any, running: RunningClass) -> Any:
-    """The learner's notebook with the model solution in it."""
-    path = running.course / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-    source = nbformat.read(path, as_version=4)
-    solutions = {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in source.cells
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
-    }
-    for cell in notebook["cells"]:
-        answer = solutions.get(cell["metadata"].get("nbgrader", {}).get("grade_id"))
-        if answer is not None:
-            cell["source"] = answer
-    return notebook
 
 
 def test_wrong_names_and_passwords_stay_outside(running: RunningClass) -> None:
@@ -94,7 +53,7 @@ def test_wrong_names_and_passwords_stay_outside(running: RunningClass) -> None:
 
 
 def test_from_release_to_feedback(running: RunningClass, people: dict[str, Visitor]) -> None:
-    teacher, learners = people["teacher"], [people["ada"], people["Grace.H"]]
+    teacher, learners = people[INSTRUCTOR], [people[name] for name in LEARNERS]
     assert teacher.log_in().ok
     assert teacher.get("formgrader").ok, running.log("grader")
     for step in ("assign", "release"):
@@ -130,7 +89,13 @@ def hand_in(running: RunningClass, learner: Visitor, right: bool) -> None:
     path = f"api/contents/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
     model = learner.get(path).json()
     if right:
-        content = solved(model["content"], running)
+        content = model["content"]
+        (cell,) = (
+            cell
+            for cell in content["cells"]
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "vector_add"
+        )
+        cell["source"] = running.solution("vector_add")
         learner.send("PUT", path, json={"type": "notebook", "content": content})
     done = learner.send("POST", "assignments/submit", data=which)
     assert done["success"], done

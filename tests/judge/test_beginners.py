@@ -3,19 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from graders.authoring.lesson import read_solutions
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
-from graders.judge.report import Verdict
-from tests.judge.beginners import ATTEMPTS
+from graders.judge.report import Finding, Verdict
+from tests.judge.beginners import (
+    bias_relu,
+    copy,
+    relu2d,
+    rgb2grey,
+    strided_copy,
+    transpose,
+    vector_add,
+)
+from tests.support.kept_verdicts import IMPORTS, ROOMS
 
-pytestmark = pytest.mark.slow
-SOLUTIONS = Path(__file__).parents[2] / "solutions"
-IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.kept(
+        exercises=(
+            "vector_add",
+            "copy",
+            "relu2d",
+            "strided_copy",
+            "transpose",
+            "rgb2grey",
+            "bias_relu",
+        ),
+        folders=(
+            "solutions/vector_add.py",
+            "solutions/debugging.py",
+            "solutions/memory_vs_compute.py",
+            "solutions/strides.py",
+            "solutions/tiles_2d.py",
+        ),
+    ),
+]
+ATTEMPTS = {
+    "vector_add": vector_add.ATTEMPTS,
+    "copy": copy.ATTEMPTS,
+    "relu2d": relu2d.ATTEMPTS,
+    "strided_copy": strided_copy.ATTEMPTS,
+    "transpose": transpose.ATTEMPTS,
+    "rgb2grey": rgb2grey.ATTEMPTS,
+    "bias_relu": bias_relu.ATTEMPTS,
+}
 CASES = [(exercise, name) for exercise, attempts in ATTEMPTS.items() for name in attempts]
 
 
@@ -25,14 +60,22 @@ def judge() -> Iterator[Judge]:
         yield made
 
 
+def said(found: Finding) -> str:
+    """What the learner reads, without the marks of Markdown."""
+    return " ".join(f"{found.title}. {found.message} {found.next_step}".replace("`", "").split())
+
+
 @pytest.mark.parametrize(("exercise", "name"), CASES)
 def test_the_message_says_what_is_wrong(judge: Judge, exercise: str, name: str) -> None:
     record = discovery.exercise(exercise)
-    right = read_solutions(SOLUTIONS / f"{record.lesson}.py")[exercise]
-    old, new, words = ATTEMPTS[exercise][name]
-    assert old in right
-    report = judge.judge_text(IMPORTS + right.replace(old, new), record, f"<{name}>")
-    assert report.verdict is Verdict.FAILED
+    right = read_solutions(ROOMS.solutions / f"{record.lesson}.py")[exercise]
+    attempt = ATTEMPTS[exercise][name]
+    report = judge.judge_text(IMPORTS + attempt.written(right), record, f"<{name}>")
+    assert report.verdict is Verdict.FAILED, report.findings
     first = report.findings[0]
-    said = " ".join(f"{first.title}. {first.message} {first.next_step}".replace("`", "").split())
-    assert words in said
+    assert (first.code, attempt.words in said(first)) == (attempt.code, True), said(first)
+
+
+@pytest.mark.parametrize("exercise", ATTEMPTS)
+def test_each_exercise_has_ten_attempts_or_more(exercise: str) -> None:
+    assert len(ATTEMPTS[exercise]) >= 10

@@ -29,6 +29,10 @@ ON_3_9 = pytest.mark.skipif(
     not triton.__version__.startswith("3.9"), reason="the lessons name Triton 3.9"
 )
 
+pytestmark = pytest.mark.kept(
+    folders=("lessons", "benchmarks/results", "solutions", "graders", "triton_util")
+)
+
 
 def lesson_text(name: str) -> str:
     """All text of a lesson, its lines joined and its figures put in."""
@@ -235,6 +239,63 @@ for dtype, m, k in (("fp16", 1, 16), ("fp16", 16, 8), ("fp32", 1, 8), ("fp32", 1
 @ON_3_9
 def test_how_short_the_sides_of_a_dot_may_be(tmp_path: Path) -> None:
     assert run(SIDES, tmp_path).split() == ["compiles", "refused", "compiles", "refused"]
+
+
+EIGHT_BITS = """
+import importlib.util, json, os, pathlib, sys
+import torch
+from triton_util.explain import explain
+
+def compiled(*changes, arch=90):
+    text = pathlib.Path(os.environ["SOLUTION"]).read_text()
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    path = pathlib.Path(__file__).parent / f"variant_{abs(hash((changes, arch)))}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    factors = [torch.empty(256, 256).to(torch.float8_e4m3fn)] * 2
+    (made,) = explain(module.fp8_matmul, *factors, *[torch.ones(256)] * 2, targets=[arch]).made
+    words = made.ptx.split()
+    return (
+        sorted({word for word in words if "mma" in word and ".f32." in word}),
+        sum(word == "add.f32" for word in words),
+        made.error,
+    )
+
+rows = ("block_m, block_n, block_k = 64, 64, 64", "block_m, block_n, block_k = 32, 64, 64")
+deep = (rows[0], "block_m, block_n, block_k = 64, 64, 16")
+inside = ("accumulator += tl.dot(a, b)  #", "accumulator = tl.dot(a, b, accumulator)  #")
+whole = [(f"offs_{x}[None, :] < {X}), other=0.0", f"offs_{x}[None, :] < {X}), other=0")
+         for x, X in (("k", "K"), ("n", "N"))]
+print(json.dumps([compiled(), compiled(rows), compiled(inside), compiled(deep), compiled(*whole),
+                  compiled(arch=89), compiled(arch=80), compiled(arch=75)]))
+"""
+
+
+@ON_3_9
+def test_what_is_multiplied_in_eight_bits(tmp_path: Path) -> None:
+    """Lesson 15: tiles of 64 rows and of 32, the sum inside and outside of the tensor cores, and
+    what is refused.
+    """
+    said = run(EIGHT_BITS, tmp_path, SOLUTION=str(ROOT / "solutions" / "low_precision.py"))
+    found = json.loads(said.splitlines()[-1])
+    (wgmma,), outside, _ = found[0]
+    assert wgmma.startswith("wgmma")
+    assert wgmma.endswith("e4m3.e4m3")
+    (mma,), *_ = found[1]
+    assert ".f16.f16" in mma
+    assert "e4m3" not in mma
+    assert found[2][0] == [wgmma]
+    assert (outside > 0, found[2][1]) == (True, 0)
+    assert "K >= 32" in found[3][2]
+    assert "cannot cast int32" in found[4][2]
+    assert found[5][2] == ""
+    for refused in found[6:]:
+        assert "type fp8e4nv not supported in this architecture" in refused[2]
 
 
 @pytest.mark.parametrize("name", ["matmul", "swizzling", "autotuning"])

@@ -13,11 +13,12 @@ import pytest
 import triton_util
 from graders.authoring.lesson import Lesson, read_lesson
 from graders.authoring.rooms import slug_of
+from graders.judge import discovery
 from graders.judge.predictions import predictions
 from triton_util import explore, figures
 
 ROOT = Path(__file__).parents[2]
-LESSONS = sorted((ROOT / "lessons").rglob("[0-9][0-9]_*.py"))  # drafts, too
+LESSONS = sorted((ROOT / "lessons").glob("[0-9][0-9]_*.py"))
 UNGRADED = {"tour"}
 WIDTH = 120  # characters of a code line; wider ones scroll in a notebook
 SHOULD_NOT_APPEAR = ("TODO", "FIXME", "lorem", "click here", "simply ", "obviously")
@@ -104,7 +105,15 @@ def test_predictions_are_known_and_left_open(path: Path) -> None:
 
 SECOND_EDITION = (
     *("tour", "vector_add", "debugging", "memory_vs_compute", "strides", "tiles_2d"),
-    *("autograd", "low_precision", "persistent", "randomness"),
+    "autograd",
+    "below_triton",
+    "low_precision",
+    "persistent",
+    "decoding",
+    "atomics_and_scans",
+    "randomness",
+    "experts",
+    "capstone",
 )
 
 
@@ -262,3 +271,12 @@ def test_figures_of_speed_name_their_hardware(path: Path) -> None:
 def test_links_to_other_lessons_name_lessons_of_the_plan(path: Path) -> None:
     for number in re.findall(r"[Ll]essons? (\d\d)", text(path)):
         assert 0 <= int(number) <= 21, f"{path.name}: there is no lesson {number}"
+
+
+def test_the_tour_checks_no_exercise_of_another_lesson() -> None:
+    """What it solves would be counted as the learner's own, before the lesson has begun."""
+    path = next(path for path in LESSONS if slug_of(path) == "tour")
+    calls = [node for tree in code(path) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    checked = {ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "check"}
+    assert checked
+    assert {discovery.exercise(name).lesson for name in checked} == {"tour"}

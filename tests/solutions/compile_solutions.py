@@ -190,10 +190,12 @@ def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
         tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 16, "STAGES": 3}
         kind = {"B_TRANSPOSED": transposed, "BIAS_RELU": transposed}
         yield hopper_matmul.hopper_matmul_kernel, {**sizes, **signature}, {**tile, **kind}
-    for d, causal, lead in ((64, True, (1, 1)), (128, False, (1, 1)), (128, True, ())):
+    four = (1, 1)
+    for d, causal, lead in ((64, True, four), (128, False, four), (128, True, ()), (256, True, ())):
+        block_n = attention.BLOCK_N[d]
         blocks = {f"{name}_desc": descriptor(*lead, 64, d) for name in "qo"}
-        blocks |= {f"{name}_desc": descriptor(*lead, 128, d) for name in "kv"}
-        meta = {"D": d, "BLOCK_M": 128, "BLOCK_N": 128, "STAGES": 2, "CAUSAL": causal}
+        blocks |= {f"{name}_desc": descriptor(*lead, block_n, d) for name in "kv"}
+        meta = {"D": d, "BLOCK_M": 128, "BLOCK_N": block_n, "STAGES": 2, "CAUSAL": causal}
         yield attention.hopper_attention_kernel, {**sizes, "scale": "fp32", **blocks}, meta
 
 

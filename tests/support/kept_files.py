@@ -7,10 +7,10 @@ not from the machine: from what it imports, and from what the marker names besid
     folders     folders and files below the repository that it reads or starts as processes
 
 `tests/kept_files.json` has, for each pair of versions of triton and torch, the key under which a
-file passed. `make test` leaves such a file out, but for one in twelve, others with each commit. Who
-asks pytest for a file gets it. TILEWISE_KERNELS, as in kept_verdicts, is `all` for `make nightly`,
-which forgets what was kept. A run of all tests leaves what passed in build/verdicts, and
-`make verdicts` writes it down.
+file passed. `make test` leaves such a file out, but for one in twenty-four, others with each
+commit. Who asks pytest for a file gets it. TILEWISE_KERNELS, as in kept_verdicts, is `all` for
+`make nightly`, which forgets what was kept. A run of all tests leaves what passed in
+build/verdicts, and `make verdicts` writes it down.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FILE = ROOT / "tests" / "kept_files.json"
 NOTED = JUDGED / "files.json"
 MARK = "kept"
 KEEPING = ("tests.support.kept_files",)  # conftest.py imports it; no test's answer depends on it
-ONE_IN = 12
+ONE_IN = 24
 
 Keys = Mapping[str, str]  # a test file's name below the repository → the key under which it passed
 

@@ -15,8 +15,9 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
-CALLS_AT_MOST = 100_000
+CALLS_AT_MOST = 30_000
 TOLERANCE = 0.03
 HOT_WITHIN_MS = 1000.0  # how far back the heat of busy times counts
 
@@ -123,7 +124,33 @@ def models(seed: int = 0) -> tuple[Model, ...]:
 
 
 class StopwatchError(RuntimeError):
-    """A stopwatch does what no GPU allows; the message says what and why."""
+    """A stopwatch does what no GPU allows; the message says what and why, `code` in short.
+
+    `over` says that it would come to no end on any other GPU either.
+    """
+
+    def __init__(self, code: str, message: str, over: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.over = over
+
+
+What = Literal["launch", "flush", "inputs", "event", "wait", "clock"]
+Mark = Literal["first", "cached", "ramp", "hot", "zeros", "disturbed"]
+
+
+@dataclass(slots=True)
+class Step:
+    """What a stopwatch did. Times are the GPU's, and the host's of a wait and of the clock.
+
+    marks: why a launch took another time than the truth. read: the event was looked at.
+    """
+
+    what: What
+    begin: float
+    end: float
+    marks: tuple[Mark, ...] = ()
+    read: bool = False
 
 
 @dataclass
@@ -136,34 +163,41 @@ class Inputs:
 class Event:
     """A mark in the GPU's queue. `ms` is the time at which the GPU passed it."""
 
-    def __init__(self, gpu: SimulatedGpu, ms: float) -> None:
-        self._gpu, self._ms = gpu, ms
+    def __init__(self, gpu: SimulatedGpu, step: Step) -> None:
+        self._gpu, self._step = gpu, step
 
     @property
     def ms(self) -> float:
         """Milliseconds on the GPU's clock; only differences mean something."""
-        if self._ms > self._gpu._waited_until:
+        self._gpu._host(0.0)
+        if self._step.end > self._gpu._waited_until:
             raise StopwatchError(
-                "An event was read before the host waited for it: call gpu.synchronize() first."
+                "event-read-early",
+                "An event was read before the host waited for it: call gpu.synchronize() first.",
             )
-        return self._ms
+        self._step.read = True
+        return self._step.end
 
 
 class SimulatedGpu:
     """One GPU and the one kernel that runs on it.
 
     `run(*inputs)` launches and returns at once, `fresh_inputs()` makes inputs; the host's side
-    is `clock()`, `synchronize()`, `record()` and `flush_l2()`.
+    is `clock()`, `synchronize()`, `record()` and `flush_l2()`. `model` is the truth, `steps` what
+    was done so far.
     """
 
     FRESH_MS = 0.05  # on the GPU: making the inputs
     FLUSH_MS = 0.06  # on the GPU: writing as many bytes as the cache holds
     CALL_MS = 0.002  # on the host: any call but a launch
 
-    def __init__(self, model: Model, seed: int = 1) -> None:
-        self._model = model
+    def __init__(self, model: Model, seed: int = 1, first_turn: int | None = None) -> None:
+        """first_turn: where in the cycle of its disturbances it begins; drawn where it is None."""
+        self.model = model
+        self.steps: list[Step] = []
         self._random = random.Random(f"{model.name} {seed}")
-        self._first_turn = self._random.randrange(20)
+        drawn = self._random.randrange(20)
+        self._first_turn = drawn if first_turn is None else first_turn
         self._now = self._free = self._waited_until = 0.0
         self._lately: deque[tuple[float, float]] = deque()  # (end, ms) of each piece of work
         self._busy_ms = self._lately_ms = 0.0
@@ -173,7 +207,8 @@ class SimulatedGpu:
     def clock(self) -> float:
         """Milliseconds on the host's clock."""
         self._host(self.CALL_MS / 10)
-        tick = self._model.host_tick_ms
+        self.steps.append(Step("clock", self._now, self._now))
+        tick = self.model.host_tick_ms
         return math.floor(self._now / tick) * tick
 
     def synchronize(self) -> None:
@@ -181,65 +216,77 @@ class SimulatedGpu:
         self._host(self.CALL_MS)
         self._now = max(self._now, self._free)
         self._waited_until = self._now
+        self.steps.append(Step("wait", self._now, self._now))
 
     def record(self) -> Event:
         """Put a mark behind what was launched so far."""
         self._host(self.CALL_MS)
-        return Event(self, max(self._now, self._free))
+        passed = max(self._now, self._free)
+        self.steps.append(Step("event", passed, passed))
+        return Event(self, self.steps[-1])
 
     def flush_l2(self) -> None:
         """Let the GPU write other memory, so that the cache holds nothing of the inputs."""
         self._host(self.CALL_MS)
-        self._work(self.FLUSH_MS)
+        self._work("flush", self.FLUSH_MS)
         self._cached = None
 
     def fresh_inputs(self) -> tuple[Inputs, ...]:
         """New inputs, filled with noise on the GPU."""
         self._host(self.CALL_MS)
-        self._work(self.FRESH_MS)
+        self._work("inputs", self.FRESH_MS)
         self._cached = Inputs()
         return (self._cached,)
 
     def run(self, inputs: Inputs) -> None:
         """Launch the kernel on the inputs."""
         self._launches += 1
-        self._host(self._model.launch_ms + (self._model.compile_ms if self._launches == 1 else 0.0))
-        self._work(self._kernel_ms(inputs))
+        self._host(self.model.launch_ms + (self.model.compile_ms if self._launches == 1 else 0.0))
+        ms, marks = self._kernel_ms(inputs)
+        self._work("launch", ms, marks)
         self._cached = inputs
-        inputs.zeros = inputs.zeros or self._model.in_place
+        inputs.zeros = inputs.zeros or self.model.in_place
 
     def _host(self, ms: float) -> None:
         """Let the host be occupied; it stops a stopwatch that never ends."""
         self._calls += 1
         if self._calls > CALLS_AT_MOST:
             raise StopwatchError(
-                f"More than {CALLS_AT_MOST:,} calls, and no end: a few dozen launches are enough."
+                "too-many-calls",
+                f"More than {CALLS_AT_MOST:,} calls, and no end: a few dozen launches are enough.",
+                over=True,
             )
         self._now += ms
 
-    def _work(self, ms: float) -> None:
+    def _work(self, what: What, ms: float, marks: tuple[Mark, ...] = ()) -> None:
         """Put work into the GPU's queue: it begins when the GPU is free and has been told."""
-        self._free = max(self._free, self._now) + ms
+        begin = max(self._free, self._now)
+        self._free = begin + ms
+        self.steps.append(Step(what, begin, self._free, marks))
         self._lately.append((self._free, ms))
         self._busy_ms += ms
         self._lately_ms += ms
 
-    def _kernel_ms(self, inputs: Inputs) -> float:
-        """How long this call of the kernel takes."""
-        model, draw = self._model, self._random
+    def _kernel_ms(self, inputs: Inputs) -> tuple[float, tuple[Mark, ...]]:
+        """How long this call of the kernel takes, and what is special about it."""
+        model, draw = self.model, self._random
         ms = model.kernel_ms * (1 + draw.gauss(0.0, 0.004))
-        if inputs is self._cached:
-            ms *= model.warm_factor
-        if self._busy_ms < model.ramp_ms:
-            ms *= model.ramp_factor
-        if self._lately_busy() > model.hot_after_ms:
-            ms *= model.hot_factor
-        if inputs.zeros:
-            ms *= model.zeros_factor
+        turn = -1
         if model.outlier_every:
             turn = (self._launches + self._first_turn) % model.outlier_every
-            ms *= {0: model.outlier_factor, 7: model.lucky_factor}.get(turn, 1.0)
-        return ms
+        influences: tuple[tuple[Mark, bool, float], ...] = (
+            ("first", self._launches == 1, 1.0),
+            ("cached", inputs is self._cached, model.warm_factor),
+            ("ramp", self._busy_ms < model.ramp_ms, model.ramp_factor),
+            ("hot", self._lately_busy() > model.hot_after_ms, model.hot_factor),
+            ("zeros", inputs.zeros, model.zeros_factor),
+            ("disturbed", turn == 0, model.outlier_factor),
+            ("disturbed", turn == 7, model.lucky_factor),
+        )
+        there = [influence for influence in influences if influence[1]]
+        for _, _, factor in there:
+            ms *= factor
+        return ms, tuple(mark for mark, _, factor in there if factor != 1.0 or mark == "first")
 
     def _lately_busy(self) -> float:
         """For how long the GPU has been busy within the last second."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from triton_util.client import attempts, hints, precheck
+from triton_util.client import attempts, hints, precheck, remembered
 from triton_util.client.card import report_html, waiting_html
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.passed import Passing, passing, passing_html, passing_lines
@@ -87,6 +87,8 @@ def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResu
     display.show(report_html(report, below[0], now), report_text(report, below[1]))
     hints.follow(report.exercise)
     attempts.record(report)
+    if report.state == "passed" and report.source:
+        remembered.keep(remembered.PASSED_CODE, report.exercise, report.source)
     return _result(report)
 
 

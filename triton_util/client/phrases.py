@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_util.client.report import GATE_NAMES, Report
+from triton_util.client.report import GATE_NAMES, OF_FUNCTIONS, Report
 
 
 class NotThere(ValueError):  # noqa: N818 - says what was asked for
@@ -10,11 +10,12 @@ class NotThere(ValueError):  # noqa: N818 - says what was asked for
 
 
 GATE_MEANING = {
-    "read": "the code is there, and the work is done in Triton",
+    "read": "the code is there, and nothing works in a kernel's place",
     "compile": "every kernel compiles for a GPU",
     "interpret": "every case is safe, complete and right",
     "traffic": "it moves no more memory than it should",
     "gpu": "it runs on the GPU of this machine",
+    "call": "it returns the right numbers in every case",
 }
 STATUS_WORD = {"passed": "passed", "failed": "failed", "not_run": "not run"}
 STATUS_MARK = {"passed": "✓", "failed": "✗", "not_run": "–"}
@@ -49,7 +50,8 @@ def gates(report: Report) -> list[tuple[str, str]]:
     """(gate, status) in the order in which a submission passes them; the judge may add some."""
     if not report.counts:
         return []
-    names = dict.fromkeys((*GATE_NAMES, *report.gates))
+    usual = OF_FUNCTIONS if "call" in report.gates else GATE_NAMES
+    names = dict.fromkeys((*usual, *report.gates))
     return [(name, report.gates.get(name, "not_run")) for name in names]
 
 

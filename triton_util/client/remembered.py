@@ -13,6 +13,7 @@ from typing import Any
 from triton_util.client import attempts
 
 _FILE = "remembered.json"
+PASSED_CODE = "passed_code"  # of each exercise the source that passed last: the capstone runs on it
 
 
 def load(kind: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 State = Literal["passed", "failed", "unjudged", "outdated", "untouched"]
 GATE_NAMES = ("read", "compile", "interpret", "traffic", "gpu")
+OF_FUNCTIONS = ("read", "call")  # the gates where an exercise asks for plain Python
 
 
 @dataclass(frozen=True)

@@ -65,4 +65,6 @@ def _shown(name: str, answer: dict[str, Any]) -> tuple[str, str]:
         modelled = Modelled(**answer["modelled"])
         return page.modelled_html(modelled), phrases.modelled_text(modelled)
     told = f"`{name}` is too small a thing for its speed to be measured."
+    if answer.get("plain"):
+        told = f"`{name}` is plain Python: it launches no kernel whose speed could be measured."
     return frame("plain", "▸", "No speed", "", prose(told), "No speed"), told

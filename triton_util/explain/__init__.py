@@ -3,6 +3,7 @@
     explain(vector_add, x, y)                      # a launcher, as it would be called
     explain(add_kernel, x, y, out, n, BLOCK_SIZE=1024)       # or one kernel
     compare(explain(first, x), explain(second, x))           # two versions side by side
+    show_ptx(vector_add, x, y, target=90, only="tl.load")    # PTX below its source line
 
 Registers, spills and shared memory are those that ptxas reports; nothing is executed.
 """
@@ -15,11 +16,12 @@ from typing import Any
 
 from triton_util.explain.comparison import Comparison
 from triton_util.explain.explanation import Explanation, explanation
+from triton_util.explain.listing import Listing
 from triton_util.explain.service import ExplainError, compiled, gathered, request_for
 from triton_util.hardware import ARCHITECTURES
 from triton_util.notebook.source import GatherError, is_kernel
 
-__all__ = ["Comparison", "ExplainError", "Explanation", "compare", "explain"]
+__all__ = ["Comparison", "ExplainError", "Explanation", "Listing", "compare", "explain", "show_ptx"]
 
 DEFAULT_TARGETS = (80, 90)
 LAUNCHES = 4  # specialisations that are compiled, of one call
@@ -35,12 +37,28 @@ def explain(
     matter; numbers, strings, None. targets: architectures such as 75, 80, 86, 89, 90, 100.
     Raises ExplainError where it cannot be compiled, with the reason.
     """
+    return _explained(function, sys._getframe(1), args, kwargs, targets)
+
+
+def show_ptx(function: Any, *args: Any, target: int = 90, only: str = "", **kwargs: Any) -> Listing:
+    """The PTX of what `function(*args, **kwargs)` launches, below the lines that it came from.
+
+    Loads, stores and products on tensor cores are said in words, with their width. only: a text
+    that must stand in a source line, such as "tl.load". The other arguments are those of
+    `explain`.
+    """
+    return Listing(_explained(function, sys._getframe(1), args, kwargs, (target,)), only)
+
+
+def _explained(
+    function: Any, frame: Any, args: Sequence[Any], kwargs: dict[str, Any], targets: Sequence[int]
+) -> Explanation:
     unknown = [arch for arch in targets if arch not in ARCHITECTURES]
     if unknown:
         known = ", ".join(map(str, ARCHITECTURES))
         raise ExplainError(f"There is no target {unknown[0]}. Choose among {known}.")
     try:
-        source = gathered(function, sys._getframe(1))
+        source = gathered(function, frame)
     except GatherError as error:
         raise ExplainError(str(error)) from error
     request = request_for(source, is_kernel(function), args, kwargs, targets, LAUNCHES)

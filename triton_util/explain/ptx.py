@@ -44,10 +44,20 @@ def facts_by_line(ptx: str, filename: str) -> dict[int, LineFacts]:
     Code from Triton's own library (tl.sum and the like) counts for the line that calls it.
     """
     facts: dict[int, LineFacts] = {}
-    for line, text in _placed(ptx, filename):
+    for line, text in placed_lines(ptx, filename):
         match = _INSTRUCTION.match(text)
         if match:
             _count(facts.setdefault(line, LineFacts()), match[1], text.strip())
+    return facts
+
+
+def describe(text: str) -> LineFacts | None:
+    """The facts of a single instruction; None where the text is none."""
+    match = _INSTRUCTION.match(text)
+    if match is None:
+        return None
+    facts = LineFacts()
+    _count(facts, match[1], text.strip())
     return facts
 
 
@@ -55,17 +65,22 @@ def widest_load(ptx: str) -> int:
     """Bits of the widest load from global memory by one thread; 0 where there is none."""
     widest = 0
     for text in ptx.split("\n"):
-        if "global" not in text:  # most lines: this runs for every check
-            continue
-        match = _INSTRUCTION.match(text)
-        parts = match[1].replace("::", ".").split(".") if match else []
-        access = _access(parts, match[1], text.strip()) if match else None
+        access = access_of(text)
         if access is not None and access.kind in LOADS:
             widest = max(widest, access.bits)
     return widest
 
 
-def _placed(ptx: str, filename: str) -> Iterator[tuple[int, str]]:
+def access_of(text: str) -> Access | None:
+    """The access to global memory that a line of PTX is; None where it is something else."""
+    if "global" not in text:  # most lines: this runs for every check
+        return None
+    match = _INSTRUCTION.match(text)
+    parts = match[1].replace("::", ".").split(".") if match else []
+    return _access(parts, match[1], text.strip()) if match else None
+
+
+def placed_lines(ptx: str, filename: str) -> Iterator[tuple[int, str]]:
     """Each line of the body of the kernel with the source line that it belongs to."""
     own = {number for number, name in _files(ptx).items() if name.endswith(filename)}
     callers: dict[_Place, _Place] = {}
@@ -91,15 +106,16 @@ def _files(ptx: str) -> dict[int, str]:
 
 def _body(ptx: str) -> Iterator[str]:
     """The text between the braces of the entry function, without comments."""
-    inside = False
+    depth = 0  # inline assembly and calls have braces of their own
     for text in ptx.split("\n"):
-        if text.startswith("{"):
-            inside = True
-        elif text.startswith("}"):
+        if not depth:
+            depth = int(text.startswith("{"))
+            continue
+        code = text.split("//")[0].rstrip()
+        depth += code.count("{") - code.count("}")
+        if depth < 1:
             return
-        elif inside:
-            asm_mark = "inline asm" in text
-            yield text if asm_mark else text.split("//")[0].rstrip()
+        yield text if "inline asm" in text else code
 
 
 def _own_line(match: re.Match[str], own: set[int], callers: dict[_Place, _Place]) -> int:

@@ -19,6 +19,7 @@ FAULT_CODES = (
     "masked-lanes-used",
     "offset-overflow",
     "device-assert",
+    "untrue-hint",
     "kernel-error",
     "not-interpreted",
 )

@@ -46,8 +46,11 @@ class Launching:
         programs = self.batch.programs if active is None else int(np.count_nonzero(active))
         self.flops[kind] += lanes * programs
 
-    def require(self, condition: Any, message: str) -> None:
-        """Raise a fault unless `condition` holds in every lane of every active program."""
+    def require(self, condition: Any, message: str, hint: str = "") -> None:
+        """Raise a fault unless `condition` holds in every lane of every active program.
+
+        hint: the operation that says so to the compiler; empty for an assertion.
+        """
         if isinstance(condition, Block):
             held = condition.full(self.batch.programs)
         else:
@@ -57,6 +60,8 @@ class Launching:
             failed = failed & self.batch.active
         if failed.any():
             at = self.batch.program_id(int(failed.argmax()))
+            if hint:
+                raise self.reporter.untrue_hint(hint, message, at)
             raise self.reporter.assertion(str(message), at)
 
     def print_values(self, prefix: str, as_hex: bool, values: Sequence[Block]) -> None:

@@ -28,6 +28,7 @@ from triton_util.interpreter.messages.translation import fault_from
 from triton_util.interpreter.operations.builder import GridBuilder
 from triton_util.interpreter.operations.elements import map_elementwise
 from triton_util.interpreter.operations.formats import Array
+from triton_util.interpreter.operations.hints import checked
 from triton_util.interpreter.operations.language import patched_tensor
 from triton_util.interpreter.operations.reductions import BatchReduce, BatchScan
 from triton_util.interpreter.options import EngineOptions
@@ -276,9 +277,15 @@ def patched_language() -> Iterator[None]:
             if hasattr(module, "map_elementwise"):
                 _swap(stack, module, "map_elementwise", map_elementwise)
             _swap(stack, module, "dot_scaled", _with_formats(module.dot_scaled))
+            for name in ("multiple_of", "max_constancy"):
+                _swap(stack, module, name, checked(name, getattr(module, name), _launching))
         stack.callback(_language.clear)
         _language.append("patched")
         yield
+
+
+def _launching() -> Any:
+    return stock.interpreter_builder.launching
 
 
 def _with_formats(dot_scaled: Callable[..., Any]) -> Callable[..., Any]:

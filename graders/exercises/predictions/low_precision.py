@@ -36,4 +36,7 @@ PREDICTIONS = {
     "bytes_per_weight": Prediction(
         4 + 2 + 1, "bytes", "A whole word of 4 bytes for each number, its scale and its zero point."
     ),
+    "products_in_fp16": Prediction(
+        0, "products", "The first one is 200,704 already, and float16 ends at 65,504."
+    ),
 }

@@ -1,4 +1,4 @@
-"""A product with a matrix of 4-bit numbers."""
+"""Products of numbers with 4 and with 8 bits."""
 
 from __future__ import annotations
 
@@ -44,3 +44,17 @@ def quantized_matmul_magnitude(
     zero * scale may be rounded before they are subtracted."""
     q = unpacked(packed_b).double()
     return a.abs() @ ((q + spread(zeros, len(q))) * spread(scales, len(q)).abs())
+
+
+def fp8_matmul(
+    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor
+) -> torch.Tensor:
+    """Return a @ b, each row times its scale of a and each column times its scale of b."""
+    return (a @ b) * scale_a[:, None] * scale_b[None, :]
+
+
+def fp8_matmul_magnitude(
+    a: torch.Tensor, b: torch.Tensor, scale_a: torch.Tensor, scale_b: torch.Tensor
+) -> torch.Tensor:
+    """Return the sum of the absolute terms."""
+    return fp8_matmul(a.abs(), b.abs(), scale_a.abs(), scale_b.abs())

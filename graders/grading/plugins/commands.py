@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ class Nbgrader:
 
 
 def _main(arguments: Sequence[str], folder: str, log: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     from nbgrader.apps.nbgraderapp import main
 
     os.chdir(folder)

@@ -36,7 +36,7 @@ from graders.judge.plan.steps import (
     Raised,
     launches_of,
 )
-from graders.judge.records import Case, Exercise, GraderError
+from graders.judge.records import Case, Exercise, GraderError, TensorSpec
 from graders.judge.report import Finding
 from graders.judge.static.kernel import is_foreign, read_kernel
 from graders.judge.submission.loading import Submission
@@ -48,11 +48,13 @@ REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
 _NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
 # What other libraries have, and what torch calls it.
+_ROWS = "Write x.shape[0] for the number of rows of a matrix: n_rows, n_cols = x.shape."
+_COLUMNS = "Write x.shape[1] for the number of columns of a matrix: n_rows, n_cols = x.shape."
 MEANT = {
     "strides": "Write x.stride(0), x.stride(1).",
-    "length": "Write x.numel().",
-    "count": "Write x.numel().",
-    "len": "Write x.numel().",
+    **dict.fromkeys(("length", "count", "len", "n_elements"), "Write x.numel()."),
+    **dict.fromkeys(("rows", "n_rows", "nrows", "height", "h"), _ROWS),
+    **dict.fromkeys(("cols", "columns", "n_cols", "ncols", "width", "w"), _COLUMNS),
 }
 MOST_FINDINGS = 20  # a forged plan could give one for each line
 # Options of a launch that bring other code to a GPU than the kernel's, or other programs.
@@ -221,9 +223,16 @@ def _findings(
             *of_numbers(case, exercise),
         ]
         yield from found if number < public else map(unseen, found)
-    complete = [case for case in plan.cases[:public] if case.raised is None]
+    # A launcher may be done with an empty input before it comes to its launch.
+    plans = zip(plan.cases[:public], cases, strict=False)
+    complete = [plan for plan, case in plans if plan.raised is None and not _is_empty(case)]
     if complete and not any(next(launches_of(case.steps), None) for case in complete):
         yield capture_finding("no-kernel", exercise.name, None)
+
+
+def _is_empty(case: Case) -> bool:
+    """Whether one of the tensors has no elements."""
+    return any(isinstance(arg, TensorSpec) and 0 in arg.shape for arg in case.args)
 
 
 def _of_exception(raised: Raised) -> Iterator[Finding]:

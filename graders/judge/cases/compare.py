@@ -79,6 +79,7 @@ def returned_tensor(exercise: Exercise, number: int = 0) -> ReturnedTensor:
         return exercise.results[number]
     return ReturnedTensor(
         name="",
+        dtype=exercise.dtype,
         magnitude=exercise.magnitude,
         tolerance=exercise.tolerance,
         exact=exercise.exact,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graders.judge.cases import tensors
-from graders.judge.records import Case, TensorSpec
+from graders.judge.records import Case, Plain, TensorSpec
 
 
 def layouts(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
@@ -17,7 +17,7 @@ def layouts(cases: Sequence[Case]) -> list[list[dict[str, Any]]]:
     return [[_layout(arg) for arg in case.args] for case in cases]
 
 
-def _layout(arg: TensorSpec | float) -> dict[str, Any]:
+def _layout(arg: Plain) -> dict[str, Any]:
     if not isinstance(arg, TensorSpec):
         return {"value": arg}
     strides, offset, length = tensors.layout(arg)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.records import Case, TensorSpec
+from graders.judge.records import Case, Plain, TensorSpec
 
 FAR_OFFSET = 2**31  # the first element offset that a signed 32-bit integer cannot hold
 OFFSET_ELEMENTS = 5  # odd on purpose: an "offset" view is not aligned to 16 bytes
@@ -23,6 +23,8 @@ DTYPE_WORDS = {
     torch.float32: "fp32",
     torch.float16: "fp16",
     torch.bfloat16: "bf16",
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
     torch.bool: "bool",
 }
 
@@ -91,7 +93,7 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
         case "expanded_rows":
             strides = (*outer, 0, 1)
         case "expanded_columns":
-            strides = (*outer, 1, 0)
+            strides = (*outer, 1, 0)[-len(shape) :]  # of a vector all elements are one
         case "overlapping":
             strides = (*outer, max(1, width // 2), 1)
         case "far":
@@ -125,11 +127,24 @@ def _write(view: torch.Tensor, values: torch.Tensor) -> None:
 
 
 def _values(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
+    values = _drawn(spec, generator)
+    for first, last in spec.garbage:
+        poison(values.view(-1)[first : last + 1])
+    return values
+
+
+def _drawn(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
+    if spec.values:
+        return torch.tensor(spec.values, dtype=spec.dtype).reshape(spec.shape)
     if spec.dtype == torch.bool:
         return torch.rand(spec.shape, generator=generator) < 0.5
     if not spec.dtype.is_floating_point:
         return _integers(spec, generator)
-    return _floats(spec, generator).to(spec.dtype)
+    values = _floats(spec, generator)
+    if spec.dtype.itemsize == 1:  # beyond the largest number some torch make NaN, others do not
+        largest = torch.finfo(spec.dtype).max
+        values = values.clamp(-largest, largest)
+    return values.to(spec.dtype)
 
 
 def _integers(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
@@ -137,10 +152,20 @@ def _integers(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     if spec.fill == "zeros":
         return torch.zeros(spec.shape, dtype=spec.dtype)
     if spec.fill == "ramp":
-        count = torch.arange(torch.Size(spec.shape).numel(), dtype=torch.int64)
-        return (count % (info.max + 1)).to(spec.dtype).reshape(spec.shape)
+        return _integer_ramp(spec, info).reshape(spec.shape)
+    if spec.fill == "rounded":
+        near = torch.randn(spec.shape, generator=generator, dtype=torch.float64) * spec.scale
+        whole = near.round().to(torch.int64) + int(spec.shift)
+        return whole.clamp(info.min, info.max).to(spec.dtype)
     low, high = max(info.min, -(2**62)), min(info.max, 2**62)
     return torch.randint(low, high, spec.shape, generator=generator).to(spec.dtype)
+
+
+def _integer_ramp(spec: TensorSpec, info: torch.iinfo) -> torch.Tensor:
+    """shift, shift + 1, …, and behind the largest number of the dtype on from 0."""
+    count = max(info.min, int(spec.shift)) + torch.arange(torch.Size(spec.shape).numel())
+    top = info.max + 1
+    return (count if top > 2**62 else torch.where(count < 0, count, count % top)).to(spec.dtype)
 
 
 def _floats(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
@@ -207,7 +232,7 @@ def describe(case: Case, parameters: tuple[str, ...]) -> str:
     )
 
 
-def _describe_arg(arg: TensorSpec | float) -> str:
+def _describe_arg(arg: Plain) -> str:
     if not isinstance(arg, TensorSpec):
         return repr(arg)
     words = f"{arg.shape} {dtype_word(arg.dtype)}"

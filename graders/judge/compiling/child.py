@@ -8,9 +8,11 @@ trusted: the judge validates it, and runs ptxas itself.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import linecache
 import os
+import time
 import traceback
 import types
 from collections import Counter
@@ -35,6 +37,8 @@ from triton_util.interpreter.messages.translation import translate
 
 FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front end
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
+EVERY_LIMIT = 24  # specialisations that are lowered where each of them is asked for
+EVERY_SECONDS = 15.0  # of the processor, after which no further one is begun
 
 
 def before_jail() -> None:
@@ -46,6 +50,10 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
     report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": []}
     kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
     _module.__file__ = request["filename"]
+    _wanted[:] = request.get("targets", TARGETS)
+    if request.get("every"):
+        lower_every(kernels, request["launches"], report)
+        return json.dumps(report).encode()
     launches: dict[str, Launch] = {}
     _public.clear()
     for raw in request["launches"]:
@@ -62,6 +70,7 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
     return json.dumps(report).encode()
 
 
+_wanted: list[int] = list(TARGETS)  # that are compiled for
 _public: set[str] = set()  # keys and meanings of launches that public cases have, too
 _module = types.ModuleType(MODULE)  # where the kernels of this submission are found by name
 
@@ -126,7 +135,7 @@ def check_front_end(
             continue
         if len(sound) >= FRONT_END_LIMIT:
             break
-        arch = TARGETS[1] if launch.options.get("num_ctas", 1) > 1 else TARGETS[0]
+        arch = _wanted[-1] if launch.options.get("num_ctas", 1) > 1 else _wanted[0]
         tell(launch, arch)
         try:
             front_end(launch, arch)
@@ -152,27 +161,57 @@ def tell(launch: Launch, arch: int) -> None:
 def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> None:
     """Lower the representative specialisations of each kernel for each target."""
     for launch in representatives(launches):
-        for arch in TARGETS:
-            if launch.options.get("num_ctas", 1) > 1 and arch < 90:
-                continue
+        for arch in _targets(launch):
             tell(launch, arch)
             try:
-                ptx, metadata = to_ptx(launch, arch)
+                made = _lowered(launch, arch)
             except Exception as error:
                 report["errors"].append(describe_error(error, filename, launch, "back-end"))
                 return
-            report["compiled"].append(
-                {
-                    "kernel": launch.name,
-                    "line": launch.def_line,
-                    "target": arch,
-                    "ptx": ptx,
-                    "shared": int(metadata.get("shared") or 0),
-                    "fp_fusion": bool(metadata.get("enable_fp_fusion", True)),
-                    "tuned": launch.tuned,
-                    "public": launch.key in _public,
-                }
-            )
+            report["compiled"].append(made)
+
+
+def lower_every(
+    kernels: Kernels, raws: Sequence[Mapping[str, Any]], report: dict[str, Any]
+) -> None:
+    """Lower each launch; those that specialise alike once. `of` are their numbers.
+
+    What does not compile is left out: the gate *compile* has told it.
+    """
+    numbers: dict[str, list[int]] = {}
+    launches: dict[str, Launch] = {}
+    for number, raw in enumerate(raws):
+        launch = _specialised(kernels, raw)
+        if launch is not None:
+            launches.setdefault(launch.key, launch)
+            numbers.setdefault(launch.key, []).append(number)
+    begun = time.process_time()
+    for key, launch in list(launches.items())[:EVERY_LIMIT]:
+        for arch in _targets(launch):
+            if time.process_time() > begun + EVERY_SECONDS:
+                return
+            tell(launch, arch)
+            with contextlib.suppress(Exception):
+                report["compiled"].append({**_lowered(launch, arch), "of": numbers[key]})
+
+
+def _targets(launch: Launch) -> tuple[int, ...]:
+    clusters = launch.options.get("num_ctas", 1) > 1
+    return tuple(arch for arch in _wanted if arch >= 90 or not clusters)
+
+
+def _lowered(launch: Launch, arch: int) -> dict[str, Any]:
+    ptx, metadata = to_ptx(launch, arch)
+    return {
+        "kernel": launch.name,
+        "line": launch.def_line,
+        "target": arch,
+        "ptx": ptx,
+        "shared": int(metadata.get("shared") or 0),
+        "fp_fusion": bool(metadata.get("enable_fp_fusion", True)),
+        "tuned": launch.tuned,
+        "public": launch.key in _public,
+    }
 
 
 def representatives(launches: Sequence[Launch]) -> list[Launch]:

@@ -18,6 +18,7 @@ from graders.judge.sandbox.report_reader import text as plain_text
 
 GATE = "compile"
 TITLE = "The kernel does not compile for a GPU"
+_CONSTANT = re.compile(r"'?constexpr\[(\d+)\]'?")  # a size, in the shapes that Triton prints
 ARCHITECTURES = {80: "sm_80 (A100)", 90: "sm_90 (H100, H200)"}
 
 
@@ -36,6 +37,23 @@ ROWS = (
         "A `while` decides for the whole program, so its condition must be one number. "
         "This one is a block.",
         "Decide element by element with tl.where(condition, a, b), or with a mask.",
+    ),
+    Row(
+        r"'tt\.(?P<name>load|store)' op operand #\d+ must be 1-bit signless integer",
+        "tl.{name} takes a mask in this place, and here stands a number: a mask is true or false "
+        "for each lane.",
+        "Compare, mask = offsets < n_elements, and give it by its name: "
+        "tl.load(x_ptr + offsets, mask=mask).",
+    ),
+    Row(
+        r"Expected pointer argument to have shape [\[(](?P<first>1(?:, \d+){2,})[\])] but got "
+        r"[\[(](?P<second>\d+(?:, \d+)+)[\])]",
+        "Value and mask of the store make a block of shape ({first}), and its pointers one of "
+        "shape ({second}): something above this line has got an axis too many.",
+        "Look for [None, :] or [:, None] on a block that has two axes already. A load gives the "
+        "shape that its pointers and its mask make together: one number for each column, loaded "
+        "with the mask of rows and columns, is a whole tile. Such a load wants the mask of the "
+        "columns alone, mask=cols < n_cols.",
     ),
     Row(
         r"Expected \w+ argument to have shape",
@@ -110,6 +128,7 @@ LATE_ROWS = (
 
 def explained(text: str, rows: Sequence[Row] = ROWS) -> tuple[str, str] | None:
     """Message and next step for a compiler's text; None where no row fits."""
+    text = _CONSTANT.sub(r"\1", text)
     for row in rows:
         match = re.search(row.pattern, text)
         if match:

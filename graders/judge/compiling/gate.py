@@ -1,5 +1,7 @@
 """The gate *compile*: every kernel compiles for sm_80 and sm_90, with no GPU at hand.
 
+Where an exercise needs more than sm_80 has, for sm_90 alone.
+
 The launches of the plan say which specialisations there are; so a learner declares nothing, and
 what is compiled is what runs.
 """
@@ -66,7 +68,7 @@ class CompileResult:
 
 
 @dataclass(frozen=True)
-class _Compiled:
+class LoweredKernel:
     """A kernel lowered to PTX, as the child reports it."""
 
     kernel: str
@@ -80,14 +82,15 @@ class _Compiled:
 
 
 def compile_gate(
-    submission: Submission, captured: Captured, worker: CompileWorker
+    submission: Submission, captured: Captured, worker: CompileWorker, least_capability: int = 0
 ) -> CompileResult:
-    """Compile what the plan launches, and nothing else.
+    """Compile what the plan launches, and nothing else, for each target that has the capability.
 
     Raises GraderError where compiling is not possible at all.
     """
     request = {
         "task": "compile",
+        "targets": [target for target in SHARED_LIMITS if target >= least_capability],
         "source": submission.source,
         "filename": FILENAME,
         "kernels": [kernel_to_json(kernel) for kernel in captured.plan.kernels],
@@ -96,12 +99,12 @@ def compile_gate(
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
     if not isinstance(known, CompileResult):
-        known = _judged(_asked(request, worker), worker)
+        known = _judged(asked(request, worker), worker)
         worker.remember(key, known)
     return known
 
 
-def _asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
+def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
     """The answer, asked for twice where nothing but the clock on the wall ended it: no kernel can
     wait, so that is what a busy machine does.
     """
@@ -123,21 +126,12 @@ def _launches(plan: LaunchPlan, public: int) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for number, case in enumerate(plan.cases):
         for launch, tuned in _with_tuning(case.steps):
-            if _is_empty(launch.grid):
+            if is_empty(launch.grid):
                 continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
-            positional = [_specialising(value) for value in launch.positional]
-            named = {name: _specialising(value) for name, value in launch.named.items()}
-            key = json.dumps([launch.kernel, positional, named, tuned], sort_keys=True)
+            raw = specialising(launch, tuned)
+            key = json.dumps(raw, sort_keys=True)
             if key not in found and len(found) < LAUNCHES_LIMIT:
-                found[key] = {
-                    "kernel": launch.kernel,
-                    "positional": positional,
-                    "named": named,
-                    "tuned": tuned,
-                    "line": launch.line,
-                    "count": 0,
-                    "public": number < public,
-                }
+                found[key] = {**raw, "line": launch.line, "count": 0, "public": number < public}
             if key in found:
                 found[key]["count"] += 1
     return list(found.values())
@@ -153,7 +147,17 @@ def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
             yield step, False
 
 
-def _is_empty(grid: Any) -> bool:
+def specialising(launch: Launch, tuned: bool) -> dict[str, Any]:
+    """A launch as far as Triton specialises on it."""
+    return {
+        "kernel": launch.kernel,
+        "positional": [_specialising(value) for value in launch.positional],
+        "named": {name: _specialising(value) for name, value in launch.named.items()},
+        "tuned": tuned,
+    }
+
+
+def is_empty(grid: Any) -> bool:
     return 0 in (grid if isinstance(grid, list) else [grid])
 
 
@@ -170,11 +174,11 @@ def _specialising(value: Any) -> Any:
 def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if answer.timeout or answer.report is None:
         return CompileResult([_stopped(answer, worker.cpu_seconds)], ())
-    errors = _items(answer.report, "errors")
+    errors = items_of(answer.report, "errors")
     findings = [_of_error(error, answer.stderr) for error in errors[:3]]
     if findings:
         return CompileResult(_distinct(findings), ())
-    compiled = [found for item in _items(answer.report, "compiled") if (found := _claimed(item))]
+    compiled = [found for item in items_of(answer.report, "compiled") if (found := claimed(item))]
     return _assembled(compiled, worker)
 
 
@@ -190,7 +194,7 @@ def _stopped(answer: Answer, seconds: float) -> Finding:
         found = timeout_finding(what, line)
         budget = (
             f"A submission has {seconds:.0f} s of the processor for all its configurations and "
-            "both targets together. Where its values are right, half of the points are left."
+            "all targets together. Where its values are right, half of the points are left."
         )
         found = replace(found, message=f"{found.message} {budget}")
     else:
@@ -198,13 +202,17 @@ def _stopped(answer: Answer, seconds: float) -> Finding:
     return found if answer.at.get("public") is True else unseen(found)
 
 
-def _items(report: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def items_of(
+    report: Mapping[str, Any], name: str, limit: int = COMPILED_LIMIT
+) -> list[Mapping[str, Any]]:
+    """A list of objects in a report, as far as it is one."""
     value = report.get(name)
-    listed = value[:COMPILED_LIMIT] if isinstance(value, list) else []
+    listed = value[:limit] if isinstance(value, list) else []
     return [item for item in listed if isinstance(item, dict)]
 
 
-def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
+def claimed(item: Mapping[str, Any]) -> LoweredKernel | None:
+    """A kernel that the child says it has compiled; None where that cannot be so."""
     ptx, target, shared, line = (item.get(k) for k in ("ptx", "target", "shared", "line"))
     if not isinstance(ptx, str) or len(ptx) > PTX_LIMIT or not ptx.isascii():
         return None
@@ -212,7 +220,7 @@ def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
         return None
     if type(shared) is not int or not 0 <= shared <= SHARED_CLAIM:
         return None
-    return _Compiled(
+    return LoweredKernel(
         kernel=plain_text(item.get("kernel"), 100),
         line=plain_line(line),
         target=target,
@@ -224,7 +232,7 @@ def _claimed(item: Mapping[str, Any]) -> _Compiled | None:
     )
 
 
-def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileResult:
+def _assembled(compiled: Sequence[LoweredKernel], worker: CompileWorker) -> CompileResult:
     findings: list[Finding] = []
     resources: list[KernelResources] = []
     deadline = time.monotonic() + ASSEMBLING_SECONDS
@@ -243,7 +251,7 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
                 findings.append(found if item.public else unseen(found))
             continue
         try:
-            made = _cached_assembly(item, worker)
+            made = assembly_of(item, worker)
         except AssemblerError as error:
             if _another_assembles(item, compiled, worker):
                 continue
@@ -255,7 +263,7 @@ def _assembled(compiled: Sequence[_Compiled], worker: CompileWorker) -> CompileR
     return CompileResult(_distinct(findings), _largest_per_target(resources))
 
 
-def _another_fits(item: _Compiled, compiled: Sequence[_Compiled]) -> bool:
+def _another_fits(item: LoweredKernel, compiled: Sequence[LoweredKernel]) -> bool:
     """Whether another configuration of the autotuner fits: Triton skips those that do not."""
     return item.tuned and any(
         other.kernel == item.kernel
@@ -266,19 +274,20 @@ def _another_fits(item: _Compiled, compiled: Sequence[_Compiled]) -> bool:
 
 
 def _another_assembles(
-    item: _Compiled, compiled: Sequence[_Compiled], worker: CompileWorker
+    item: LoweredKernel, compiled: Sequence[LoweredKernel], worker: CompileWorker
 ) -> bool:
     """Triton passes over a configuration that ptxas refuses, as over one that is too large."""
     for other in compiled:
         alike = (other.kernel, other.target) == (item.kernel, item.target) and other is not item
         if item.tuned and alike and other.shared <= SHARED_LIMITS[other.target]:
             with contextlib.suppress(AssemblerError):
-                _cached_assembly(other, worker)
+                assembly_of(other, worker)
                 return True
     return False
 
 
-def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:
+def assembly_of(item: LoweredKernel, worker: CompileWorker) -> Assembled:
+    """What ptxas makes of a kernel; raises AssemblerError where it refuses it."""
     text = f"{item.target} {item.fp_fusion} {item.ptx}"
     key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     known = worker.remembered(key)
@@ -291,7 +300,7 @@ def _cached_assembly(item: _Compiled, worker: CompileWorker) -> Assembled:
     return known
 
 
-def _assemble(item: _Compiled, worker: CompileWorker) -> Assembled:
+def _assemble(item: LoweredKernel, worker: CompileWorker) -> Assembled:
     command, folder = worker.ptxas(item.target), worker.directory
     assert folder is not None, "the process that named ptxas has a folder"
     return confined(
@@ -301,7 +310,7 @@ def _assemble(item: _Compiled, worker: CompileWorker) -> Assembled:
     )
 
 
-def _resources(item: _Compiled, made: Assembled) -> KernelResources:
+def _resources(item: LoweredKernel, made: Assembled) -> KernelResources:
     return KernelResources(
         kernel=item.kernel,
         target=item.target,

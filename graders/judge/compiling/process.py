@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,11 @@ REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels 
 # As Python's objects JSON takes up to thirty times its bytes (`{"":0},` does). So what a launcher
 # may have had its hands on is shorter: with all copies the judge stays below 512 MiB.
 PLAN_LIMIT = 8 << 20
-LIMITS = {"capture": PLAN_LIMIT, "compile": REPORT_LIMIT}
+LINE_LIMIT = 1 << 20  # of one line of a conversation
+LIMITS = {"capture": PLAN_LIMIT, "compile": REPORT_LIMIT, "call": LINE_LIMIT}
+READ_BYTES = 1 << 20  # at once
+READ_BYTES_OF_LINES = 1 << 12  # of a conversation, whose lines are short
+Reply = Callable[[bytes], bytes | None]  # a line of a child, and what it is answered
 REMEMBERED = 256  # submissions whose answer is kept
 
 
@@ -115,24 +119,37 @@ class CompileWorker:
         """Where the files of the process lie, as long as it runs."""
         return self._directory
 
-    def ask(self, request: Mapping[str, Any], cpu_seconds: float | None = None) -> Answer:
-        """The answer to a task: "capture" (`capture.child`) or "compile" (`compiling.child`).
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        cpu_seconds: float | None = None,
+        reply: Reply | None = None,
+    ) -> Answer:
+        """The answer to a task: "capture" (`capture.child`), "compile" (`compiling.child`) or
+        "call" (`calling.child`).
 
-        The child may use `cpu_seconds`, and no more than a submission may.
+        The child may use `cpu_seconds`, and no more than a submission may. With `reply` each line
+        of the child's goes there as it comes, and what that gives goes back to the child; None is
+        no answer, and an EndedError ends the child as if it had written too much.
         """
         allowed = self.cpu_seconds if cpu_seconds is None else min(cpu_seconds, self.cpu_seconds)
         with self._lock:
             self._start()
             try:
-                return self._exchange(request, allowed)
+                return self._exchange(request, allowed, reply)
             except (OSError, ValueError, TypeError) as error:
                 self.close()
                 raise GraderError(f"the compile gate's process broke down: {error}") from error
+            except BaseException:  # Ctrl-C, say: what still comes must not meet the next question
+                self.close()
+                raise
 
-    def _exchange(self, request: Mapping[str, Any], cpu_seconds: float) -> Answer:
+    def _exchange(
+        self, request: Mapping[str, Any], cpu_seconds: float, reply: Reply | None
+    ) -> Answer:
         assert self._control is not None
         limits = {"task": request["task"], "cpu_seconds": cpu_seconds}
-        report_end, child_report = os.pipe()
+        report_end, child_report = os.pipe() if reply is None else _both_ways()
         error_end, child_error = os.pipe()
         try:
             try:
@@ -141,7 +158,8 @@ class CompileWorker:
                 os.close(child_report)
                 os.close(child_error)
             most = LIMITS[request["task"]]
-            report, stderr = _collect(report_end, error_end, self._control, most)
+            answering = None if reply is None else Answering(report_end, reply)
+            report, stderr = _collect(report_end, error_end, self._control, most, answering)
         finally:
             os.close(report_end)
             os.close(error_end)
@@ -206,12 +224,66 @@ def _environment(cache: str) -> dict[str, str]:
         # Huge pages make the fork, which copies the map of all memory, markedly shorter.
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        # Else some torch makes a folder that is named after the user, whom a sandbox need not know.
+        "TORCHINDUCTOR_CACHE_DIR": cache,
     }
     return kept
 
 
+def _both_ways() -> tuple[int, int]:
+    """The two ends of a channel that takes answers, too."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)  # who does not listen holds nobody up
+    return ours.detach(), theirs.detach()
+
+
+def _read(end: int, most: int) -> bytes:
+    """What has come; nothing where the child has gone without hearing what it was told last."""
+    try:
+        return os.read(end, most)
+    except ConnectionResetError:
+        return b""
+
+
+class EndedError(Exception):
+    """Nothing more is to be said to a child: it is ended."""
+
+
+class Answering:
+    """Hands the lines of a child over as they come, and sends back what they are answered."""
+
+    def __init__(self, channel: int, reply: Reply) -> None:
+        self._channel = channel
+        self._reply = reply
+        self._over = False
+
+    def taken(self, data: bytearray, most: int) -> None:
+        """Take whole lines out of `data`, whose first byte is the jail's and stays.
+
+        A child that does not listen, or whose conversation is over, gets no answer, and one byte
+        more than `most` stays in the place of what it has written.
+        """
+        while not self._over and (end := data.find(b"\n", 1)) > 0:
+            line = bytes(data[1:end])
+            del data[1 : end + 1]
+            try:
+                answer = self._reply(line)
+                if answer is not None and os.write(self._channel, answer) < len(answer):
+                    self._over = True
+            except EndedError:
+                self._over = True
+            except (BlockingIOError, ConnectionError):  # it does not listen, or has gone
+                self._over = True
+        if self._over:
+            data[1:] = bytes(most)
+
+
 def _collect(
-    report_end: int, error_end: int, control: socket.socket, most: int
+    report_end: int,
+    error_end: int,
+    control: socket.socket,
+    most: int,
+    answering: Answering | None = None,
 ) -> tuple[bytes, bytes]:
     """Report and errors of a child, which is ended where it writes more than `most` bytes."""
     kept = {report_end: bytearray(), error_end: bytearray()}
@@ -224,11 +296,13 @@ def _collect(
             if time.monotonic() > deadline:
                 raise OSError("it does not end its child")
             for key, _ in selector.select(1.0):
-                data = os.read(key.fd, 1 << 20)
+                data = _read(key.fd, READ_BYTES if answering is None else READ_BYTES_OF_LINES)
                 if not data:
                     selector.unregister(key.fd)
                 elif len(kept[report_end]) <= most:
                     kept[key.fd] += data
+                    if answering is not None and key.fd == report_end:
+                        answering.taken(kept[report_end], most)
                     del kept[error_end][:-STDERR_LIMIT]
             if len(kept[report_end]) > most and not told:
                 told = True

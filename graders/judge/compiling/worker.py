@@ -1,9 +1,10 @@
 """Main of the warm process that has Triton as a compiler, without its interpreter.
 
-It captures launchers and compiles kernels: imports and warms up once, then forks one jailed child
-for each request, before that comes, and watches over it. A request comes with three descriptors,
-which only the child uses: the one it reads the request from, and two pipes to the judge for its
-report and its errors.
+It captures launchers, compiles kernels and calls plain functions: imports and warms up once, then
+forks one jailed child for each request, before that comes, and watches over it. A request comes
+with three descriptors, which only the child uses: the one it reads the request from, and two to
+the judge for its report and its errors. The one for the report takes answers where a plain
+function is called.
 So nothing of one submission stays in the memory that the next one's child inherits. An answer
 says how the child ended: its length (8 bytes) and JSON.
 """
@@ -78,6 +79,7 @@ def main() -> None:
     """Serve until the judge closes its end."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         try:
+            from graders.judge.calling import child as calling
             from graders.judge.capture import child as capturing
             from graders.judge.compiling import child as compiling
             from graders.judge.sandbox.jail import Jail
@@ -86,7 +88,8 @@ def main() -> None:
             hello = {"ready": True, **_warm_up()}
             jail = Jail(device="cpu", readable=[Path(__file__).parents[3] / "triton_util"])
             hello["layers"] = jail.layers
-            forks = Waiting(_Child({"capture": capturing, "compile": compiling}, jail), control)
+            tasks = {"capture": capturing, "compile": compiling, "call": calling}
+            forks = Waiting(_Child(tasks, jail), control)
             gc.collect()
             gc.freeze()  # what is there now is shared with every fork
         except Exception as error:  # the judge must hear of it in one line

@@ -1,10 +1,58 @@
-"""Where the programs of a launch pointed, in a sentence: it tells a mask from a grid."""
+"""What a launch was given and where its programs pointed, in a sentence: it tells a mask from a
+grid.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
 from graders.judge.records import Aim, Evidence
 
+MOST_ARGUMENTS = 14  # that are told
+_SHAPE = re.compile(r"(tensor )?\((-?\d+(, -?\d+)*,?)?\)")
 AXES = ("0", "1", "2")
+
+
+def handed(evidence: Evidence, parameters: Sequence[str]) -> str:
+    """`The kernel gets x_ptr = tensor (64, 20), n_rows = 64, BLOCK = 16, on the grid (4, 2, 1).`
+
+    parameters: those of the launcher, whose arguments may arrive under another's name.
+    """
+    launch = evidence.launches[-1] if evidence.launches else None
+    if launch is None or not launch.given:
+        return ""
+    told = [f"{name} = {value}" for name, value in launch.given.items() if _is_plain(value)]
+    shown = f"The kernel gets {', '.join(told[:MOST_ARGUMENTS])}, on the grid {launch.grid}."
+    return " ".join(filter(None, (shown, _exchanged(launch.given, evidence, parameters))))
+
+
+def _is_plain(value: Any) -> bool:
+    """A number, or the words for a tensor or a tuple of whole numbers."""
+    if isinstance(value, str):
+        return bool(_SHAPE.fullmatch(value))
+    return isinstance(value, int | float)
+
+
+def _exchanged(given: Mapping[str, Any], evidence: Evidence, parameters: Sequence[str]) -> str:
+    """Where x_ptr does not have the shape of x, but that of another argument."""
+    shapes = {
+        name: f"tensor {tuple(value.shape)}"
+        for name, value in zip(parameters, evidence.args, strict=False)
+        if isinstance(value, torch.Tensor)
+    }
+    for name, value in given.items():
+        own = name.removesuffix("_ptr")
+        other = next((n for n, shape in shapes.items() if n != own and shape == value), "")
+        if name != own and own in shapes and shapes[own] != value and other:
+            return (
+                f"At {name} arrives a tensor of the shape of {other}: are the arguments of the "
+                "launch in the order of the kernel's parameters?"
+            )
+    return ""
 
 
 def aimed(evidence: Evidence) -> str:

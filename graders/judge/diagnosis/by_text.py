@@ -197,7 +197,30 @@ def _floored_loops(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
                     yield node
 
 
+def _largest_of_zero(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
+    """`tl.max(x, 0)` where nothing else is reduced: the 0 is an axis, and no bound."""
+    calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    names = [ast.unparse(call.func).split(".")[-1] for call in calls]
+    if {"exp", "exp2", "sum", "dot", "argmax"} & {*names} or _loops(kernel):
+        return
+    for call, name in zip(calls, names, strict=True):
+        match name, call.args:
+            case "max" | "min", [_, ast.Constant(value=0)]:
+                yield call
+
+
 SUSPECTS = (
+    Suspect(
+        "block-reduced",
+        FindingText(
+            "A block is reduced where its elements should be compared",
+            "`tl.max(x, 0)` gives the largest element along axis 0: its 0 is an axis. "
+            "`tl.maximum(x, 0.0)` compares each element with 0.",
+            "Write tl.maximum(x, 0.0), or tl.where(x > 0, x, 0.0).",
+        ),
+        _largest_of_zero,
+        frozenset({"wrong-values", "relu-before-bias", "bias-by-row"}),
+    ),
     Suspect(
         "brackets-missing",
         FindingText(
@@ -244,7 +267,7 @@ SUSPECTS = (
             "mask the last block.",
         ),
         _floored_loops,
-        ABOUT_SIZES | UNSPECIFIC,
+        ABOUT_SIZES | UNSPECIFIC | {"all-zeros"},
     ),
     Suspect(
         "size-written-out",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +12,13 @@ import torch
 
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
-from graders.judge.diagnosis import generic
-from graders.judge.diagnosis.aimed import aimed
+from graders.judge.diagnosis import generic, raised
+from graders.judge.diagnosis.aimed import aimed, handed
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
-from graders.judge.diagnosis.raised import raised_text
+from graders.judge.diagnosis.returned import wrong_return_text
 from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
@@ -30,6 +31,9 @@ VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 TF32 = "tf32-product"
+_LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
+# Faults that the numbers of the launch explain: sizes, strides, the grid.
+ABOUT_PLACES = frozenset(code for code in generic.FAULTS if code.startswith(("out-of-", "gap-")))
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
 THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
@@ -271,14 +275,15 @@ def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingTe
     if failure.difference is not None:
         return failure.difference.code, failure.difference.text
     if failure.status == "wrong-return":
-        return "wrong-return", _wrong_return_text(failure)
+        returned = "" if failure.hidden else failure.returned
+        return "wrong-return", wrong_return_text(failure.expectation, returned)
     if failure.error is not None and failure.error.code in generic.FAULTS:
         return failure.error.code, _error_text(failure.error, failure.hidden)
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
         told = failure.error.message if failure.error and not failure.hidden else ""
-        return "raised", raised_text(told)
+        return "raised", raised.raised_text(told)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
         return fault.code, generic.FAULTS[fault.code]
@@ -297,23 +302,18 @@ def _error_text(error: Fault, hidden: bool) -> FindingText:
     text = generic.FAULTS[error.code]
     if error.code != "kernel-error" or hidden:
         return text
+    text = replace(text, title=_title_of(error, text.title))
     if error.cause:
         return replace(text, message=error.message, next_step=error.cause)
-    known = raised_text(error.message)  # a function of Triton's that the launcher calls
+    known = raised.raised_text(error.message)  # a function of Triton's that the launcher calls
     return replace(known, title=text.title, message=known.message or error.message)
 
 
-def _wrong_return_text(failure: Failure) -> FindingText:
-    title = "The launcher returns the wrong thing"
-    advice = "Look at the line that allocates the output and at the return statement."
-    if failure.hidden:
-        return FindingText(
-            title, "It must return a new tensor of the right shape and dtype.", advice
-        )
-    dtype = tensors.dtype_word(failure.expectation.dtype)
-    named = f"{failure.expectation.name}, " if failure.expectation.name else ""
-    want = f"{named}a new tensor of shape {failure.expectation.shape} and dtype {dtype}"
-    return FindingText(title, f"It must return {want}, but {failure.returned}.", advice)
+def _title_of(error: Fault, title: str) -> str:
+    """Where the error arose: in the kernel, at its launch, or in the launcher before it."""
+    if error.operation == raised.LAUNCHER:
+        return raised.TITLE
+    return generic.LAUNCH_FAILS if _LAUNCH.search(error.source) else title
 
 
 def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
@@ -359,8 +359,13 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
         said.append(fault.message if fault.message not in told else "")
+    stopped = fault is not None and fault.code in ABOUT_PLACES
     if failure.wrong is not None and bool(failure.wrong.any()):
-        said += [_first_difference(failure), aimed(failure.evidence)]
+        said.append(_first_difference(failure))
+        missed = aimed(failure.evidence)
+        said += [missed, handed(failure.evidence, exercise.parameters) if missed or stopped else ""]
+    elif stopped:
+        said.append(handed(failure.evidence, exercise.parameters))
     return " ".join(filter(None, said))
 
 

@@ -85,6 +85,14 @@ FAULTS = {
         "The condition that you wrote down does not hold for this input.",
         "Print the values with print_if, or run the case in a notebook and look at them.",
     ),
+    "untrue-hint": FindingText(
+        "The compiler is told something that is not true",
+        "`tl.multiple_of` and `tl.max_constancy` are believed, not checked: the compiler makes "
+        "wide loads and stores of them. On a GPU those stop with a misaligned address, or move "
+        "elements that the mask excludes.",
+        "Say it only where it is so: with a number that the launcher works out for each input, "
+        "and that is 1 where nothing is known.",
+    ),
     "compile-timeout": FindingText(
         "The kernel takes too long to compile",
         "Compiling was stopped at the time limit.",
@@ -97,6 +105,8 @@ FAULTS = {
         "Mend the line and check again.",
     ),
 }
+
+LAUNCH_FAILS = "The kernel cannot be launched like this"  # an error before its first line
 
 OUTCOMES = {
     "timeout": FindingText(
@@ -134,8 +144,9 @@ OUTCOMES = {
     "inputs-changed": FindingText(
         "An input was changed",
         "The launcher must leave its arguments as they were: somebody still needs them.",
-        "Allocate the output with torch.empty and store only to it. (Are the arguments of the "
-        "launch in the order of the kernel's parameters?)",
+        "Allocate the output with torch.empty and store only to it. (Does tl.store get the "
+        "output's pointer, and are the arguments of the launch in the order of the kernel's "
+        "parameters?)",
     ),
 }
 

@@ -7,16 +7,19 @@ import torch
 from graders.judge.records import Evidence
 
 
-def _stored(evidence: Evidence) -> torch.Tensor | None:
-    """Which elements a kernel stored, flattened; None when all of them were or nobody knows."""
-    if evidence.never_stored is None or not bool(evidence.never_stored.any()):
+def _stored(evidence: Evidence, wrong: torch.Tensor) -> torch.Tensor | None:
+    """Which elements a kernel stored, flattened; None when all of them were or nobody knows.
+
+    None too where what was left out is right: zeros of an output from torch.zeros are no holes.
+    """
+    if evidence.never_stored is None or not bool((evidence.never_stored & wrong).any()):
         return None
     return ~evidence.never_stored.reshape(-1)
 
 
 def nothing_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether no kernel stored any element."""
-    stored = _stored(evidence)
+    stored = _stored(evidence, wrong)
     return stored is not None and not bool(stored.any())
 
 
@@ -36,7 +39,7 @@ def first_row_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 def prefix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Stored from the start up to one point, nothing after it: one block, or too few."""
-    stored = _stored(evidence)
+    stored = _stored(evidence, wrong)
     if stored is None or not bool(stored[0]):
         return False
     return int(stored.sum()) == int(stored.int().argmin())
@@ -44,7 +47,7 @@ def prefix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 def suffix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether only the end was stored."""
-    stored = _stored(evidence)
+    stored = _stored(evidence, wrong)
     if stored is None or not bool(stored[-1]) or int((~stored).sum()) == 1:
         return False
     return int(stored.sum()) == int(stored.flip(0).int().argmin())
@@ -52,4 +55,4 @@ def suffix_only(evidence: Evidence, wrong: torch.Tensor) -> bool:
 
 def never_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether some element was never stored."""
-    return _stored(evidence) is not None
+    return _stored(evidence, wrong) is not None

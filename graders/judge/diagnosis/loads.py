@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from graders.judge.diagnosis.programs import REST, chosen, listed, name_of
+from graders.judge.diagnosis.programs import REST, chosen, listed, name_of, with_gaps
 from graders.judge.records import Pointed
 from graders.judge.report import Table
 
@@ -48,10 +48,9 @@ def _lines(
     stored: Pointed, loads: Sequence[Pointed], differing: set[int]
 ) -> Iterator[tuple[str, ...]]:
     touched = [{row.number: row.touched for row in one.rows} for one in loads]
-    before = -1
-    for row in chosen(stored.rows, differing):
-        if row.number != before + 1:
+    for row in with_gaps(chosen(stored.rows, differing)):
+        if row is None:
             yield (REST, *[""] * (len(loads) + 1))
-        before = row.number
+            continue
         cells = [listed(own.get(row.number, ())) or "nothing" for own in touched]
         yield (name_of(row.number, stored.grid), *cells, listed(row.touched) or "nothing")

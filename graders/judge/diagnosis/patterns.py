@@ -254,8 +254,11 @@ PATTERNS = (
         "all-zeros",
         FindingText(
             "The result is zero everywhere",
-            "The values were stored, but they are all zero.",
-            "Print one loaded block with print_if: is it what you expect?",
+            "The values were stored, but they are all zero. Usual causes: a loop that never runs, "
+            "an accumulator to which nothing is added, or loads whose mask lets nothing through, "
+            "so that `other` is all there is.",
+            "With print_if, print what is stored, and then what it is made of: which is the first "
+            "to be zero?",
         ),
         _all_zeros,
     ),

@@ -171,11 +171,10 @@ def _lines(
     rows: Sequence[ProgramRow], pointed: Pointed, shares: Shares | None
 ) -> Iterator[tuple[str, ...]]:
     width = 4 + (shares is not None)
-    before = -1
-    for row in rows:
-        if row.number != before + 1:
+    for row in with_gaps(rows):
+        if row is None:
             yield (REST, *[""] * (width - 1))
-        before = row.number
+            continue
         cells = [name_of(row.number, pointed.grid), listed(row.offsets), _mask(row)]
         cells.append(listed(row.touched) or "nothing")
         if shares is not None:
@@ -185,12 +184,18 @@ def _lines(
 
 def _marks(rows: Sequence[ProgramRow], wrong: set[int]) -> Iterator[bool]:
     """For each line whether it is wrong, those that stand for programs left out among them."""
+    for row in with_gaps(rows):
+        yield row is not None and row.number in wrong
+
+
+def with_gaps(rows: Sequence[ProgramRow]) -> Iterator[ProgramRow | None]:
+    """The rows, with None where programs between two of them are left out."""
     before = -1
     for row in rows:
         if row.number != before + 1:
-            yield False
+            yield None
         before = row.number
-        yield row.number in wrong
+        yield row
 
 
 def name_of(number: int, grid: Sequence[int]) -> str:

@@ -7,6 +7,7 @@ import re
 from graders.judge.diagnosis.generic import FindingText
 
 TITLE = "The launcher stops with an error"
+LAUNCHER = "launcher"  # the operation of a fault that the launcher met in a function of Triton's
 # A pattern of `Type: text`, what it means, and the next step.
 ROWS: tuple[tuple[str, str, str], ...] = (
     (
@@ -38,9 +39,68 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "Axes count from 0: a vector has x.stride(0) and x.size(0), a matrix also those of 1.",
     ),
     (
-        r"^(NameError: name|UnboundLocalError: \D*)'(?P<name>\w+)'",
+        r"^(NameError: name |UnboundLocalError: \D*)'(?P<name>\w+)'",
         "{name} has no value yet when this line runs.",
-        "Check the spelling, and set it above this line, in the launcher.",
+        "Check the spelling, and set {name} above this line, in the launcher.",
+    ),
+    (
+        r"^(ModuleNotFoundError|ImportError): (No module named|cannot import name) "
+        r"'(?P<name>[\w.]+)'",
+        "{name} cannot be imported here: a submission is one file or one notebook, and your own "
+        "files beside it are no part of it. There are torch, triton, numpy and the standard "
+        "library.",
+        "Copy the functions that you need from {name} into this file or notebook.",
+    ),
+    (
+        r"^TypeError: (cannot unpack non-iterable|.*must be an iterable, not) "
+        r"(builtin_function_or_method|method)",
+        "A method stands here without its round brackets, where its result is to be unpacked.",
+        "Call it: x.stride() and x.size() give as many numbers as x has axes. (x.shape is the one "
+        "without brackets.)",
+    ),
+    (
+        r"^TypeError: cannot unpack non-iterable (?P<kind>int|float|NoneType)",
+        "Several names stand left of the =, and on its right is one single value ({kind}).",
+        "Give as many values as there are names: n_rows, n_cols = x.shape for a matrix, "
+        "block_m, block_n = 16, 64.",
+    ),
+    (
+        r"^TypeError: .*must be an iterable, not (?P<kind>\w+)",
+        "The star unpacks several values, and this is a single one ({kind}).",
+        "Leave out the star, or unpack x.stride() or x.shape.",
+    ),
+    (
+        r"^TypeError: '(?P<kind>int|float|NoneType)' object is not subscriptable",
+        "[ ] asks for one entry of several, and this is one single value ({kind}).",
+        "Leave out the [ ], or ask a tuple: x.shape[0], x.stride()[0].",
+    ),
+    (
+        r"^TypeError: '(?P<kind>type|function|_lru_cache_wrapper)' object is not subscriptable",
+        "[ ] stands behind a {kind}; a kernel alone is launched with [ ].",
+        "A function is called with round brackets. Is @triton.jit missing above the kernel?",
+    ),
+    (
+        r"^TypeError: '(?P<kind>(?!builtin_|method)\w+)' object is not subscriptable",
+        "[ ] asks for one entry of several, and a {kind} has none.",
+        "Look at what stands before the [ ]: a tuple such as x.shape has entries.",
+    ),
+    (
+        r"^AttributeError: 'NoneType' object has no attribute '(?P<name>\w+)'",
+        "What stands before .{name} is None.",
+        "A function without `return` gives None, and so does a launch: allocate the output before, "
+        "output = torch.empty_like(x).",
+    ),
+    (
+        r"^TypeError: empty\(\): argument 'size'|^TypeError: (empty|zeros|full|ones)\(\)",
+        "torch.empty wants the shape as a tuple of whole numbers, and the dtype by its name.",
+        "Write torch.empty_like(x), or torch.empty((n_rows, n_cols), dtype=x.dtype, "
+        "device=x.device).",
+    ),
+    (
+        r"^TypeError: '(?P<kind>int|float|tuple|list|str|NoneType)' object is not callable",
+        "Round brackets call a function, and here stands a value before them ({kind}).",
+        "Leave out the brackets behind it. (A grid that is a tuple is used as it is: "
+        "kernel[grid](…).)",
     ),
     (
         r"^TypeError: '(builtin_function_or_method|method)' object",
@@ -58,7 +118,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "Compare the call with the function's parameters.",
     ),
     (
-        r"^TypeError: '(Size|torch\.Size|tuple)' object is not callable",
+        r"^TypeError: '(Size|torch\.Size)' object is not callable",
         "x.shape is a tuple, not a function.",
         "Write x.shape[0], or x.size(0).",
     ),
@@ -77,5 +137,6 @@ def raised_text(error: str) -> FindingText:
     for pattern, message, advice in ROWS:
         match = re.search(pattern, error)
         if match:
-            return FindingText(TITLE, message.format_map(match.groupdict()), advice)
+            named = match.groupdict()
+            return FindingText(TITLE, message.format_map(named), advice.format_map(named))
     return FindingText(TITLE, "", "Mend it and check again.")

@@ -7,8 +7,8 @@ import torch
 from graders.judge import discovery
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
 from graders.judge.records import GraderError
-from graders.judge.report import Speed
-from graders.judge.running.gpu import gpu_gate
+from graders.judge.report import Finding, GateStatus, Speed
+from graders.judge.running.gpu import gpu_capability, gpu_gate
 from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.traffic import compared
 
@@ -24,6 +24,9 @@ def run(context: Context) -> GateResult:
                 "there is no GPU here: grade with --mode interpret, or on a machine with one"
             )
         return NOT_RUN
+    remark = _too_old(exercise.least_capability) if exercise.least_capability else None
+    if remark is not None:
+        return GateResult(GateStatus.NOT_RUN, remarks=(remark,))
     cases, large = runtime.cases(exercise), runtime.large_cases(exercise)
     with hold_gpu(exclusive=False):
         ran, findings = gpu_gate(context.planned, exercise, cases, large, runtime.workers("cuda"))
@@ -46,4 +49,22 @@ def _speed(context: Context) -> Speed | None:
         lambda: compared(
             context.planned, exercise, runtime.cases(exercise), runtime.workers("cpu")
         ),
+    )
+
+
+def _too_old(least: int) -> Finding | None:
+    """The remark on a GPU of which the exercise asks too much: it costs nothing."""
+    device, capability = gpu_capability()
+    if capability >= least:
+        return None
+    return Finding(
+        gate="gpu",
+        code="gpu-too-old",
+        title="This GPU is too old for the kernel",
+        message=(
+            f"The exercise needs a GPU from sm_{least} on, and this one, {device}, is "
+            f"sm_{capability}. So the kernel was compiled and interpreted, and did not run on the "
+            "GPU."
+        ),
+        next_step="Nothing is wrong with it. Grade it again where there is a newer GPU.",
     )

@@ -82,10 +82,11 @@ class Context:
 class Gate:
     """A gate and its place in the pipeline.
 
-    It runs where all gates that `after` names have passed. A `concurrent` one runs in a thread of
-    its own, beside the gate that follows, and leaves the context as it is. `keeps` is the share of
-    the points that a submission keeps when it fails here; what its failed cases cost is counted
-    besides (see `scoring`).
+    It judges launchers of `kernels`, plain `functions`, or both; a report names those that judge
+    exercises of its kind. It runs where all gates that `after` names have passed. A `concurrent`
+    one runs in a thread of its own, beside the gate that follows, and leaves the context as it is.
+    `keeps` is the share of the points that a submission keeps when it fails here; what its failed
+    cases cost is counted besides (see `scoring`).
     """
 
     name: str
@@ -93,3 +94,9 @@ class Gate:
     after: tuple[str, ...] = ()
     concurrent: bool = False
     keeps: float = 0.0
+    kernels: bool = True
+    functions: bool = False
+
+    def judges(self, exercise: Exercise) -> bool:
+        """Whether submissions to this exercise pass here."""
+        return self.kernels if exercise.function is None else self.functions

@@ -54,11 +54,15 @@ class Replay:
     def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
         """A new case: its arguments' storages, and what is kept of earlier ones."""
         self.run = run
+        self.release(keep)
+        self.storages |= inputs
+
+    def release(self, keep: Sequence[int]) -> None:
+        """Let go of all storages but these, so that the next case has room for its own."""
         self.storages = {
             number: self.storages[number] for number in keep if number in self.storages
         }
         self._copied = {n: mask for n, mask in self._copied.items() if n in self.storages}
-        self.storages |= inputs
 
     def prepare(self, steps: Sequence[Step]) -> None:
         """Make memory that is older than the case, where it is not there yet."""

@@ -93,3 +93,9 @@ def gpu_properties() -> dict[str, Any]:
         return {}
     names = ("name", "major", "minor", "multi_processor_count", "total_memory", "L2_cache_size")
     return {name: getattr(device, name) for name in names if hasattr(device, name)}
+
+
+def gpu_capability() -> tuple[str, int]:
+    """The name of the GPU of this machine, and its compute capability: 90 is sm_90."""
+    major, minor = torch.cuda.get_device_capability(0)
+    return torch.cuda.get_device_name(0), 10 * major + minor

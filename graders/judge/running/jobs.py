@@ -10,6 +10,7 @@ import torch
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
+from graders.judge.diagnosis.raised import LAUNCHER
 from graders.judge.plan.kernels import definitions
 from graders.judge.plan.steps import (
     Allocate,
@@ -202,6 +203,7 @@ def _of_exception(raised: Raised, source: str) -> Outcome:
         code="kernel-error" if raised.where == "triton" else "exception",
         message=known.message if known else told,
         line=raised.line,
+        operation=LAUNCHER if raised.where == "triton" else None,
         cause=known.advice if known else "",
     )
     return Outcome(status, error=fault)

@@ -6,6 +6,7 @@ from graders.judge.capture.gate import capture
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
+from graders.judge.running.compiled_promises import broken_in_ptx
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.submission.loading import Submission
 
@@ -26,6 +27,13 @@ def broken_promises(
     planned: PlannedJobs, exercise: Exercise, submission: Submission, worker: CompileWorker
 ) -> list[Finding]:
     """The finding for the first promise that a right submission breaks."""
+    broken = _broken_in_plan(planned, exercise, submission, worker)
+    return broken or broken_in_ptx(planned, exercise, worker)
+
+
+def _broken_in_plan(
+    planned: PlannedJobs, exercise: Exercise, submission: Submission, worker: CompileWorker
+) -> list[Finding]:
     if not exercise.promises:
         return []
     public = exercise.cases

@@ -127,6 +127,7 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
     dtype = stored = 0
     status: Status = "returned"
     try:
+        replay.release(job.keep)
         storages = memory.storages(job)
         if job.timing is not None:
             dtype = memory.store(job, _timed(job, replay, storages))

@@ -44,6 +44,11 @@ def launches(run: Run, job: JobPlan) -> dict[str, Any]:
         "faults": [_fault(fault) for fault in run.faults[:MOST_ITEMS]],
         "launches": [_launch(launch) for launch in run.launches[:MOST_ITEMS]],
     }
+    for launch in run.launches[:MOST_ITEMS][-1:]:  # nobody looks at those of the others
+        facts["launches"][-1]["given"] = {
+            str(fact["name"]): _given(fact)
+            for fact in getattr(launch, "arguments", ())[:MOST_ITEMS]
+        }
     if job.traffic:
         facts["traffic"] = _traffic(run)
     return facts
@@ -172,6 +177,11 @@ def _launch(launch: object) -> dict[str, Any]:
         "configs": getattr(launch, "configs", 1),
         "tf32": getattr(launch, "tf32", False),
     }
+
+
+def _given(fact: Mapping[str, Any]) -> Any:
+    """A number as it is; of a tensor its shape."""
+    return f"tensor {fact['shape']}" if fact["kind"] == "tensor" else _plain(fact.get("value"))
 
 
 def _traffic(run: Run) -> dict[str, Any]:

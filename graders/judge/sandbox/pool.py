@@ -374,6 +374,7 @@ def _environment(device: Device, directory: Path) -> dict[str, str]:
         scratch = str(directory / "scratch")
         environment |= {"PATH": os.environ.get("PATH", environment["PATH"])}
         environment |= {"TRITON_CACHE_DIR": scratch, "TMPDIR": scratch, "HOME": scratch}
+        environment |= {"TORCHINDUCTOR_CACHE_DIR": scratch}
     return environment
 
 

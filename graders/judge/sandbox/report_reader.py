@@ -104,7 +104,7 @@ def line(value: object) -> int | None:
 def _launch(value: object) -> LaunchFacts | None:
     if not isinstance(value, dict):
         return None
-    grid, meta = value.get("grid"), value.get("meta")
+    grid, meta, given = (value.get(name) for name in ("grid", "meta", "given"))
     sizes = [_whole(size, MOST_PROGRAMS) for size in grid] if isinstance(grid, list) else []
     if len(sizes) > 3 or None in sizes:
         return None
@@ -114,6 +114,7 @@ def _launch(value: object) -> LaunchFacts | None:
         meta=_scalars(meta) if isinstance(meta, dict) else {},
         configs=_whole(value.get("configs"), MOST_CONFIGS) or 1,
         tf32=value.get("tf32") is True,
+        given=_scalars(given) if isinstance(given, dict) else {},
     )
 
 

@@ -25,11 +25,18 @@ from graders.judge.static.names import (
     TRITON_UTIL,
 )
 from triton_util.interpreter.messages import calls
+from triton_util.other_names import OTHER_NAMES, instead_in_kernel
 
+LAYOUT = frozenset(("stride", "strides", "size", "length", "ndim", "device", "nelement"))
+
+_NO_IMPORT = (
+    "Take the line out. A kernel has tl, which the file imports at its top, and its own "
+    "parameters; torch and other libraries are for the launcher, and no GPU can run them."
+)
 # Node type → what it is called and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Import: ("an import", "Import at the top of the file."),
-    ast.ImportFrom: ("an import", "Import at the top of the file."),
+    ast.Import: ("an import", _NO_IMPORT),
+    ast.ImportFrom: ("an import", _NO_IMPORT),
     ast.Try: ("try/except", "Use a mask where an access could fail."),
     ast.TryStar: ("try/except", "Use a mask where an access could fail."),
     ast.With: ("a with block", "Remove it."),
@@ -110,6 +117,8 @@ class _KernelReader:
         parameters = {argument.arg for argument in self.function.args.args}
         if isinstance(part.value, ast.Name) and part.value.id in parameters:
             name, at = part.value.id, shown(part.slice)
+            if isinstance(part.slice, ast.Tuple):
+                at = " + ".join(f"{shown(one)} * stride" for one in part.slice.elts)
             return (
                 f"A pointer is no array. Write tl.store({name} + {at}, value, mask=mask), and read "
                 f"with tl.load(x_ptr + {at}, mask=mask)."
@@ -134,9 +143,7 @@ class _KernelReader:
                 yield self._foreign(
                     node,
                     f".{node.attr}",
-                    calls.meant_function(node.attr)
-                    if node.attr in calls.OTHER_NAMES
-                    else "Only attributes and methods of blocks work here.",
+                    self._instead_of_attribute(node),
                 )
             yield from self._visit(node.value)
         elif path == ASSEMBLY:
@@ -149,6 +156,18 @@ class _KernelReader:
                 (calls.meant_function(node.attr) if root != "tl" else "")
                 or "Use the functions of triton.language (tl.…).",
             )
+
+    def _instead_of_attribute(self, node: ast.Attribute) -> str:
+        """What to write in place of an attribute that no block has."""
+        parameters = {argument.arg for argument in self.function.args.args}
+        if node.attr in LAYOUT and isinstance(node.value, ast.Name) and node.value.id in parameters:
+            return (
+                f"{node.value.id} is the address of the first element, and no tensor. The launcher "
+                "passes what the kernel needs as numbers: x.numel(), x.shape[0], x.stride(0)."
+            )
+        if node.attr in OTHER_NAMES:
+            return calls.meant_function(node.attr)
+        return "Only attributes and methods of blocks work here."
 
     def _path(self, node: ast.Attribute) -> str | None:
         """`tl.math.exp` → "triton.language.math.exp"; None where the root is a value.
@@ -181,7 +200,8 @@ class _KernelReader:
         if name in self.names:
             yield from self._outer(node, self.names[name])
         elif name.startswith("__") or (name not in KERNEL_BUILTINS and hasattr(builtins, name)):
-            yield self._foreign(node, f"{name}()", "Use the functions of triton.language (tl.…).")
+            instead = instead_in_kernel(name) or "Use the functions of triton.language (tl.…)."
+            yield self._foreign(node, f"{name}()", instead)
 
     def _outer(self, node: ast.Name, value: Any) -> Iterator[Finding]:
         """A name from around the kernel: a constant, a kernel, or something of the language."""

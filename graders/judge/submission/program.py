@@ -31,6 +31,7 @@ from graders.judge.submission.slices import (
     statements,
 )
 from triton_util.notebook.stubs import body_is_empty
+from triton_util.other_names import behind_pointer, instead_in_kernel, instead_in_launcher
 
 CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times their memory
 STATEMENT_LIMIT = 10_000  # at the top level
@@ -188,10 +189,7 @@ class Program:
             self._refuse_broken(name)
             if stars:
                 continue
-            known = [*self._local_names(line), *sorted(b for s in self.statements for b in s.binds)]
-            guess = did_you_mean(name, list(dict.fromkeys(known)))
-            if name in TRITON_NAMES:
-                guess = f"Triton's functions live in tl: write tl.{name}."
+            guess = self._guess(name, line)
             raise refusal(
                 "undefined-name",
                 f"{name} is not defined",
@@ -202,15 +200,26 @@ class Program:
                 line=line,
             )
 
-    def _local_names(self, line: int) -> list[str]:
-        """The parameters and variables of the function in which a line stands."""
+    def _guess(self, name: str, line: int) -> str:
+        """What to write in place of a name that nothing defines; empty where nobody can tell."""
+        if name in TRITON_NAMES:
+            return f"Triton's functions live in tl: write tl.{name}."
+        function = self._function_at(line)
+        local = [] if function is None else _local_names(function)
+        if function is not None and function.decorator_list:
+            instead = behind_pointer(name, {*local}) or instead_in_kernel(name)
+        else:
+            instead = instead_in_launcher(name)
+        known = [*local, *sorted(b for s in self.statements for b in s.binds)]
+        return instead or did_you_mean(name, list(dict.fromkeys(known)))
+
+    def _function_at(self, line: int) -> ast.FunctionDef | None:
+        """The function in which a line stands."""
         for statement in self.statements:
             node = statement.node
             if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
-                named = [part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)]
-                stored = (n for n in ast.walk(node) if isinstance(n, ast.Name))
-                return named + [n.id for n in stored if isinstance(n.ctx, ast.Store)]
-        return []
+                return node
+        return None
 
     def _refuse_broken(self, name: str) -> None:
         """Report the syntax error of the cell in which `name` was meant to be defined."""
@@ -247,6 +256,13 @@ class Program:
         position = max(0, bisect.bisect_right(self._cells, (line, 10**9)) - 1)
         first, number = self._cells[position]
         return f"cell {number}, line {line - first + 1}" if number else f"line {line}"
+
+
+def _local_names(function: ast.FunctionDef) -> list[str]:
+    """The parameters and variables of a function."""
+    named = [part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)]
+    stored = (n for n in ast.walk(function) if isinstance(n, ast.Name))
+    return named + [n.id for n in stored if isinstance(n.ctx, ast.Store)]
 
 
 def _function(statement: Statement) -> ast.FunctionDef:

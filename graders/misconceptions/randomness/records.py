@@ -13,6 +13,8 @@ from graders.misconceptions.randomness import wrong_sums as wrong
 from graders.misconceptions.randomness.mask_records import MASK_MISTAKES
 
 SUM = "`tl.where(keep, residual + x / (1 - p), residual)`"
+ADD = f"{SUM}."
+KEEP_AND_ADD = f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}."
 
 
 def _reads_by_other_strides(evidence: Evidence) -> bool:
@@ -30,7 +32,7 @@ SUM_MISTAKES = (
             "other way round: `<` stands where `>=` belongs, or the branches of `tl.where` are "
             "exchanged. With p = 0.5 as many are kept as before, so a share alone does not show it."
         ),
-        next_step=f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}.",
+        next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.inverted),
     ),
     Misconception(
@@ -51,7 +53,7 @@ SUM_MISTAKES = (
             "As many elements are kept as should be dropped, and they are divided by p. p is the "
             "share that is *dropped*, as in torch; 1 - p is what is left."
         ),
-        next_step=f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}.",
+        next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.p_as_share_kept),
     ),
     Misconception(
@@ -72,7 +74,7 @@ SUM_MISTAKES = (
             "so on average the sum is smaller than x. Dividing what is left by 1 - p makes up for "
             "it, and then nothing has to be scaled when the model is used."
         ),
-        next_step=f"{SUM}.",
+        next_step=ADD,
         expected_wrong=computes(wrong.not_scaled),
     ),
     Misconception(
@@ -82,7 +84,7 @@ SUM_MISTAKES = (
             "The share that is left is 1 - p, so that is what x is divided by. With p = 0.5 both "
             "are the same, which is why tests with p = 0.5 alone do not show it."
         ),
-        next_step=f"{SUM}.",
+        next_step=ADD,
         expected_wrong=computes(wrong.divided_by_p),
     ),
     Misconception(
@@ -119,7 +121,7 @@ SUM_MISTAKES = (
         code="residual-missing",
         title="The residual is not added to what is kept",
         message="The output is dropout(x) alone, or holds the residual only where x is dropped.",
-        next_step=f"{SUM}.",
+        next_step=ADD,
         expected_wrong=computes(wrong.residual_missing),
     ),
     Misconception(
@@ -133,7 +135,7 @@ SUM_MISTAKES = (
         code="sign-wrong",
         title="A minus stands where the sum has a plus",
         message="What is kept of x is subtracted, or the residual is.",
-        next_step=f"{SUM}.",
+        next_step=ADD,
         expected_wrong=computes(wrong.subtracted),
     ),
     Misconception(
@@ -144,14 +146,14 @@ SUM_MISTAKES = (
             "large enough: those of `tl.rand` are none too small for 0, or for p rounded to an "
             "integer, and those of `tl.randint` are integers of 32 bits."
         ),
-        next_step=f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}.",
+        next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.nothing_dropped),
     ),
     Misconception(
         code="all-dropped",
         title="Everything is dropped",
         message="The output is the residual: no element of x arrives.",
-        next_step=f"`keep = tl.rand(seed, elements) >= p`, and then {SUM}.",
+        next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.all_dropped),
     ),
     Misconception(

@@ -49,22 +49,18 @@ def p_as_share_kept(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int
     return [torch.where(keep, residual + x / p, residual) for keep in choices]
 
 
-def _scaled(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
+def not_scaled(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
     """residual + x where x is kept."""
     return torch.where(kept(x, p, seed), residual + x, residual)
 
 
-def not_scaled(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-    return _scaled(x, residual, p, seed)
-
-
 def divided_by_p(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-    return _scaled(x / p, residual, p, seed)
+    return not_scaled(x / p, residual, p, seed)
 
 
 def multiplied(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:
     """x times 1 - p, times p, or times 1 + p."""
-    return [_scaled(x * factor, residual, p, seed) for factor in (1 - p, p, 1 + p)]
+    return [not_scaled(x * factor, residual, p, seed) for factor in (1 - p, p, 1 + p)]
 
 
 def residual_scaled(x: torch.Tensor, residual: torch.Tensor, p: float, seed: int) -> Found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -187,13 +188,27 @@ def test_the_server_answers_while_feedback_is_written(server: Server) -> None:
     assert pages(server) == {"ada", "kurt"}
 
 
+@contextlib.contextmanager
+def without_end(path: Path) -> Iterator[None]:
+    """Let who reads a file wait for its text until it is killed."""
+    kept = path.rename(path.with_name("kept"))
+    os.mkfifo(path)
+    try:
+        yield
+    finally:
+        kept.replace(path)
+
+
 def test_feedback_that_was_not_written_is_asked_for_again(server: Server) -> None:
+    graded = server.course.folder / "autograded" / "kurt" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     shutil.rmtree(server.course.folder / "feedback")
-    press = Press.feedback(server)
-    until(lambda: pages(server))  # the other page takes longer than the kill
-    for worker in server.workers():
-        worker.kill()
-    answer = press.done()
+    with without_end(graded):
+        press = Press.feedback(server)
+        until(lambda: pages(server))
+        for worker in server.workers():
+            worker.kill()
+        answer = press.done()
+    assert pages(server) == {"ada"}
     assert not answer["success"]
     assert "press Generate feedback again" in answer["error"]
     again = Press.feedback(server).done()

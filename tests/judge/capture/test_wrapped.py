@@ -69,7 +69,11 @@ STYLES: dict[str, tuple[str, str, str]] = {
         "first = pick(args[0])", "inner(*args)",
     ),
 }  # fmt: skip
-EXERCISES = sorted(path.parent.name for path in RIGHT_KERNELS.glob("*/textbook.py"))
+EXERCISES = [
+    name
+    for name in sorted(discovery.of_kernels())
+    if (RIGHT_KERNELS / name / "textbook.py").is_file()
+]
 
 
 def wrapped(name: str, style: str, text: str) -> str:

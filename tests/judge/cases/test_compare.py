@@ -69,6 +69,15 @@ def test_tf32_is_refused_where_fp32_is_asked_for() -> None:
     assert bool(wrong_elements(cut[0] @ cut[1], expect(MATMUL, (a, b))[0]).any())
 
 
+@pytest.mark.parametrize("told", [None, torch.int32])
+def test_the_dtype_of_the_only_result_is_that_of_the_exercise_or_of_its_first_argument(
+    told: torch.dtype | None,
+) -> None:
+    count = make_exercise(lambda a, b: a + b, dtype=told)
+    a = torch.tensor([1, 2], dtype=torch.int64)
+    assert expect(count, (a, a))[0].dtype == (told or torch.int64)
+
+
 def test_infinities_nan_and_overflow_compare_as_values() -> None:
     add = make_exercise(lambda a, b: a + b)
     a = torch.tensor([float("inf"), float("nan"), 60000.0, -0.0], dtype=torch.float16)

@@ -11,7 +11,15 @@ from graders.judge.cases import tensors
 from graders.judge.records import Case, TensorSpec
 
 VIEWS = ["contiguous", "offset", "transposed", "sliced", "stepped_rows", "stepped_columns"]
-DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.bool]
+DTYPES = [
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.float8_e4m3fn,
+    torch.int32,
+    torch.uint8,
+    torch.bool,
+]
 
 
 def build(spec: TensorSpec, seed: int = 0) -> torch.Tensor:
@@ -34,12 +42,13 @@ def test_the_same_case_gives_the_same_values_in_any_layout(
     plain = build(TensorSpec(shape, dtype), seed)
     assert laid_out.shape == shape
     assert laid_out.dtype == dtype
-    assert torch.equal(laid_out, plain)
+    assert torch.equal(laid_out.double(), plain.double())
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float8_e4m3fn])
 @pytest.mark.parametrize("view", ["sliced", "stepped_rows", "stepped_columns", "offset"])
-def test_what_is_not_in_the_view_is_poison(view: str) -> None:
-    tensor = build(TensorSpec((4, 6), view=view))  # type: ignore[arg-type]
+def test_what_is_not_in_the_view_is_poison(view: str, dtype: torch.dtype) -> None:
+    tensor = build(TensorSpec((4, 6), dtype, view=view))  # type: ignore[arg-type]
     storage = torch.tensor([], dtype=tensor.dtype).set_(tensor.untyped_storage())
     assert int(storage.isnan().sum()) == storage.numel() - 24
     assert not bool(tensor.isnan().any())
@@ -72,6 +81,42 @@ def test_specials_and_infinities() -> None:
     rows = build(TensorSpec((16, 3), fill="neg_inf"))
     assert bool(rows.isinf().any())
     assert bool(rows.isfinite().any(dim=1).all()), "a whole row became -inf"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shift", "first"),
+    [
+        (torch.int64, 0, [0, 1, 2, 3]),
+        (torch.int64, 2**32 + 2, [2**32 + 2, 2**32 + 3, 2**32 + 4, 2**32 + 5]),
+        (torch.int32, -2, [-2, -1, 0, 1]),
+        (torch.int8, 126, [126, 127, 0, 1]),
+        (torch.uint8, 254, [254, 255, 0, 1]),
+        (torch.uint8, -2, [0, 1, 2, 3]),
+    ],
+)
+def test_a_ramp_of_integers_begins_with_the_shift_and_stays_within_its_dtype(
+    dtype: torch.dtype, shift: int, first: list[int]
+) -> None:
+    assert build(TensorSpec((4,), dtype, fill="ramp", shift=shift)).tolist() == first
+
+
+def test_rounded_integers_lie_around_the_shift_and_within_their_dtype() -> None:
+    near = build(TensorSpec((4000,), torch.int64, fill="rounded", scale=50.0, shift=2**40))
+    off = (near - 2**40).double()
+    assert abs(float(off.mean())) < 5
+    assert 45 < float(off.std()) < 55
+    small = build(TensorSpec((4000,), torch.uint8, fill="rounded", scale=50.0, shift=100))
+    assert (int(small.min()), small.dtype) == (0, torch.uint8)
+
+
+def test_values_stand_as_they_are_given_and_garbage_is_poison() -> None:
+    table = TensorSpec((2, 3), torch.int32, values=(4, 1, 9, 0, 2, 9), garbage=((2, 2), (5, 5)))
+    least = torch.iinfo(torch.int32).min
+    found = build(table)
+    assert found.tolist() == [[4, 1, least], [0, 2, least]]
+    pages = TensorSpec((2, 2, 2), view="transposed", garbage=((6, 7),))
+    found = build(pages)
+    assert found.isnan().nonzero()[:, :2].tolist() == [[1, 1], [1, 1]]
 
 
 def test_a_case_is_described_in_words() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -85,6 +87,17 @@ def test_a_sound_kernel_compiles_for_both_targets(worker: CompileWorker) -> None
         assert 8 <= item.registers <= 64
         assert item.shared_bytes == 0
         assert item.spill_bytes == 0
+
+
+def test_what_needs_a_newer_gpu_is_compiled_for_newer_targets_alone(worker: CompileWorker) -> None:
+    """sm_80 has no e4m3: "type fp8e4nv not supported in this architecture"."""
+    submission = Submission("<test>", kernel("x = x.to(tl.float8e4nv).to(tl.float32)"), "run")
+    plan = captured(submission, worker, VECTOR)
+    refused = compile_gate(submission, plan, worker).findings[0]
+    assert "fp8e4nv not supported" in refused.original
+    result = compile_gate(submission, plan, worker, least_capability=89)
+    assert result.findings == []
+    assert {item.target for item in result.resources} == {90}
 
 
 @pytest.mark.parametrize("name", ERRORS)
@@ -195,14 +208,14 @@ def test_the_clock_on_the_wall_gives_no_zero(
     asked = []
     monkeypatch.setattr(worker, "ask", lambda request: asked.append(request) or late)
     with pytest.raises(GraderError, match="less busy"):
-        gate._asked({"task": "compile"}, worker)
+        gate.asked({"task": "compile"}, worker)
     assert len(asked) == 2
 
 
 def test_a_configuration_that_ptxas_refuses_is_passed_over(worker: CompileWorker) -> None:
     """As by Triton's tuner, where another one runs; without a tuner it is an error."""
     ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
-    good = gate._Compiled("k", 1, 80, ptx, 0, True, tuned=True, public=True)
+    good = gate.LoweredKernel("k", 1, 80, ptx, 0, True, tuned=True, public=True)
     bad = replace(good, ptx=ptx.replace("ret;", "no such thing;"))
     worker.ptxas(80)
     assert gate._assembled([bad, good], worker).findings == []
@@ -298,3 +311,23 @@ def test_the_report_of_ptxas_is_read() -> None:
     made = read_report(log)
     assert (made.registers, made.shared_bytes) == (168, 128)
     assert (made.spill_store_bytes, made.spill_load_bytes) == (36, 44)
+
+
+def test_torch_makes_no_folder_for_a_user_whom_no_table_knows(tmp_path: Path) -> None:
+    code = (
+        "import os, pwd\n"
+        "def unknown(uid): raise KeyError(uid)\n"
+        "pwd.getpwuid = unknown\n"
+        "def refused(*_): raise PermissionError('the sandbox makes no folders')\n"
+        "os.mkdir = refused\n"
+        "from torch._inductor.runtime.cache_dir_utils import cache_dir\n"
+        "print(cache_dir())"
+    )
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=process._environment(str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout == f"{tmp_path}\n"

@@ -98,3 +98,15 @@ def test_a_loop_that_leaves_out_the_block_that_is_not_full() -> None:
         assert told(loop) == ["nothing-stored"], loop
     for rest in ("rest = n % BLOCK", "tail = n // BLOCK * BLOCK"):  # what is left is looked after
         assert told("for i in range(n // BLOCK)", rest) == ["nothing-stored"], rest
+
+
+def test_the_largest_of_a_block_where_each_element_was_meant() -> None:
+    vague = Finding("interpret", "wrong-values", "Title", "Words.\n\nSeen with x.")
+
+    def told(value: str) -> list[str]:
+        text = f"@triton.jit\ndef kernel(x):\n    y = {value}\n"
+        return [found.code for found in told_once([vague], text)]
+
+    assert told("tl.max(x, 0)") == ["block-reduced"]
+    for value in ("tl.maximum(x, 0)", "tl.max(x, 1)", "tl.exp(x - tl.max(x, 0))"):
+        assert told(value) == ["wrong-values"], value

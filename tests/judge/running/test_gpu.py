@@ -273,7 +273,7 @@ def test_that_there_is_no_room_is_not_believed_where_there_is(
     assert codes(judged(ADD, Full(lambda run, x, y: x + y))) == ["crashed"]
 
 
-@pytest.mark.parametrize("name", list(discovery.exercises()))
+@pytest.mark.parametrize("name", list(discovery.of_kernels()))
 def test_every_exercise_has_large_cases(name: str) -> None:
     record = discovery.exercise(name)
     assert record.large, "give the record `large=`: cases that only a GPU does quickly"

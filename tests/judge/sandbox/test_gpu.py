@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,18 +21,19 @@ import triton.language as tl
 from triton.runtime.jit import JITFunction
 
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.replay import Replay
 from graders.judge.records import Case, TensorSpec
 from graders.judge.running.gpu_lock import hold_gpu
-from graders.judge.sandbox import job_report, pool
+from graders.judge.sandbox import child, engine, job_report, pool
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
 from graders.judge.sandbox.pool import Job, Outcome, Workers
-from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header
+from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header, JobPlan
 from graders.judge.sandbox.serve import _Watch
 from tests.support.capturing import planned
 from tests.support.exercise_records import an_exercise
-from tests.support.plans import constant, job, new
+from tests.support.plans import constant, job, new, ref_to
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -190,6 +192,37 @@ def test_views_keep_their_layout_on_the_device() -> None:
         batch.close()
 
 
+class OneCaseFits(OnHost):
+    """A device with room for the arguments of one case."""
+
+    def __init__(self, shared: mmap.mmap) -> None:
+        super().__init__(shared, 0)
+        self.placed: list[weakref.ref[torch.Tensor]] = []
+
+    def storages(self, job: JobPlan) -> dict[int, torch.Tensor]:
+        assert not any(storage() is not None for storage in self.placed), "the last case's stay"
+        found = super().storages(job)
+        self.placed = [weakref.ref(storage) for storage in found.values()]
+        return found
+
+
+def test_the_arguments_of_a_case_are_gone_before_the_next_ones_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "running", lambda *_: contextlib.nullcontext(engine._Unchecked()))
+    argument = torch.arange(6.0)
+    batch = Batch([job([], ref_to(argument), argument)] * 3, 1.0)
+    # Tensors may still hold the map when it is closed: that does not matter here.
+    with contextlib.suppress(BufferError), mmap.mmap(batch.memory, batch.plan.total) as shared:
+        memory, reporter = OneCaseFits(shared), child.Reporter(shared)
+        replay = Replay(child.Kernels("", "s.py", []), "s.py", "cpu", batch.plan.memory_bytes)
+        for todo in batch.plan.jobs:
+            reporter.begin(todo)
+            assert child._run_job(todo, replay, memory, reporter)
+    assert [batch.result(index).status for index in range(3)] == ["returned"] * 3
+    batch.close()
+
+
 ADD = """
 import torch
 import triton
@@ -276,8 +309,13 @@ def solve(x, y):
     big = torch.zeros((128, 1024), dtype=torch.float16, device=x.device)
     out = torch.empty((128, 128), device=x.device)
     product_kernel[(1,)](big, out, 1024, BM=128, BK=128, num_stages=6)
-    return x + y
+    return out.view(-1)[:1000]
 """
+
+
+@pytest.mark.parametrize("source", [ADD, TOO_MUCH_SHARED], ids=["sum", "shared memory"])
+def test_what_needs_a_gpu_below_can_be_captured_without_one(source: str) -> None:
+    assert len(gpu_jobs(source, 1)) == 1
 
 
 @needs_gpu

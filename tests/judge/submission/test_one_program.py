@@ -38,7 +38,13 @@ def assigned(lesson: str) -> str:
 
 
 def with_a_name_of_the_lesson(exercise: str) -> tuple[str, str]:
-    """A right kernel under a name that the lesson binds, and that name."""
+    """A right kernel under a name that the lesson binds, and that name.
+
+    A plain function has no kernel: it stands as it is.
+    """
+    if lesson_of(exercise).function is not None:
+        right = min((ROOMS.right_kernels / exercise).glob("*.py"))
+        return right.read_text(encoding="utf-8"), exercise
     for path, old in kernels_by_lesson()[lesson_of(exercise).lesson].items():
         names = sorted(free_names(path))
         if path.parent.name == exercise and names:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from graders.judge import discovery
 from graders.judge.speed import limits
@@ -25,6 +26,7 @@ from triton_util.bench.speed_comparison import (
     keep_gpu,
     kept_gpu,
 )
+from triton_util.figures.roofline import roofline
 from triton_util.figures.speed_comparison import speed_comparison as drawing
 
 MATMUL = Modelled("matmul", "4096³, fp16", 100e6, 137e9, True)
@@ -102,6 +104,26 @@ def test_without_a_gpu_only_limits_are_told() -> None:
     assert set(limits.values()) == {"arithmetic"}
     assert {row[2] for row in phrases.modelled_rows(COPY)} == {"memory"}
     assert "nothing to compute" in phrases.work(COPY)
+
+
+def test_the_card_says_that_its_picture_has_fewer_gpus_than_its_table() -> None:
+    told = modelled_html(MATMUL)
+    assert len(roofline().figure.axes[0].lines) == 4 < len(phrases.modelled_rows(MATMUL))
+    assert "The picture shows four of these GPUs." in told
+    assert "four of these" not in modelled_html(COPY)  # which has no picture
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_the_mark_of_an_exercise_does_not_cross_the_axis(name: str) -> None:
+    found = limits.modelled(discovery.exercise(name), WORKLOADS[name])
+    if not found.operations:
+        return
+    figure = roofline({name: found.intensity}, found.tensor_cores).figure
+    canvas = FigureCanvasAgg(figure)
+    (axes,) = figure.axes
+    (mark,) = axes.texts
+    words = mark.get_window_extent(canvas.get_renderer())
+    assert axes.bbox.x0 < words.x0 < words.x1 < axes.bbox.x1
 
 
 def test_what_was_measured_of_a_gpu_is_kept(tmp_path: Path) -> None:

@@ -62,6 +62,14 @@ def words_of(html: str) -> str:
 
 
 @pytest.mark.parametrize("show", [report_html, report_text])
+def test_where_no_case_ran_none_is_counted(show):
+    told = show(failed_report(cases_passed=0, cases_total=0, sandbox="C"))
+    assert "0 of 0" not in told
+    assert "points" not in told
+    assert "is not a grade" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("show", [report_html, report_text])
 def test_everything_that_matters_is_told(show):
     report = failed_report(
         sandbox="B", resources=(Resources("add_kernel", 80, 18, 1024, 4),), seconds=1.25
@@ -252,6 +260,7 @@ def test_progress_is_kept(tmp_path, monkeypatch):
     assert attempts.record(failed_report(cases_passed=9))
     assert attempts.record(failed_report(state="passed", cases_passed=25, findings=()))
     assert attempts.record(failed_report(cases_passed=1))
+    assert not attempts.record(failed_report(state="untouched"))  # a stub that Run All has checked
     assert not attempts.record(could_not_check("vector_add", "", ""))
     kept = attempts.load()["vector_add"]
     assert (kept.checks, kept.best_cases, kept.cases_total) == (4, 25, 25)

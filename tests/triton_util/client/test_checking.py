@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 from triton_util import client
-from triton_util.client import checking, hints
+from triton_util.client import checking, hints, remembered
 from triton_util.client import judge as judge_module
 from triton_util.client.card import waiting_html
 from triton_util.client.judge import JudgeProcess
@@ -235,6 +235,17 @@ def test_function_of_a_module_is_gathered_there(capsys, monkeypatch, tmp_path):
     result = _check_text(monkeypatch, tmp_path, source)
     assert result.judged
     assert not result.passed
+
+
+def test_code_that_passed_is_kept_and_code_that_did_not_is_not(monkeypatch, tmp_path):
+    right = 'def vector_add(x, y):\n    return "JUDGE_COUNTS"\n'
+    assert not _check_text(monkeypatch, tmp_path, right.replace("JUDGE_COUNTS", "WRONG")).passed
+    assert remembered.load(remembered.PASSED_CODE) == {}
+    assert _check_text(monkeypatch, tmp_path, right).passed
+    kept = remembered.load(remembered.PASSED_CODE)
+    assert kept == {"vector_add": right}
+    assert not _check_text(monkeypatch, tmp_path, right.replace("JUDGE_COUNTS", "WRONG")).passed
+    assert remembered.load(remembered.PASSED_CODE) == kept
 
 
 def _check_text(monkeypatch, tmp_path, source):

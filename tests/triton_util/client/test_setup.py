@@ -16,6 +16,30 @@ print(os.environ.get("TRITON_INTERPRET"), interpreter.InterpretedFunction.run.__
 """
 
 
+NOTED = """
+import sys
+from triton_util.client import setup
+class Display:
+    def note(self, html, text):
+        print("Loading PyTorch and Triton" in html, "torch" in sys.modules)
+    def show(self, html, text):
+        print("Ready after" in html, "torch" in sys.modules)
+setup.Display = Display
+setup.prepare()
+"""
+
+
+def test_a_card_says_what_is_loading_before_it_is_loaded():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", NOTED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""},
+    )
+    assert done.stdout.splitlines() == ["True False", "True True"]
+
+
 def test_without_a_gpu_launches_run_in_the_guarded_interpreter_and_that_is_said():
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     done = subprocess.run(

@@ -58,6 +58,14 @@ def test_instructions_are_counted_for_their_lines() -> None:
     }  # fmt: skip
 
 
+def test_braces_of_inline_assembly_do_not_end_the_kernel() -> None:
+    scope = "{\n\t.reg .b32 tmp;\n\tmov.b32 tmp, 1;\n}\n"
+    found = facts_by_line(PTX.replace("\tmov.u32 %r1, 0x0;\n", scope), "mine.py")
+    assert found[12].instructions == 3
+    assert found[16].instructions == 2
+    assert facts_by_line(f"{PTX}\n\tbar.sync 0;\n", "mine.py")[0].instructions == 1
+
+
 def test_accesses_and_their_widths() -> None:
     facts = facts_by_line(PTX, "mine.py")
     assert facts[12].accesses == Counter({Access("load", 128): 1, Access("load", 32): 1})

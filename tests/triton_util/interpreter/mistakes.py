@@ -167,7 +167,7 @@ def multiplies_a_pointer(x_ptr, n, B: tl.constexpr):
     tl.store(x_ptr * 2 + tl.arange(0, B), 1.0)
 
 
-@mistake("pointer-arithmetic", "pointer-arithmetic", B=16)
+@mistake("pointers-added", "pointers-added", B=16)
 @triton.jit
 def adds_pointers(x_ptr, n, B: tl.constexpr):
     tl.store((x_ptr + tl.arange(0, B)) + x_ptr, 1.0)

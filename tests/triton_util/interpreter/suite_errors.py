@@ -13,6 +13,7 @@ from triton_util.interpreter import EngineOptions, KernelFault, interpret
 from triton_util.interpreter.messages import calls
 from triton_util.interpreter.messages.table import ROWS
 from triton_util.interpreter.messages.translation import translate
+from triton_util.other_names import OTHER_NAMES
 
 
 @pytest.mark.parametrize("schedule", ["grid", "serial"])
@@ -37,7 +38,7 @@ def test_the_mistake_is_named_with_its_line(name, schedule):
 
 def test_the_names_that_a_guess_looks_at_are_those_of_the_language():
     assert [name for name in (*calls.FUNCTIONS, *calls.USAGE) if not hasattr(tl, name)] == []
-    assert not set(calls.OTHER_NAMES) & set(calls.FUNCTIONS)
+    assert not set(OTHER_NAMES) & set(calls.FUNCTIONS)
 
 
 @pytest.mark.parametrize(

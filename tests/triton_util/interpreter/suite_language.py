@@ -5,7 +5,6 @@ import pytest
 import torch
 import triton
 import triton.language as tl
-from triton.runtime import interpreter as stock
 
 from triton_util.interpreter import EngineOptions, interpret
 
@@ -161,9 +160,6 @@ def dot_scaled_kernel(a_ptr, b_ptr, s_ptr, t_ptr, output_ptr, FORMAT: tl.constex
     tl.store(output_ptr + rows[:, None] * 32 + rows[None, :], product)
 
 
-@pytest.mark.skipif(
-    not hasattr(stock.InterpreterBuilder, "create_dot_scaled"), reason="not in this triton"
-)
 @pytest.mark.parametrize(
     ("dtype", "name"),
     [
@@ -190,6 +186,41 @@ def test_scaled_products_give_the_exact_sum_and_no_warning(dtype, name):
 
 
 @triton.jit
+def four_bits_kernel(a_ptr, b_ptr, s_ptr, output_ptr):
+    rows, inner, packed = tl.arange(0, 32), tl.arange(0, 64), tl.arange(0, 32)
+    a = tl.load(a_ptr + rows[:, None] * 32 + packed[None, :])
+    b = tl.load(b_ptr + inner[:, None] * 16 + tl.arange(0, 16)[None, :])
+    s = tl.load(s_ptr + rows[:, None] * 2 + tl.arange(0, 2)[None, :])
+    product = tl.dot_scaled(a, s, "e2m1", b, None, "e2m1", rhs_k_pack=False)
+    tl.store(output_ptr + rows[:, None] * 32 + rows[None, :], product)
+
+
+def test_numbers_of_four_bits_are_unpacked_along_either_axis():
+    numbers = torch.Generator().manual_seed(2)
+    values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    a, b = (torch.randint(0, 16, shape, generator=numbers) for shape in ((32, 64), (64, 32)))
+    s = torch.randint(126, 130, (32, 2), generator=numbers).to(torch.uint8)
+    packed = [(part[:, ::2] | part[:, 1::2] << 4).to(torch.uint8) for part in (a, b)]
+    output = torch.zeros(32, 32)
+    with interpret() as run:
+        four_bits_kernel[(1,)](*packed, s, output)
+    scale = torch.exp2(s.double() - 127).repeat_interleave(32, dim=1)
+    assert torch.equal(output.double(), (values[a].double() * scale) @ values[b].double())
+    assert run.faults == []
+
+
+def test_a_scale_of_255_is_no_number():
+    a, b = torch.ones(32, 64).bfloat16(), torch.ones(64, 32).bfloat16()
+    s, t = torch.full((2, 32, 2), 127, dtype=torch.uint8)
+    s[3, 1] = 255
+    output = torch.zeros(32, 32)
+    with interpret():
+        dot_scaled_kernel[(1,)](a, b, s, t, output, FORMAT="bf16")
+    assert output[3].isnan().all()
+    assert torch.equal(output[:3], torch.full((3, 32), 64.0))
+
+
+@triton.jit
 def product_kernel(a_ptr, b_ptr, output_ptr):
     lanes = tl.arange(0, 16)
     tile = lanes[:, None] * 16 + lanes[None, :]
@@ -201,3 +232,33 @@ def test_tf32_cuts_the_mantissa_off():
     with interpret(EngineOptions(tf32=True)):
         product_kernel[(1,)](a, b, output)
     assert torch.equal(output, torch.full((16, 16), 1.0 + 2**-10))
+
+
+@triton.jit
+def fp8_product_kernel(a_ptr, b_ptr, output_ptr, M, N, K, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    inner = (lanes < K)[None, :]
+    a = tl.load(
+        a_ptr + lanes[:, None] * K + lanes[None, :], (lanes < M)[:, None] & inner, other=0.0
+    )
+    b = tl.load(
+        b_ptr + lanes[:, None] * N + lanes[None, :], inner.T & (lanes < N)[None, :], other=0.0
+    )
+    accumulator = tl.dot(a, b, tl.zeros((BLOCK, BLOCK), dtype=tl.float32))
+    cells = lanes[:, None] * N + lanes[None, :]
+    tl.store(output_ptr + cells, accumulator, (lanes < M)[:, None] & (lanes < N)[None, :])
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_products_of_eight_bits_are_exact_and_summed_in_float32(dtype):
+    """Those of the largest numbers are beyond half precision."""
+    numbers = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(shape, generator=numbers) * 200 for shape in ((20, 27), (27, 30)))
+    a, b = a.to(dtype), b.to(dtype)
+    output = torch.zeros(20, 30)
+    with interpret() as run:
+        fp8_product_kernel[(1,)](a, b, output, 20, 30, 27, BLOCK=32)
+    expected = a.double() @ b.double()
+    assert float(expected.abs().max()) > torch.finfo(torch.float16).max
+    assert torch.allclose(output.double(), expected, rtol=0, atol=1e-6 * float(expected.max()))
+    assert run.faults == []

@@ -173,22 +173,25 @@ TYPES: tuple[Row, ...] = (
         "Add the offsets to a pointer argument: tl.{what}(x_ptr + offsets, ...).",
     ),
     (
-        "pointer-arithmetic",
+        "pointers-added",
         r"cannot add pointers together",
-        "Two pointers cannot be added.",
-        "Add numbers to one pointer: x_ptr + row * stride + columns.",
+        "Two pointers cannot be added: they are addresses, not the numbers that lie there.",
+        "To add the numbers, load both first: x = tl.load(x_ptr + offsets, mask=mask). To find an "
+        "address, add offsets to one pointer: x_ptr + row * stride + columns.",
     ),
     (
         "float-offset",
         r"invalid operands of type pointer<\w+> and triton\.language\.(float|fp|bfloat)\w*",
         "An offset must be a whole number, and this one is a float.",
-        "In Python and Triton `/` gives a float; use // for whole numbers.",
+        "In Python and Triton `/` gives a float; use // for whole numbers. A pointer that shall "
+        "give its numbers is loaded first: tl.load(x_ptr + offsets, mask=mask).",
     ),
     (
         "pointer-arithmetic",
         r"invalid operands of type (pointer<|\S+ and pointer<)",
         "Pointers only know + and - with a number of elements.",
-        "Do the arithmetic on the offsets first, then add them to the pointer.",
+        "Do the arithmetic on the offsets first, then add them to the pointer. Are the numbers "
+        "behind the pointer meant? Load them first: x = tl.load(x_ptr + offsets, mask=mask).",
     ),
     (
         "integer-operator",
@@ -218,7 +221,8 @@ TYPES: tuple[Row, ...] = (
     (
         "program-id-axis",
         r"program_id axis must be 0, 1, or 2",
-        "A grid has at most three axes: 0, 1 and 2.",
-        "Fold more axes into one and take them apart with // and %.",
+        "A grid has at most three axes, and they are called 0, 1 and 2.",
+        "Write tl.program_id(0), or tl.program_id(1) for the second axis. Fold more axes into one "
+        "and take them apart with // and %.",
     ),
 )

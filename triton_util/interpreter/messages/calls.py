@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from triton_util.other_names import OTHER_NAMES
+
 LONGEST_NAME = 80  # comparing long names takes time
 
 # Function → how it is called. `{name}` in a message stands for what is missing.
@@ -52,40 +54,6 @@ _PARAMETERS = (
     "num_stages cache_modifier eviction_policy"
 )
 PARAMETERS = tuple(_PARAMETERS.split())
-
-# What torch, numpy or other languages call otherwise → what to write.
-OTHER_NAMES = {
-    "add_": "tl.store",
-    "array": "tl.zeros((BLOCK_SIZE,), tl.float32)",
-    "clip": "tl.maximum(x, 0.0), or tl.clamp(x, low, high)",
-    "concat": "tl.cat(a, b)",
-    "concatenate": "tl.cat(a, b)",
-    "copy": "tl.load and tl.store",
-    "dim": "axis",
-    "empty": "tl.zeros((BLOCK_SIZE,), tl.float32)",
-    "exponential": "tl.exp",
-    "float": "tl.float32",
-    "int": "tl.int32",
-    "keepdim": "keep_dims",
-    "length": "a parameter n_elements, which the launcher passes",
-    "linspace": "tl.arange(0, BLOCK_SIZE)",
-    "matmul": "tl.dot(a, b)",
-    "mean": "tl.sum(x, axis=0) / n_elements",
-    "mm": "tl.dot(a, b)",
-    "ones": "tl.full((BLOCK_SIZE,), 1.0, tl.float32)",
-    "pid": "tl.program_id(0)",
-    "pow": "x * x, or tl.exp2(y * tl.log2(x))",
-    "power": "x * x, or tl.exp2(y * tl.log2(x))",
-    "read": "tl.load",
-    "relu": "tl.maximum(x, 0.0)",
-    "save": "tl.store",
-    "size": "a parameter n_elements, which the launcher passes",
-    "tanh": "libdevice.tanh, or 2 * tl.sigmoid(2 * x) - 1",
-    "threadIdx": "tl.arange(0, BLOCK_SIZE)",
-    "thread_id": "tl.arange(0, BLOCK_SIZE)",
-    "transpose": "tl.trans(x)",
-    "write": "tl.store",
-}
 
 
 def usage(function: str) -> str:

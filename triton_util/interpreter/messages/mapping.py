@@ -22,7 +22,18 @@ def by_place(names: Sequence[str], positional: Sequence[Any], named: Mapping[str
     over = [_in_words(value) for value in positional[len(names) :]]
     nothing = f" Nothing arrives at {', '.join(left)}." if left else ""
     too_many = f" No parameter is left for {', '.join(over)}." if over else ""
-    return f"{arrived(known)}{nothing}{too_many}"
+    return f"{arrived(known)}{nothing}{too_many}{_whole_tuple(known)}"
+
+
+def _whole_tuple(known: Mapping[str, Any]) -> str:
+    """A tuple takes one parameter where its numbers were meant for several."""
+    for name, value in known.items():
+        if isinstance(value, tuple):
+            return (
+                f" A whole tuple arrives at {name}: x.stride() and x.shape are unpacked by a star, "
+                "*x.stride(), or handed over number by number, x.stride(0), x.stride(1)."
+            )
+    return ""
 
 
 def astray(bound: Mapping[str, Any]) -> str:
@@ -34,8 +45,9 @@ def astray(bound: Mapping[str, Any]) -> str:
             return f"{arrived(bound)} Is the order that of the kernel's parameters?"
         if tensor and not pointer and _has_pointers(bound):
             return f"{arrived(bound)} Is the order that of the kernel's parameters?"
-        if isinstance(value, float) and name.isupper() and value.is_integer():
-            return f"{name} is {value}, a float: pass {int(value)}, or divide with //."
+        if isinstance(value, float) and name.isupper():
+            whole = f"pass {int(value)}, or divide" if value.is_integer() else "divide"
+            return f"{name} is {value}, a float: {whole} with //."
     return ""
 
 

@@ -68,9 +68,11 @@ PYTHON: tuple[Row, ...] = (
     (
         "jit-missing",
         r"Did you forget to add @triton\.jit",
-        "A tl function was called outside a kernel.",
-        "Put @triton.jit above the function; in ordinary Python use triton.cdiv and "
-        "triton.next_power_of_2 instead of their tl versions.",
+        "A tl function was called outside a kernel, in ordinary Python: it works on the blocks of "
+        "a kernel, not on tensors.",
+        "Is this the launcher? Leave the computing to the kernel: allocate the output, launch "
+        "kernel[grid](...), return the output. For sizes there are triton.cdiv and "
+        "triton.next_power_of_2. A kernel, or what a kernel calls, has @triton.jit above its def.",
     ),
     (
         "print",
@@ -117,11 +119,13 @@ PYTHON: tuple[Row, ...] = (
     (
         "shape-for-a-number",
         r"can only concatenate tuple|'tuple' object has no attribute '?\w+|torch\.Size\b|"
+        r"'\w+' is not in list|"  # of a tuple, on Triton 3.6
         r"'tuple' and '(int|tensor)'|'(int|tensor)' and 'tuple'|"
         r"tuple\[[^\]]*\] and triton|unsupported tensor index.*tuple",
         "A tuple of numbers stands where one number is needed.",
         "x.shape holds all sizes: x.numel() is the number of elements, x.shape[0] the number of "
-        "rows. x.stride() holds all strides: x.stride(0) is the first of them.",
+        "rows. x.stride() holds all strides: x.stride(0) is the first of them. A comma makes a "
+        "tuple, too: 0,5 is two numbers, and 0.5 one.",
     ),
     (
         "block-pointers",

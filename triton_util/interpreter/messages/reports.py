@@ -273,6 +273,22 @@ class Reporter:
             )
         )
 
+    def untrue_hint(self, hint: str, text: str, program: tuple[int, int, int]) -> KernelFault:
+        """A fault about something that the compiler is told, and that is not so."""
+        return KernelFault(
+            Fault(
+                code="untrue-hint",
+                message=f"{hint} is not true in program {program}: {text}.",
+                program_id=program,
+                operation=hint,
+                cause=(
+                    "The compiler believes it and takes wide loads and stores for it, which a GPU "
+                    "refuses at such an address, or which move lanes that a mask excludes."
+                ),
+                **self.place(),  # type: ignore[arg-type]
+            )
+        )
+
 
 def _usual_cause(code: str, region: Region, low: int, high: int) -> str:
     if region.elements == 0:

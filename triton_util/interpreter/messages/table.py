@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from triton_util.interpreter.messages.blocks import DOTS, INDEXING, RANGES, SHAPES, TYPES
 from triton_util.interpreter.messages.python import CALLS, LAUNCHES, NAMES, PYTHON
+from triton_util.interpreter.messages.values import VALUES
 
 Row = tuple[str, str, str, str]
 ROWS: tuple[Row, ...] = (
+    *VALUES,
     *INDEXING,
     *RANGES,
     *SHAPES,

@@ -15,7 +15,7 @@ from typing import Any
 
 from triton_util.interpreter.blame import describe, is_our_fault
 from triton_util.interpreter.faults import Fault
-from triton_util.interpreter.messages import calls
+from triton_util.interpreter.messages import calls, lines
 from triton_util.interpreter.messages.table import ROWS
 
 MOST_NAMES = 500  # that a guess looks at
@@ -54,10 +54,16 @@ def translate(error: BaseException | str, source: str = "") -> Translated | None
     found = _lookup(text)
     if found is None:
         return None
-    kind, sentence, advice, groups = found
-    kind, sentence, advice = _refined(kind, sentence, advice, groups, text, shown, source)
+    row, sentence, advice, groups = found
+    kind = _refined(row, groups, text, shown, source)
+    if kind == "no-such-function":
+        advice = calls.meant_function(groups["name"]) or advice
+    elif told := lines.words(kind, groups):
+        sentence, advice = told
+    elif kind != row:
+        sentence, advice = _row(kind)
     return Translated(
-        kind, _filled(sentence, groups), _filled(advice, groups), line, shown.strip(), text
+        kind, _filled(sentence, groups), _filled(advice, groups).strip(), line, shown.strip(), text
     )
 
 
@@ -133,25 +139,13 @@ def _place(text: str) -> tuple[int | None, str]:
     return int(match.group(1)), lines[-1] if lines else ""
 
 
-def _refined(
-    kind: str,
-    sentence: str,
-    advice: str,
-    groups: dict[str, str],
-    text: str,
-    shown: str,
-    source: str,
-) -> tuple[str, str, str]:
-    """Some messages mean different things in different lines."""
+def _refined(kind: str, groups: dict[str, str], text: str, shown: str, source: str) -> str:
+    """Some messages mean different things in different lines; `groups` gets what they name."""
     groups.setdefault("guess", "")
+    line = shown or ("" if "\n" in source else source)
     if kind == "undefined-name":
-        name = groups.get("name") or groups.get("other", "")
-        groups["name"] = name
-        if re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]", f"{text}\n{source}", re.MULTILINE):
-            return _row("defined-in-one-branch")
-        groups["guess"] = _followed(calls.meant(name, _names_near(text, source, name)))
+        return _undefined(groups, text, source)
     if kind == "no-such-function":
-        advice = calls.meant_function(groups["name"]) or advice
         groups["guess"] = "Check the spelling, or write it with other functions of tl."
     if kind.startswith("call-argument"):
         groups["usage"] = calls.usage(groups["function"])
@@ -159,10 +153,24 @@ def _refined(
         groups["guess"] = near or groups["usage"]
         groups["function"] = calls.written(groups["function"])
     if kind == "jit-missing" and re.search(r"\w+\[.*\]", shown) and "tl.arange" in shown:
-        return _row("pointer-indexed")
+        return "pointer-indexed"
     if kind in ("unknown-argument", "constexpr-missing"):
         groups.setdefault("name", groups.get("other") or groups.get("names", ""))
-    return kind, sentence, advice
+    return lines.by_line(kind, line, groups)
+
+
+def _undefined(groups: dict[str, str], text: str, source: str) -> str:
+    """What a name is that means nothing where it stands."""
+    name = groups["name"] = groups.get("name") or groups.get("other", "")
+    near = _names_near(text, source, name)
+    before = "\n".join(part.rpartition("\n")[0] for part in map(str.rstrip, _parts(text)))
+    kind, instead = lines.undefined(name, set(near))
+    if re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]", f"{text}\n{source}", re.MULTILINE):
+        early = bool(before) and lines.too_early(name, before)
+        groups["guess"] = instead or "Set it above this line."
+        return "used-before-set" if early else "defined-in-one-branch"
+    groups["guess"] = _followed(instead or calls.meant(name, near))
+    return kind or "undefined-name"
 
 
 def _followed(sentence: str) -> str:
@@ -176,11 +184,16 @@ def _names_near(text: str, source: str, wrong: str) -> list[str]:
 
 
 def _excerpts(text: str) -> str:
-    return "\n".join(match.group(3) for match in _EXCERPT.finditer(text))
+    return "\n".join(_parts(text))
 
 
-def _row(kind: str) -> tuple[str, str, str]:
-    return next((row[0], row[2], row[3]) for row in ROWS if row[0] == kind)
+def _parts(text: str) -> list[str]:
+    """The excerpts of the source that the compiler shows, each up to the line of the error."""
+    return [match.group(3) for match in _EXCERPT.finditer(text)]
+
+
+def _row(kind: str) -> tuple[str, str]:
+    return next((row[2], row[3]) for row in ROWS if row[0] == kind)
 
 
 def _filled(sentence: str, groups: dict[str, str]) -> str:

@@ -198,7 +198,8 @@ def _by_place(
     old, final = np.empty_like(values), memory.copy()
     for place, (start, count) in enumerate(zip(first, counts, strict=True)):
         chain = np.concatenate([memory[place : place + 1], values[start : start + count]])
-        run = combine.accumulate(chain)
+        # In the dtype of the memory: numpy would sum short integers in 64 bits, and not wrap.
+        run = combine.accumulate(chain, dtype=chain.dtype)
         old[start : start + count] = run[:-1]
         final[place] = run[-1]
     return old, final

@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.faults import NotInterpreted
-from triton_util.interpreter.operations import arithmetic, atomics, mathematics, shapes
+from triton_util.interpreter.operations import arithmetic, atomics, mathematics, products, shapes
 from triton_util.interpreter.operations.atomic_builder import AtomicOperations
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
 from triton_util.interpreter.operations.builder_tables import add_tables
@@ -198,10 +198,14 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         rounded = truncate_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         if rounded is not None and a.dtype.scalar.name == "fp32":
             self.launching.tf32 = True
-        return mathematics.dot(self.launching, a, b, accumulator, rounded)
+        return products.dot(self.launching, a, b, accumulator, rounded)
 
-    def create_dot_scaled(self, *arguments: Any) -> Block:
-        return mathematics.dot_scaled(self, *arguments)
+    def create_dot_scaled(
+        self, a: Block, a_scale: Any, _a: Any, b: Block, b_scale: Any, _b: Any, *rest: Any
+    ) -> Block:
+        _fast_math, a_along_k, b_along_k, accumulator = rest
+        scales, along_k = (a_scale, b_scale), (a_along_k, b_along_k)
+        return products.dot_scaled(self.launching, (a, b), scales, along_k, accumulator)
 
     def create_make_range(self, _: Any, start: int, stop: int) -> Block:
         line = np.arange(start, stop, dtype=np.int64)[None]

@@ -1,8 +1,7 @@
-"""Functions of real numbers and matrix products."""
+"""Functions of real numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,58 +94,3 @@ def _exact_fma(x: Array, y: Array, z: Array) -> Array:
     arrays = [np.ascontiguousarray(part) for part in np.broadcast_arrays(x, y, z)]
     result: Array = fma(*arrays)
     return result
-
-
-def dot(
-    launching: Launching,
-    a: Block,
-    b: Block,
-    accumulator: Block,
-    rounded: Callable[[Array], Array] | None,
-) -> Block:
-    """`tl.dot`: products of each program's matrices, accumulated in float32, int32 or float64."""
-    left, right = a.full(a.data.shape[0]), b.full(b.data.shape[0])
-    if rounded is not None and left.dtype == np.float32 and a.dtype.scalar.name == "fp32":
-        left, right = rounded(left), rounded(right)
-    product = _matrix_product(left, right)
-    dtype = accumulator.dtype.scalar
-    if dtype.is_int():
-        values = product.astype(np.int64).astype(np.int32) + accumulator.data
-    elif product.base is None and product.shape == accumulator.data.shape:
-        values = np.add(product, accumulator.data, out=product)
-    else:
-        values = product + accumulator.data
-    values = float_result(values, dtype) if dtype.is_floating() else values
-    shape = (*a.shape[:-1], b.shape[-1])
-    result = Block(values, dtype, shape)
-    launching.count("dot", result, 2 * a.shape[-1])
-    return result
-
-
-def _matrix_product(left: Array, right: Array) -> Array:
-    """BLAS products; integers go through float64, where sums of this size are exact."""
-    if left.dtype.kind != "f":
-        left, right = left.astype(np.float64), right.astype(np.float64)
-    product: Array = np.matmul(left, right)
-    return product
-
-
-def dot_scaled(builder: Any, *arguments: Any) -> Block:
-    """`tl.dot_scaled`: program by program through triton's own arithmetic."""
-    blocks = [argument for argument in arguments if isinstance(argument, Block)]
-    programs = max(block.data.shape[0] for block in blocks)
-    results = []
-    for index in range(programs):
-        handles = [_stock_handle(argument, index, programs) for argument in arguments]
-        results.append(stock.InterpreterBuilder.create_dot_scaled(builder, *handles).data)
-    values = np.stack(results)
-    return Block(values, tl.float32, values.shape[1:])
-
-
-def _stock_handle(argument: Any, index: int, programs: int) -> Any:
-    if not isinstance(argument, Block):
-        return argument
-    from triton_util.interpreter.operations.formats import encode
-
-    raw = encode(argument.full(programs)[index], argument.dtype.scalar)
-    return stock.TensorHandle(np.ascontiguousarray(raw), argument.dtype.scalar)

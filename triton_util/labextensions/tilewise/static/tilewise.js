@@ -49,17 +49,20 @@
     });
   }
 
-  function announce(cell) {
+  /* A screen reader reads what changes in a region that is there already: so it is made at once. */
+  function makeRegion() {
+    const region = document.createElement("div");
+    region.id = "tw-announced";
+    region.setAttribute("role", "status");
+    region.setAttribute("aria-live", "polite");
+    region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+    document.body.append(region);
+    return region;
+  }
+
+  function announce(cell, region) {
     const card = cell.node.querySelector(".tw-card");
     if (!card) return;
-    let region = document.getElementById("tw-announced");
-    if (!region) {
-      region = document.createElement("div");
-      region.id = "tw-announced";
-      region.setAttribute("role", "status");
-      region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
-      document.body.append(region);
-    }
     const title = card.querySelector(".tw-title");
     region.textContent = `${card.getAttribute("aria-label")}. ${title ? title.textContent : ""}`;
   }
@@ -141,6 +144,7 @@
     }
 
     function activate(app, tracker) {
+      const region = makeRegion();
       app.commands.addCommand("tilewise:check", {
         label: "Check",
         caption: "Run what you edited of this exercise, and check it",
@@ -161,7 +165,7 @@
         if (success && isCode(cell)) ran.add(cell.model.id);
         const unknown = error?.errorName === "NameError" && OF_THE_COURSE.exec(error.errorValue);
         const panel = panelOf(tracker, notebook);
-        if (isCode(cell) && CHECKS.test(source(cell))) setTimeout(announce, 300, cell);
+        if (isCode(cell) && CHECKS.test(source(cell))) setTimeout(announce, 300, cell, region);
         if (unknown && panel) sayWhatToRun(panel, unknown[1]);
       });
       tracker.widgetAdded.connect((_, panel) => {

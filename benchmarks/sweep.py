@@ -1,0 +1,249 @@
+"""Which sizes are best for the fast forms: one command, one GPU, one table for each workload.
+
+    python benchmarks/sweep.py [--only TEXT ...] [--seconds 2] [--output FILE]
+
+times each fast form with a handful of tiles, warps and stages, beside the baselines of the bars,
+with the inputs and the checks of benchmarks/workloads/. The best is printed first. What came out
+is then written into the fast form by hand; nothing here changes a kernel. The medians of the last
+sweep, in milliseconds, are kept in results/sweep_h200.json (an H200, torch 2.11, triton 3.6,
+2026-11-23, --seconds 0.4): a test holds the fast forms to them. They stand on no page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import itertools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+import triton
+
+if __name__ == "__main__":
+    # In place of this folder, whose solutions.py would hide the package of that name.
+    sys.path[0] = str(Path(__file__).parents[1])
+
+from benchmarks.solutions import checks_of
+from benchmarks.workloads import attentions, counting, elementwise, layouts, products, rows
+from benchmarks.workloads.records import Bar, Contender, Workload
+from solutions.fast import (
+    atomics_and_scans,
+    attention,
+    autograd,
+    decoding,
+    experts,
+    few_tiles,
+    low_precision,
+    odd_rows,
+    persistent,
+    randomness,
+    reductions,
+    strides,
+)
+from triton_util.bench import CudaClock, TimingPlan, compare
+
+Sweep = tuple[Workload, dict[str, Contender]]
+
+
+def named(
+    launch: Callable[..., Any], arity: int, *choices: tuple[Any, ...]
+) -> dict[str, Contender]:
+    """`launch` with each choice behind the first `arity` inputs, by the choice."""
+
+    def with_choice(choice: tuple[Any, ...]) -> Contender:
+        return lambda *args: launch(*args[:arity], *choice)
+
+    return {str(choice): with_choice(choice) for choice in choices}
+
+
+def with_constants(module: ModuleType, launch: Contender, **constants: Any) -> Contender:
+    """`launch` with constants of its module set before each call."""
+
+    def run(*args: Any) -> torch.Tensor:
+        for name, value in constants.items():
+            setattr(module, name, value)
+        return launch(*args)
+
+    return run
+
+
+def configured(launch: Callable[..., Any], kernel: Any, arity: int) -> dict[str, Contender]:
+    """`launch` with each configuration of an autotuned kernel alone."""
+
+    def alone(config: triton.Config) -> Contender:
+        tuner = triton.autotune(configs=[config], key=["M", "N", "K"])(kernel.fn)
+        return lambda *args: launch(tuner, *args[:arity])
+
+    return {str(config): alone(config) for config in kernel.configs}
+
+
+def sweeps_of_rows() -> Iterator[Sweep]:
+    """Softmax, layer norm, gradients, losses."""
+    long, stream = reductions.softmax_of_long_rows, reductions.softmax_of_a_stream
+    sizes = ((4, 8192, 32), (2, 8192, 32), (4, 4096, 16), (2, 4096, 16), (4, 2048, 8))
+    odd, odd_sizes = odd_rows.softmax_of_odd_rows, (*sizes, (2, 2048, 8))
+    blocks = {
+        f"block {k}": v for k, v in named(reductions.softmax_of_rows, 1, (1, 16), (1, 32)).items()
+    }
+    streams = itertools.product((132, 264), (2, 3), (16, 32))
+    yield (
+        rows.softmax(4096, 32000),
+        {
+            **{f"long {k}": v for k, v in named(long, 1, *sizes).items()},
+            **blocks,
+            **{f"stream {k}": v for k, v in named(stream, 1, *streams).items()},
+        },
+    )
+    yield (
+        rows.softmax(2048, 50257),
+        {**named(long, 1, *sizes), **{f"odd {k}": v for k, v in named(odd, 1, *odd_sizes).items()}},
+    )
+    norm = reductions.layernorm_of_rows
+    yield rows.layernorm(8192, 5120), named(norm, 4, (1, 4), (1, 8), (1, 16), (2, 16))
+    yield rows.softmax_backward(), {"as it is": autograd.softmax_backward}
+    if importlib.util.find_spec("solutions.capstone"):
+        from solutions.fast import capstone
+
+        sizes = (
+            (4, 4096, 16),
+            (4, 8192, 32),
+            (4, 2048, 8),
+            (2, 4096, 16),
+            (8, 2048, 8),
+            (4, 1024, 4),
+        )
+        yield rows.cross_entropy(), named(capstone.launch, 2, *sizes)
+
+
+def sweeps_of_elements() -> Iterator[Sweep]:
+    """Dropout, transposition, running sums, histogram."""
+    blocks = ((1024, 4), (2048, 8), (2048, 4), (512, 4), (1024, 2))
+    yield elementwise.dropout_residual(), named(randomness.launch, 4, *blocks)
+    tiles = ((128, 128, 8), (128, 128, 16), (64, 128, 8), (128, 64, 8), (64, 64, 4), (256, 64, 8))
+    yield layouts.transpose_bytes(), named(strides.launch, 1, *tiles)
+    tiles = ((8192, 8), (4096, 8), (4096, 4), (16384, 16), (2048, 4), (8192, 16))
+    yield counting.cumsum(1, 2**26), named(atomics_and_scans.scan_tiles, 1, *tiles)
+    rows_too = {**named(atomics_and_scans.scan_tiles, 1, (8192, 8), (4096, 8))}
+    yield counting.cumsum(8192, 8192), {"rows": atomics_and_scans.cumsum, **rows_too}
+    sizes = ((8192, 8, 4), (4096, 4, 8), (8192, 8, 2), (16384, 8, 4), (4096, 8, 4), (2048, 4, 16))
+    yield counting.histogram(), named(atomics_and_scans.launch_histogram, 2, *sizes)
+
+
+def sweeps_of_products() -> Iterator[Sweep]:
+    """Matrix products."""
+    kernel = persistent.described_matmul_kernel
+    for n in (4096, 8192):
+        work = products.product("persistent_matmul", "persistent", (n, n, n), 0.95)
+        yield work, configured(persistent.launch, kernel, 2)
+    skinny = (
+        *((splits, (64, 128, 128), 4, 4) for splits in (2, 4, 8)),
+        (4, (64, 128, 64), 4, 6),
+        (8, (64, 256, 64), 4, 5),
+        (2, (64, 64, 128), 4, 5),
+        (4, (64, 64, 128), 4, 3),
+    )
+    work = products.product("autotuned_matmul", "autotuning", (64, 4096, 4096), 0.9)
+    yield work, named(few_tiles.split_product, 2, *skinny)
+    split = (
+        (8, (128, 128, 64), 8, 4),
+        (8, (128, 128, 64), 4, 6),
+        (8, (128, 128, 128), 8, 3),
+        (16, (128, 256, 64), 8, 4),
+        (16, (256, 128, 64), 8, 4),
+        (4, (128, 64, 128), 4, 4),
+        (16, (128, 128, 64), 8, 3),
+    )
+    yield products.split_k_matmul(), named(few_tiles.split_product, 2, *split)
+    grouped = (
+        ((128, 256, 64), 8, 4, False),
+        ((128, 256, 64), 8, 3, True),
+        ((128, 128, 64), 8, 4, False),
+        ((128, 128, 64), 4, 4, True),
+        ((256, 128, 64), 8, 4, False),
+    )
+    yield products.grouped_gemm(), named(experts.launch, 3, *grouped)
+    sizes = ((32, 8, 8), (32, 32, 16), (16, 16, 8), (32, 16, 8), (16, 32, 8), (16, 8, 8))
+    for m in (1, 16):
+        few = named(low_precision.launch_few_rows, 4, *sizes)
+        yield products.quantized_matmul(m), few
+    kernel = low_precision.described_fp8_kernel
+    yield products.fp8_matmul(), configured(low_precision.launch_fp8, kernel, 4)
+
+
+def sweeps_of_attention() -> Iterator[Sweep]:
+    """Attention and decoding."""
+    for shape, choices in (
+        ((4, 32, 4096, 64), ((128, 2), (128, 3), (128, 4), (64, 4))),
+        ((8, 32, 1024, 128), ((128, 2), (64, 4), (64, 3))),
+        ((4, 16, 4096, 256), ((64, 2), (32, 4))),
+    ):
+        found = {
+            str((block_n, stages)): with_constants(
+                attention, attention.attention, BLOCK_N={shape[3]: block_n}, STAGES=stages
+            )
+            for block_n, stages in choices
+        }
+        bar = Bar("torch cuDNN", attentions.TO_CUDNN[shape])
+        yield attentions.attention(shape, False, bar), found
+    sizes = (
+        *((64, stages, programs, 4) for stages in (3, 4) for programs in (512, 1024, 2048)),
+        (128, 3, 512, 8),
+        (128, 3, 1024, 4),
+        (32, 4, 1024, 4),
+        (32, 4, 2048, 2),
+        (64, 5, 1024, 4),
+    )
+    yield attentions.decode_attention(), named(decoding.launch, 5, *sizes)
+
+
+TOPICS = (sweeps_of_products, sweeps_of_attention, sweeps_of_rows, sweeps_of_elements)
+
+
+def contenders_of(work: Workload, choices: Mapping[str, Contender]) -> dict[str, Contender]:
+    """The choices, and the baselines of the bars but for torch.compile, which is slow to make."""
+    named_in_bars = {bar.baseline for bar in work.bars}
+    references = {"torch": work.reference} if work.eager else {}
+    baselines = {**references, **work.baselines}
+    return {**{k: v for k, v in baselines.items() if k in named_in_bars}, **choices}
+
+
+def main() -> int:
+    """Time, and print the best first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[""], help="workloads with one of these texts")
+    parser.add_argument("--seconds", type=float, default=2.0, help="patience per workload")
+    parser.add_argument("--output", type=Path, help="where the medians go, as JSON")
+    options = parser.parse_args()
+    clock = CudaClock()
+    plan = TimingPlan(min_rounds=10, max_rounds=60, max_seconds=options.seconds, precision=0.003)
+    told: dict[str, dict[str, float | str]] = {}
+    for work, choices in itertools.chain.from_iterable(topic() for topic in TOPICS):
+        if not any(text in work.name for text in options.only):
+            continue
+        begin = time.monotonic()
+        contenders = contenders_of(work, choices)
+        checks = checks_of(work, contenders)
+        timings = compare(contenders, work.make_inputs, check=checks, plan=plan, clock=clock)
+        timings.sort(key=lambda timing: timing.median_ms if timing.samples else 1e9)
+        print(f"{work.name} ({time.monotonic() - begin:.0f} s)", flush=True)
+        for timing in timings:
+            what = f"{timing.median_ms * 1e3:9.1f} µs" if timing.samples else "        –"
+            print(f"  {what}  {timing.label}  {'; '.join(timing.problems)}"[:200], flush=True)
+        told[work.name] = {
+            timing.label: timing.median_ms if timing.believed else "; ".join(timing.problems)
+            for timing in timings
+        }
+        torch.cuda.empty_cache()
+        if options.output:
+            options.output.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

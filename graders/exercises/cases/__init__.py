@@ -1,0 +1,1 @@
+"""The cases of exercises whose records would be too long with them."""

@@ -1,0 +1,114 @@
+"""The judge's end of the stand-ins: objects that a submission uses and never sees.
+
+What it asks for is a line from a process in which a stranger's code ran. It may use the objects of
+the case that is under way, under the names that the exercise offers, and nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from types import MethodType
+from typing import Any
+
+import torch
+
+from graders.judge.records import Fault
+
+MOST_ARGUMENTS = 8
+MOST_TEXT = 200
+_PLAIN = (bool, int, float, str)
+
+
+class BrokenLineError(Exception):
+    """A line that no stand-in writes: somebody has forged it, or garbled the channel."""
+
+
+def kinds(remote: Mapping[type, tuple[str, ...]]) -> dict[str, dict[str, list[str]]]:
+    """What a stand-in of each class has, for the process that makes it."""
+    return {
+        kind.__name__: {
+            "methods": [name for name in names if not _is_property(kind, name)],
+            "properties": [name for name in names if _is_property(kind, name)],
+        }
+        for kind, names in remote.items()
+    }
+
+
+def _is_property(kind: type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(kind, name), property)
+
+
+class Remote:
+    """The objects of one call, each under a number."""
+
+    def __init__(self, offers: Mapping[type, tuple[str, ...]], first: int = 0) -> None:
+        self._offers = offers
+        self._first = first
+        self._objects: list[Any] = []
+        self.faults: list[Fault] = []
+        self.over = False  # an error said that it is no use to go on
+
+    def encoded(self, value: Any) -> dict[str, Any]:
+        """A value as the stand-ins' side reads it."""
+        if isinstance(value, tuple):
+            return {"tuple": [self.encoded(item) for item in value]}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).removeprefix("torch.")}
+        if value is None or isinstance(value, _PLAIN):
+            return {"value": value}
+        self._objects.append(value)
+        number = self._first + len(self._objects) - 1
+        if isinstance(value, MethodType):
+            return {"far": number, "kind": "function", "name": value.__name__}
+        return {"far": number, "kind": type(value).__name__}
+
+    def used(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a use of a stand-in; raises BrokenLineError."""
+        name, given = message.get("name"), message.get("args")
+        if not isinstance(name, str) or not isinstance(given, list) or len(given) > MOST_ARGUMENTS:
+            raise BrokenLineError
+        target = self._object(message.get("use"))
+        if name:
+            if name not in self._offers.get(type(target), ()):
+                raise BrokenLineError
+            if _is_property(type(target), name):
+                return self._answer(lambda: getattr(target, name), name, [])
+            target = getattr(target, name)
+        if not isinstance(target, MethodType):
+            raise BrokenLineError
+        return self._answer(target, target.__name__, [self._decoded(one) for one in given])
+
+    def _answer(self, target: Any, name: str, args: Sequence[Any]) -> dict[str, Any]:
+        try:
+            return {"gives": self.encoded(target(*args))}
+        except Exception as error:
+            code = getattr(error, "code", None)  # only such an error is written for a learner
+            if not isinstance(code, str):
+                return {"fails": _misused(target, name, args)}
+            self.faults.append(Fault(code, str(error)))
+            self.over = self.over or bool(getattr(error, "over", False))
+            return {"fails": str(error)[:MOST_TEXT]}
+
+    def _object(self, number: Any) -> Any:
+        if type(number) is not int or not 0 <= number - self._first < len(self._objects):
+            raise BrokenLineError
+        return self._objects[number - self._first]
+
+    def _decoded(self, described: Any) -> Any:
+        if not isinstance(described, dict):
+            raise BrokenLineError
+        if "far" in described:
+            return self._object(described["far"])
+        value = described.get("value")
+        if value is not None and type(value) not in _PLAIN:
+            raise BrokenLineError
+        return value
+
+
+def _misused(target: Any, name: str, args: Sequence[Any]) -> str:
+    try:
+        inspect.signature(target).bind(*args)
+    except TypeError as error:
+        return f"{name}() is called with other arguments than it takes: {error}"
+    return f"{name}() cannot take what it is given"

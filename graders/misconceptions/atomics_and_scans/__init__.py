@@ -1,0 +1,1 @@
+"""What goes wrong with atomics and scans: counts, running sums, sums in parts."""

@@ -1,0 +1,195 @@
+"""Ways to a right result that show in the PTX: narrow loads, and registers that spill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from graders.judge.compiling.compiled import BrokenPromise, CompiledLaunch, CompilerPromise
+from graders.judge.records import Arg, TensorSpec
+from triton_util.explain.loads import BULK, Load
+
+WIDE = 128  # bits
+VECTOR_BYTES = 16
+KNOWN = 16  # Triton compiles anew for numbers and addresses that are divisible by this
+Where = Callable[..., bool]
+
+
+def wide_rows(x: Arg, *_: Arg) -> bool:
+    """Whether each row of a matrix can be loaded in whole vectors of 16 bytes."""
+    if not isinstance(x, TensorSpec) or x.view != "contiguous" or 0 in x.shape:
+        return False
+    return x.shape[-1] * x.dtype.itemsize % VECTOR_BYTES == 0
+
+
+def known_rows(x: Arg, *_: Arg) -> bool:
+    """Whether Triton sees that by itself: the length of a row is a multiple of 16 elements."""
+    return wide_rows(x) and isinstance(x, TensorSpec) and x.shape[-1] % KNOWN == 0
+
+
+def untold_rows(x: Arg, *_: Arg) -> bool:
+    """Whether only the author of the kernel knows it."""
+    return wide_rows(x) and not known_rows(x)
+
+
+def starts_elsewhere(x: Arg, *_: Arg) -> bool:
+    """Whether a matrix begins where no vector of 16 bytes begins."""
+    return isinstance(x, TensorSpec) and x.view == "offset" and 0 not in x.shape
+
+
+def too_narrow(loads: Iterable[Load], bits: int) -> Load | None:
+    """A narrow load, where most of what is loaded comes by narrow ones."""
+    listed = list(loads)
+    if any(load.kind == BULK for load in listed):
+        return None
+    narrow = [load for load in listed if load.bits < bits]
+    wide = sum(load.bits for load in listed if load.bits >= bits)
+    return narrow[0] if sum(load.bits for load in narrow) > wide else None
+
+
+def _narrow(launch: CompiledLaunch) -> Load | None:
+    return too_narrow(launch.loads_from(0), WIDE)
+
+
+def _few_for_each_thread(launch: CompiledLaunch) -> BrokenPromise | None:
+    narrow, whole = _narrow(launch), sum(load.bits for load in launch.loads_from(0))
+    if narrow is None or whole >= WIDE:
+        return None
+    lanes = f"{launch.threads} threads" if launch.threads else "the threads"
+    return BrokenPromise(
+        f"{lanes} of a program load {whole} bits each, all in all, so no load can have {WIDE}.",
+        narrow.line,
+    )
+
+
+def _specialisation_forbidden(launch: CompiledLaunch) -> BrokenPromise | None:
+    narrow = _narrow(launch)
+    names = [*launch.kernel.specialize_not, *launch.kernel.align_not]
+    if narrow is None or not names:
+        return None
+    told = ", ".join(f"`{name}`" for name in names)
+    return BrokenPromise(
+        f"a load of x has {narrow.bits} bits. Not specialised: {told}.", narrow.line
+    )
+
+
+def _load_is_narrow(launch: CompiledLaunch) -> BrokenPromise | None:
+    narrow = _narrow(launch)
+    if narrow is None:
+        return None
+    return BrokenPromise(f"each thread loads {narrow.bits} bits of x at a time.", narrow.line)
+
+
+def _load_is_wide(launch: CompiledLaunch) -> BrokenPromise | None:
+    """A load of more than one element; of a misaligned pointer no compiler makes it by itself."""
+    loads = (load for load in launch.loads_from(0) if load.kind != BULK)
+    wide = next((load for load in loads if load.bits >= WIDE), None)
+    if wide is None:
+        return None
+    return BrokenPromise(f"each thread loads {wide.bits} bits of x at a time.", wide.line)
+
+
+def _spills(launch: CompiledLaunch) -> BrokenPromise | None:
+    if not launch.spill_bytes:
+        return None
+    return BrokenPromise(f"{launch.spill_bytes:,} bytes of each thread go to memory and back.")
+
+
+SPECIALISATION_FORBIDDEN = CompilerPromise(
+    code="specialisation-forbidden",
+    title="The compiler was told not to look at the length of a row",
+    message=(
+        "But the loads of x are narrow. Triton compiles a kernel anew for numbers that "
+        "are divisible by 16, and takes wide loads where that is known. Here it is "
+        "forbidden to look."
+    ),
+    next_step="Leave `do_not_specialize` away, for the length of a row at least.",
+    where=known_rows,
+    broken=_specialisation_forbidden,
+)
+FEW_FOR_EACH_THREAD = CompilerPromise(
+    code="few-elements-for-each-thread",
+    title="A thread has too few elements for one wide load",
+    message=(
+        "But the loads of x are narrow: a block is shared out among the threads of its "
+        "warps, and each of them needs 16 bytes of neighbours, 4 elements in float32 and "
+        "8 in half precision."
+    ),
+    next_step=(
+        "Take a larger block, also where a row is short: with 4 warps, which are 128 "
+        "threads, 512 elements in float32 and 1,024 in half precision. Several short "
+        "rows make one block, or lanes beyond the row are masked."
+    ),
+    where=known_rows,
+    broken=_few_for_each_thread,
+)
+LANES_NOT_NEIGHBOURS = CompilerPromise(
+    code="lanes-not-neighbours",
+    title="What a thread loads does not lie side by side, as far as is known",
+    message=(
+        "But the loads of x are narrow, though the length of a row is a multiple of 16. "
+        "One load takes 16 bytes if the compiler sees that the lanes point at neighbours, "
+        "that the first of them is aligned, and that a mask holds for all of them alike."
+    ),
+    next_step=(
+        "Let the offsets end in `+ tl.arange(0, BLOCK)`, not multiplied, not reversed, "
+        "not looked up; and compare them with a length that is divisible: `cols < n`."
+    ),
+    where=known_rows,
+    broken=_load_is_narrow,
+)
+DIVISIBILITY_UNTOLD = CompilerPromise(
+    code="divisibility-untold",
+    title="The compiler does not know that a row is whole vectors long",
+    message=(
+        "But the loads of x are narrow where a row is a multiple of 16 bytes and not of "
+        "16 elements. Triton looks only whether a number is divisible by 16. Where it is "
+        "not, it is taken for any number."
+    ),
+    next_step=(
+        "Say what you know, where it is so: with VECTOR = 16 // x.element_size() as a "
+        "tl.constexpr, `n // VECTOR * VECTOR` is n again, and visibly a multiple. For "
+        "rows of other lengths VECTOR is 1. (A length that is itself a tl.constexpr says "
+        "it, too.)"
+    ),
+    where=untold_rows,
+    broken=_load_is_narrow,
+)
+MISALIGNED = CompilerPromise(
+    code="untrue-hint",
+    title="The compiler is told that x is aligned, where it is not",
+    message=(
+        "But here x starts in the middle of a vector, as a part of a larger tensor may, and its "
+        "loads are wide all the same. `tl.multiple_of` of a pointer counts in bytes and is "
+        "believed: a GPU stops with a misaligned address."
+    ),
+    next_step=(
+        "Leave the hint on the pointer away: Triton sees by itself where the address of an "
+        "argument is divisible by 16."
+    ),
+    where=starts_elsewhere,
+    broken=_load_is_wide,
+)
+
+# x, the first argument, is loaded 128 bits at a time, where it may be.
+WIDE_LOADS = (
+    MISALIGNED,
+    SPECIALISATION_FORBIDDEN,
+    FEW_FOR_EACH_THREAD,
+    LANES_NOT_NEIGHBOURS,
+    DIVISIBILITY_UNTOLD,
+)
+
+
+def no_spills(where: Where = wide_rows) -> CompilerPromise:
+    """The promise that what a thread works with has room in its registers."""
+    return CompilerPromise(
+        code="registers-spilled",
+        title="The registers of a thread do not hold its part of the block",
+        message=(
+            "But a thread has at most 255 registers, and its part of the block needs more. What "
+            "has no room is stored to memory and loaded again: spilled."
+        ),
+        next_step="Take a smaller block, or share it among more threads: `num_warps=8`.",
+        where=where,
+        broken=_spills,
+    )

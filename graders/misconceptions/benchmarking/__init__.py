@@ -1,0 +1,1 @@
+"""Misconceptions of the lesson on benchmarking: figures of speed, and stopwatches."""

@@ -1,0 +1,1 @@
+"""Misconceptions about the cross-entropy loss, forward and backward."""

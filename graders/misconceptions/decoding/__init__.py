@@ -1,0 +1,1 @@
+"""Misconceptions about decoding: one query, and keys that lie in pages."""

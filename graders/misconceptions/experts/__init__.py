@@ -1,0 +1,1 @@
+"""Mistakes of a matrix product in which each row belongs to one of several matrices."""

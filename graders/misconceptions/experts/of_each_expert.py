@@ -1,0 +1,82 @@
+"""Mistakes of one matrix product, made in the product of every expert."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from graders.judge.records import Evidence, ExpectedWrong, Fault, Misconception
+from graders.misconceptions.detectors import Detector
+
+SPAN = re.compile(r"valid offsets 0 to (\d+)\): offsets? (?:-?\d+ to )?(-?\d+)")
+LARGEST_BLOCK = 128  # of k, that anybody takes
+
+
+def groups(offsets: torch.Tensor) -> list[tuple[int, int]]:
+    """Return the first row of each expert and the end of its rows."""
+    bounds = [int(bound) for bound in offsets]
+    return list(pairwise(bounds))
+
+
+def of_each_expert(mistake: Misconception) -> Misconception:
+    """Return the misconception of a product a @ b for x, w and offsets, expert by expert."""
+    return replace(
+        mistake,
+        expected_wrong=tuple(
+            replace(wrong, function=_by_expert(wrong)) for wrong in mistake.expected_wrong
+        ),
+        detector=None if mistake.detector is None else _of_first_factors(mistake.detector),
+    )
+
+
+def _by_expert(wrong: ExpectedWrong) -> Callable[..., list[torch.Tensor]]:
+    def function(*given: Any) -> list[torch.Tensor]:
+        *block, x, w, offsets = given
+        forms = [
+            _as_list(wrong.function(*block, x[first:end], w[expert]))
+            for expert, (first, end) in enumerate(groups(offsets))
+            if end > first
+        ]
+        if len({len(found) for found in forms}) != 1:
+            return []  # some expert does not show the mistake, or not all forms of it
+        return [torch.cat(parts) for parts in zip(*forms, strict=True)]
+
+    return function
+
+
+def _as_list(found: Any) -> list[torch.Tensor]:
+    if found is None:
+        return []
+    return found if isinstance(found, list) else [found]
+
+
+def _of_first_factors(detector: Detector) -> Detector:
+    """The detector that is shown x and one expert's matrix: it looks at their shapes.
+
+    Faults at the offsets, and those many lanes behind the end of x, are not its own.
+    """
+
+    def found(evidence: Evidence) -> bool:
+        x, w, offsets = evidence.args
+        theirs = f"shape {tuple(offsets.shape)}"
+        faults = tuple(
+            fault
+            for fault in evidence.faults
+            if theirs not in fault.message and not _far_behind(x, fault)
+        )
+        return bool(len(w)) and detector(replace(evidence, args=(x, w[0]), faults=faults))
+
+    return found
+
+
+def _far_behind(x: torch.Tensor, fault: Fault) -> bool:
+    """Whether lanes were further behind the end of x than a block of k reaches."""
+    span = SPAN.search(fault.message)
+    if f"shape {tuple(x.shape)}" not in fault.message or span is None or not x.is_contiguous():
+        return False
+    return int(span[2]) >= int(span[1]) + LARGEST_BLOCK

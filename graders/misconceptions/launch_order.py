@@ -1,0 +1,68 @@
+"""The numbers of a launch that arrive at the wrong parameters of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graders.judge.records import Evidence, Misconception
+
+# What follows from it: masks and tiles that are right, of other numbers than they were made for.
+FOLLOWS = frozenset(
+    {
+        "missing-mask",
+        "mask-too-narrow",
+        "tiles-lost",
+        "grid-too-small",
+        "strides-swapped",
+        "contiguous-assumed",
+        "column-stride-ignored",
+        "rows-for-elements",
+    }
+)
+
+
+def launch_order(
+    sizes: Sequence[str], strides: Sequence[str], due: Callable[..., Sequence[int]]
+) -> Misconception:
+    """Return the misconception of sizes and strides that a launch passes in another order.
+
+    `due(*args)` is what is due at the parameters `sizes` and `strides`, in the order of the
+    kernel's `def`. Strides that have changed places among themselves have a name of their own.
+    """
+    names = (*sizes, *strides)
+
+    def detector(evidence: Evidence) -> bool:
+        given = evidence.launches[-1].given if evidence.launches else {}
+        if not given.keys() >= set(names):
+            return False  # other parameters than those of the stub
+        right = dict(zip(names, due(*evidence.args), strict=True))
+        arrived = {name: given[name] for name in names}
+        if not all(_whole(value) for value in arrived.values()):
+            return False
+        wrong = any(arrived[name] != right[name] for name in sizes)
+        return wrong and sorted(arrived.values()) == sorted(right.values())
+
+    listed = ", ".join(f"`{name}`" for name in names)
+    return Misconception(
+        code="launch-order",
+        places=True,
+        title="Sizes or strides of the launch arrive at the wrong parameters",
+        message=(
+            "Arguments without a name go by their place: the first one arrives at the kernel's "
+            "first parameter, the second one at the second. The right numbers arrive here, but "
+            "under each other's names, so that the kernel takes one for the other. Look at the "
+            "launch, not at the mask: whatever the kernel does with these names, it does to wrong "
+            "numbers."
+        ),
+        next_step=(
+            "Put the launch beside the `def` line of the kernel, and compare the two place by "
+            f"place. Behind the tensors come, in this order, {listed}."
+        ),
+        detector=detector,
+        rules_out=FOLLOWS,
+    )
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,29 @@
+"""The counts of a block are stored."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def histogram_kernel(
+    x_ptr, counts_ptr, n_elements, n_bins, stride_x, BLOCK_SIZE: tl.constexpr, BINS: tl.constexpr
+):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets * stride_x, mask=mask, other=0).to(tl.int64)
+    inside = mask & (x >= 0) & (x < n_bins)
+    own = tl.histogram(tl.where(inside, x, 0).to(tl.int32), BINS, mask=inside)
+    bins = tl.arange(0, BINS)
+    tl.store(counts_ptr + bins, own, mask=bins < n_bins)
+
+
+def histogram(x: torch.Tensor, n_bins: int) -> torch.Tensor:
+    counts = torch.zeros((n_bins,), dtype=torch.int32, device=x.device)
+    if x.numel():
+        grid = (triton.cdiv(x.numel(), 512),)
+        bins = max(2, triton.next_power_of_2(n_bins))
+        histogram_kernel[grid](
+            x, counts, x.numel(), n_bins, x.stride(0), BLOCK_SIZE=512, BINS=bins
+        )
+    return counts

@@ -1,0 +1,79 @@
+"""Hints to the compiler: `tl.multiple_of` and `tl.max_constancy`, which a GPU believes unasked.
+
+A load that is made wide because of an untrue hint starts at an address where none may start, or
+takes one lane's mask for its neighbours'. Nothing of that shows in values, so it is checked here.
+`tl.max_contiguous` is not: where rows wrap around at the end of a matrix it is often untrue, and
+does no harm on an axis that is multiplied by a stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import triton.language as tl
+
+from triton_util.interpreter.operations.blocks import Block, Pointer
+from triton_util.interpreter.operations.formats import Array
+from triton_util.interpreter.state import Batch
+
+
+class Requiring(Protocol):
+    """The launch, as far as hints ask for it: `launch.Launching`."""
+
+    batch: Batch
+
+    def require(self, condition: Any, message: str, hint: str = "") -> None:
+        """Raise a fault unless `condition` holds in every lane of every active program."""
+
+
+def checked(name: str, hint: Callable[..., Any], launch: Callable[[], Requiring]) -> Any:
+    """The hint of this name, which also asks whether it is true."""
+    holds, told = _CHECKS[name]
+
+    def call(input: Any, values: Any, **named: Any) -> Any:
+        result = hint(input, values, **named)
+        block = getattr(input, "handle", None)
+        if isinstance(block, Block) and not isinstance(block, Pointer):
+            running = launch()
+            sizes = [int(getattr(value, "value", value)) for value in _listed(values)]
+            data = block.full(running.batch.programs)
+            held = np.array([holds(lanes, sizes) for lanes in data])
+            shown = sizes[0] if len(sizes) == 1 else sizes
+            running.require(Block(held, tl.int1, ()), told.format(sizes=shown), f"tl.{name}")
+        return result
+
+    return call
+
+
+def _listed(values: Any) -> list[Any]:
+    values = getattr(values, "value", values)
+    return list(values) if isinstance(values, Sequence) or hasattr(values, "__iter__") else [values]
+
+
+def _is_multiple(lanes: Array, sizes: Sequence[int]) -> bool:
+    """Whether the first lanes along each axis are multiples; the others may follow on."""
+    if not lanes.shape:
+        return not lanes % sizes[0]
+    firsts = (np.take(lanes, 0, axis=axis) for axis in range(lanes.ndim))
+    return not any(np.any(first % size) for first, size in zip(firsts, sizes, strict=True))
+
+
+def _is_constant(lanes: Array, sizes: Sequence[int]) -> bool:
+    """Whether so many lanes are equal, group after group, along each axis."""
+    for axis, size in enumerate(sizes[: lanes.ndim]):
+        along = np.moveaxis(lanes, axis, -1)
+        size = min(size, along.shape[-1])
+        if along.shape[-1] % size:
+            continue
+        groups = along.reshape(*along.shape[:-1], -1, size)
+        if (groups != groups[..., :1]).any():
+            return False
+    return True
+
+
+_CHECKS: dict[str, tuple[Callable[[Array, Sequence[int]], bool], str]] = {
+    "multiple_of": (_is_multiple, "the value is no multiple of {sizes}"),
+    "max_constancy": (_is_constant, "the lanes are not equal in groups of {sizes}"),
+}
