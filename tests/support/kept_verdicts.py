@@ -3,7 +3,7 @@
 `tests/kept_verdicts.json` holds, for each right and wrong kernel, stub and solution of the course,
 a digest of its text, what the judge said, and for each exercise the key of all that the judge's
 answer depends on (graders.grading.store, and the versions of torch and triton). A verdict counts
-as long as both are the same. One kernel in thirty, others with each commit, is judged all the
+as long as both are the same. One kernel in sixty, others with each commit, is judged all the
 same: if that disagrees, the file or the key is wrong, and the test says so.
 
     TILEWISE_KERNELS=changed   the default

@@ -80,7 +80,7 @@ def _load_is_narrow(launch: CompiledLaunch) -> BrokenPromise | None:
 
 
 def _load_is_wide(launch: CompiledLaunch) -> BrokenPromise | None:
-    """A load of more than one element; of a misaligned pointer no compiler makes it by itself."""
+    """A load of 128 bits; of a misaligned pointer no compiler makes it by itself."""
     loads = (load for load in launch.loads_from(0) if load.kind != BULK)
     wide = next((load for load in loads if load.bits >= WIDE), None)
     if wide is None:

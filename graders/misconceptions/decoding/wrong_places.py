@@ -40,10 +40,14 @@ def _found_at(
     return Cache(cache.k.masked_fill(lost, NAN), cache.v.masked_fill(lost, NAN), counts)
 
 
-def _attended(q: Tensor, cache: Cache) -> Tensor:
-    """The attention to a cache some of whose keys are not known: neither is the result then."""
+def _attended(q: Tensor, cache: Cache, heads: Tensor | None = None) -> Tensor:
+    """The attention to a cache some of whose keys are not known: neither is the result then.
+
+    `heads` says which key head each query head looks at, where that is not the right one.
+    """
     lost = (cache.counts & cache.k.isnan().any(-1).any(-1)).any(-1)
-    return attention_to(q, cache).masked_fill(lost[:, None, None], NAN)
+    found = attention_to(q, cache) if heads is None else _with_heads(heads, q, cache)
+    return found.masked_fill(lost[:, None, None], NAN)
 
 
 def decode_anyway(q: Tensor, k: Tensor, v: Tensor, table: Tensor, lengths: Tensor) -> Tensor:
@@ -263,10 +267,7 @@ def _heads_beyond(q: Tensor, k: Tensor, v: Tensor, table: Tensor, lengths: Tenso
     for step in range(-(-q.shape[1] // n)):
         flat, mine = pages * page_size + slots + step, head // n == step
         cache = _found_at(k, v, flat // page_size, flat % page_size, counts)
-        lost = (cache.counts & cache.k.isnan().any(-1).any(-1)).any(-1)
-        result[:, mine] = _with_heads(head[mine] % n, q[:, mine], cache).masked_fill(
-            lost[:, None, None], NAN
-        )
+        result[:, mine] = _attended(q[:, mine], cache, head[mine] % n)
     return result
 
 
