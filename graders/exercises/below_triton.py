@@ -32,7 +32,7 @@ SCALE_ROWS = Exercise(
         *cases(
             matrix_and_scales,
             AXES,
-            [(150, 301), (1300, 130)],
+            [(150, 301), (1300, 250)],
             why="Many tiles, whatever their size.",
         ),
         *cases(matrix_and_scales, AXES, [(33, 40)], engine_orders=True),
