@@ -9,7 +9,7 @@
 # a right answer that you read. `progress()` keeps your first guesses.
 
 # %% setup
-from triton_util import catch, explore, figures, interpreted, trace
+from triton_util import catch, explore, figures, interpreted, time_beside, trace
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -411,12 +411,7 @@ predict("percent_of_bandwidth", None)
 if ON_GPU:
     x = torch.randn(2**26, device="cuda")
     y = torch.randn(2**26, device="cuda")
-    if vector_add(x, y) is None:
-        print("Solve the exercise first, then run this cell again.")
-    else:
-        for name, add in (("torch", torch.add), ("yours", vector_add)):
-            ms = triton.testing.do_bench(lambda: add(x, y), return_mode="median")
-            print(f"{name}: {3 * x.nbytes / ms * 1e-6:,.0f} GB/s")
+    time_beside(vector_add, {"torch": torch.add}, x, y, n_bytes=3 * x.nbytes)
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

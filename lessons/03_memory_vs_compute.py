@@ -9,7 +9,7 @@
 # It takes about 35 minutes. Lesson 01 comes first.
 
 # %% setup
-from triton_util import explore, figures, interpreted, speed
+from triton_util import explore, figures, interpreted, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -333,9 +333,7 @@ if ON_GPU:
             f"{steps:5d} steps: {ms:7.3f} ms, {2 * x.nbytes / ms * 1e-6:6,.0f} GB/s, "
             f"{2 * steps * x.numel() / ms * 1e-9:6.2f} TFLOP/s"
         )
-    ms = triton.testing.do_bench(lambda: relu2d(x), return_mode="median")
-    note = "" if torch.equal(relu2d(x), x.relu()) else "  (not yet right: this time means nothing)"
-    print(f"your ReLU:   {ms:7.3f} ms, {2 * x.nbytes / ms * 1e-6:6,.0f} GB/s{note}")
+    time_beside(relu2d, {"torch": torch.relu}, x, n_bytes=2 * x.nbytes, title="ReLU")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

@@ -8,7 +8,7 @@
 # It takes about 40 minutes. Run the cells from top to bottom, and predict where you are asked.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -397,18 +397,11 @@ predict("copy_over_transpose", None)
 # %% gpu
 if ON_GPU:
     x = torch.randn(8192, 8192, device="cuda")
-    jobs = (
-        ("strided_copy of x[:, :4096]", strided_copy, x[:, :4096]),
-        ("transpose of x", transpose, x),
-        ("torch: x.T.contiguous()", lambda x: x.T.contiguous(), x),
-    )
-    for name, function, argument in jobs:
-        if function(argument) is None:
-            print(f"{name}: solve the exercise first")
-            continue
-        ms = triton.testing.do_bench(lambda: function(argument), return_mode="median")
-        moved = 2 * argument.numel() * argument.element_size()
-        print(f"{name}: {moved / ms * 1e-6:,.0f} GB/s")
+    left = x[:, :4096]
+    as_rows = {"torch": torch.Tensor.contiguous}
+    time_beside(strided_copy, as_rows, left, n_bytes=2 * left.numel() * 4, title="copy of x[:, :4096]")
+    as_columns = {"torch": lambda x: x.T.contiguous()}
+    time_beside(transpose, as_columns, x, n_bytes=2 * x.nbytes, title="transpose of x")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

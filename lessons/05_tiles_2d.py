@@ -8,7 +8,7 @@
 # It takes about 40 minutes. Lesson 04 (strides) comes first.
 
 # %% setup
-from triton_util import explore, figures, speed
+from triton_util import explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -333,15 +333,10 @@ def torch_grey(img):
 
 if ON_GPU:
     large = torch.randint(0, 256, (3, 4096, 4096), device="cuda", dtype=torch.uint8)
-    off = (rgb2grey(large).int() - torch_grey(large).int()).abs().max().item()
-    note = "" if off <= 1 else "  (not yet right: this time means nothing)"
-    for name, function in (("torch", torch_grey), ("yours", rgb2grey)):
-        ms = triton.testing.do_bench(lambda: function(large), return_mode="median")
-        print(f"{name} grey: {ms:.3f} ms{note if name == 'yours' else ''}")
+    time_beside(rgb2grey, {"torch": torch_grey}, large, atol=1, n_bytes=4 * 4096**2, title="grey")
     x = torch.randn(8192, 8192, device="cuda")
-    for name, function in (("torch", lambda x: x.T.contiguous()), ("tiles", tile_transpose)):
-        ms = triton.testing.do_bench(lambda: function(x), return_mode="median")
-        print(f"{name} transpose: {2 * x.nbytes / ms * 1e-6:,.0f} GB/s")
+    flip = {"torch": lambda x: x.T.contiguous()}
+    time_beside(tile_transpose, flip, x, n_bytes=2 * x.nbytes, title="transpose", label="in tiles")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

@@ -10,7 +10,7 @@
 # %% setup
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_util import explore, figures
+from triton_util import explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -275,18 +275,12 @@ answer("the-chatty-layer")
 # %% gpu
 if ON_GPU:
     x = torch.randn(8192, 8192, device="cuda", dtype=torch.float16)
-    candidates = {
+    others = {
         "eager chain": eager_gelu,
         "torch's own": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
         "torch.compile": torch.compile(eager_gelu),
-        "yours": gelu,
     }
-    wanted = candidates["torch's own"](x)
-    for name, function in candidates.items():
-        close = torch.allclose(function(x), wanted, atol=1e-2, rtol=1e-2)
-        ms = triton.testing.do_bench(lambda: function(x), return_mode="median")
-        note = "" if close else "  (not yet right: this time means nothing)"
-        print(f"{name:14s} {ms:7.3f} ms, {2 * x.nbytes / ms * 1e-6:6,.0f} GB/s{note}")
+    time_beside(gelu, others, x, n_bytes=2 * x.nbytes)
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

@@ -8,7 +8,7 @@
 # It takes about 45 minutes. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -239,11 +239,8 @@ answer("shares-that-do-not-add-up")
 # %% gpu
 if ON_GPU:
     x = torch.randn(16384, 4096, device="cuda", dtype=torch.float16)
-    for name, function in (("torch", lambda x: torch.softmax(x, dim=1)), ("yours", softmax)):
-        close = torch.allclose(function(x), torch.softmax(x, dim=1), atol=1e-5, rtol=1e-2)
-        ms = triton.testing.do_bench(lambda: function(x), return_mode="median")
-        note = "" if close else "  (not yet right: this time means nothing)"
-        print(f"softmax, {name}: {2 * x.nbytes / ms * 1e-6:,.0f} GB/s{note}")
+    others = {"torch": lambda x: torch.softmax(x, dim=1)}
+    time_beside(softmax, others, x, n_bytes=2 * x.nbytes, atol=1e-5, title="softmax")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

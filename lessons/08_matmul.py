@@ -9,7 +9,7 @@
 # It takes about 45 minutes. Lessons 04 (strides) and 05 (tiles) come first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, interpreted, time_beside
 from triton_util.environment import interpreting
 from triton_util.interpreter import KernelFault, interpret, unguarded_launches
 
@@ -201,14 +201,15 @@ with unguarded_launches():  # as Triton itself runs it: this notebook stops such
 # You need not wait for such a day. The course's interpreter knows where each argument ends:
 
 # %%
-if interpreting():
+def step_over_the_end():
     try:
         with interpret():
             hasty_dot(torch.ones(20), torch.ones(20))
     except KernelFault as fault:
         print(fault)
-else:
-    print("Not run: the memory checker belongs to the interpreter (TRITON_INTERPRET=1).")
+
+
+interpreted(step_over_the_end)
 
 # %% [markdown]
 # In a matmul the tile can stick out over *three* edges: below the last row, right of the last
@@ -348,11 +349,8 @@ answer("wrong-on-some-days")
 if ON_GPU:
     a = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
     b = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
-    for name, multiply in (("cuBLAS (torch)", torch.matmul), ("yours", matmul)):
-        ms = triton.testing.do_bench(lambda: multiply(a, b), return_mode="median")
-        close = torch.allclose(multiply(a, b), a @ b, atol=0.5, rtol=0.01)
-        note = "" if close else "  (not yet the right result: this time means nothing)"
-        print(f"{name}: {2 * 4096**3 / ms * 1e-9:,.0f} TFLOP/s{note}")
+    others = {"cuBLAS (torch)": torch.matmul}
+    time_beside(matmul, others, a, b, operations=2 * 4096**3, atol=0.5)
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

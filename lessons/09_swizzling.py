@@ -8,7 +8,7 @@
 # It takes about 35 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
-from triton_util import explore, figures, speed
+from triton_util import explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -311,11 +311,8 @@ if ON_GPU:
     for n in (1024, 2048, 4096, 8192):
         a = torch.randn(n, n, device="cuda", dtype=torch.float16)
         b = torch.randn(n, n, device="cuda", dtype=torch.float16)
-        right = torch.allclose(grouped_matmul(a, b), a @ b, atol=1.0, rtol=0.01)
-        note = "" if right else "  (not yet right: this time means nothing)"
-        for name, multiply in (("cuBLAS (torch)", torch.matmul), ("yours", grouped_matmul)):
-            ms = triton.testing.do_bench(lambda: multiply(a, b), return_mode="median")
-            print(f"{n:5d} {name:15s} {2 * n**3 / ms * 1e-9:6,.0f} TFLOP/s{note if name == 'yours' else ''}")
+        others = {"cuBLAS (torch)": torch.matmul}
+        time_beside(grouped_matmul, others, a, b, operations=2 * n**3, atol=1.0, title=f"n = {n}")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

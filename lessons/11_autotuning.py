@@ -9,7 +9,7 @@
 # It takes about 40 minutes. Lessons 08 (matmul) and 09 (swizzling) come first.
 
 # %% setup
-from triton_util import explore, figures, speed
+from triton_util import explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -366,9 +366,8 @@ if ON_GPU:
             print("Nothing yet: solve the exercise first.")
             break
         print(f"{n}: first call {seconds:.1f} s, chosen: {autotuned_matmul_kernel.best_config}")
-        for name, multiply in (("cuBLAS (torch)", torch.matmul), ("yours", autotuned_matmul)):
-            ms = triton.testing.do_bench(lambda: multiply(a, b), return_mode="median")
-            print(f"      {name:15s} {2 * n**3 / ms * 1e-9:6,.0f} TFLOP/s")
+        others = {"cuBLAS (torch)": torch.matmul}
+        time_beside(autotuned_matmul, others, a, b, operations=2 * n**3, atol=1.0)
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

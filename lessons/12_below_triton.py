@@ -8,6 +8,7 @@
 # It takes about 45 minutes. Lessons 04 (strides), 05 (tiles) and 08 (matrix products) come first.
 
 # %% setup
+from triton_util import time_beside
 from triton_util.environment import interpreting
 from triton_util.explain import compare, explain, show_ptx
 
@@ -393,18 +394,12 @@ answer("eight-columns-more")
 
 # %% gpu
 if ON_GPU:
-    compiled = torch.compile(lambda x, s: x * s[:, None])
+    others = {"PyTorch": lambda x, s: x * s[:, None]}
+    others["torch.compile"] = torch.compile(others["PyTorch"])
     for n in (4096, 4097, 4104):
         x = torch.randn(16384, n, device="cuda", dtype=torch.float16)
         s = torch.randn(16384, device="cuda", dtype=torch.float16)
-        runs = {
-            "PyTorch": lambda: x * s[:, None],
-            "torch.compile": lambda: compiled(x, s),
-            "yours": lambda: scale_rows(x, s),
-        }
-        for name, run in runs.items():
-            ms = triton.testing.do_bench(run, return_mode="median")
-            print(f"n = {n}, {name:13}: {4 * x.numel() / ms * 1e-6:6,.0f} GB/s")
+        time_beside(scale_rows, others, x, s, n_bytes=2 * x.nbytes, title=f"rows of {n}")
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

@@ -8,7 +8,7 @@
 # It takes about 45 minutes. Lessons 07 (reductions) and 08 (matmul) come first.
 
 # %% setup
-from triton_util import explore, figures, speed
+from triton_util import explore, figures, speed, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -496,15 +496,13 @@ if ON_GPU:
     q, k, v = (torch.randn(4, 32, 4096, 128, device="cuda", dtype=torch.float16) for _ in range(3))
     for causal in (False, True):
         operations = 4 * 4 * 32 * 4096**2 * 128 / (2 if causal else 1)
-        expected = scaled_dot_product_attention(q, k, v, is_causal=causal)
-        close = torch.allclose(attention(q, k, v, causal), expected, atol=2e-3, rtol=1e-2)
-        note = "" if close else "  (not yet right: this time means nothing)"
-        for name, run in (
-            ("torch", lambda: scaled_dot_product_attention(q, k, v, is_causal=causal)),
-            ("yours", lambda: attention(q, k, v, causal)),
-        ):
-            ms = triton.testing.do_bench(run, return_mode="median")
-            print(f"causal={causal!s:5} {name}: {operations / ms * 1e-9:4,.0f} TFLOP/s{note}")
+        time_beside(
+            lambda: attention(q, k, v, causal),
+            {"torch": lambda: scaled_dot_product_attention(q, k, v, is_causal=causal)},
+            operations=operations,
+            atol=2e-3,
+            title=f"causal={causal}",
+        )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

@@ -8,7 +8,7 @@
 # It takes about 45 minutes. Lessons 07 (reductions) and 08 (matmul) come first.
 
 # %% setup
-from triton_util import explore, figures
+from triton_util import explore, figures, time_beside
 from triton_util.environment import interpreting
 
 ON_GPU = torch.cuda.is_available() and not interpreting()
@@ -378,15 +378,9 @@ answer("it-learns-but-worse")
 if ON_GPU:
     y = torch.softmax(torch.randn(16384, 4096, device="cuda"), dim=1).half()
     dy = torch.randn_like(y)
-    expected = torch.ops.aten._softmax_backward_data(dy, y, 1, torch.float16)
-    close = torch.allclose(softmax_backward(y, dy), expected, atol=1e-5, rtol=1e-2)
-    note = "" if close else "  (not yet right: this time means nothing)"
-    for name, run in (
-        ("torch", lambda: torch.ops.aten._softmax_backward_data(dy, y, 1, torch.float16)),
-        ("yours", lambda: softmax_backward(y, dy)),
-    ):
-        ms = triton.testing.do_bench(run, return_mode="median")
-        print(f"{name}: {3 * y.nbytes / ms * 1e-6:,.0f} GB/s by the least bytes{note}")
+    others = {"torch": lambda y, dy: torch.ops.aten._softmax_backward_data(dy, y, 1, torch.float16)}
+    print("GB/s by the least bytes:")
+    time_beside(softmax_backward, others, y, dy, n_bytes=3 * y.nbytes, atol=1e-5)
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

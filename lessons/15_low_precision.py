@@ -9,7 +9,7 @@
 # It takes about 60 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
-from triton_util import explore, interpreted
+from triton_util import explore, interpreted, time_beside
 from triton_util.environment import interpreting
 from triton_util.explain import explain
 from triton_util.figures.formats import number_formats
@@ -419,14 +419,15 @@ if ON_GPU:
     q, scale, zero = quantize(w, 128)
     packed, scale, zero, w = (t.cuda() for t in (pack(q), scale, zero, w))
     back = (q.cuda() - zero.repeat_interleave(128, dim=0)) * scale.float().repeat_interleave(128, dim=0)
-    close = torch.allclose(quantized_matmul(x, packed, scale, zero).float(), x.float() @ back, atol=0.5, rtol=1e-2)
-    note = "" if close else "  (not yet right: this time means nothing)"
-    for name, run, size in (
-        ("torch, fp16", lambda: x @ w, w.nbytes),
-        ("yours, 4 bits", lambda: quantized_matmul(x, packed, scale, zero), packed.nbytes + scale.nbytes + zero.nbytes),
-    ):
-        ms = triton.testing.do_bench(run, return_mode="median")
-        print(f"{name}: {1000 * ms:,.0f} microseconds, {size / ms * 1e-6:,.0f} GB/s of weights{note}")
+    bytes_of_4 = packed.nbytes + scale.nbytes + zero.nbytes
+    time_beside(
+        lambda: quantized_matmul(x, packed, scale, zero),
+        {"torch, fp16": lambda: x @ w},
+        wanted=x.float() @ back,
+        atol=0.5,
+        title=f"{w.nbytes:,} bytes of weights in fp16, {bytes_of_4:,} in 4 bits",
+        label="yours, 4 bits",
+    )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
@@ -444,12 +445,16 @@ def time_in_eight_bits():
     (a8, scale_a), (b8, scale_b) = to_fp8(a, 1), to_fp8(b, 0)
     eight = (a8, b8, scale_a[:, 0].contiguous(), scale_b[0].contiguous())
     back = (a8.float() * scale_a) @ (b8.float() * scale_b)
-    close = torch.allclose(fp8_matmul(*eight).float(), back, atol=2.0, rtol=2e-2)
-    note = "" if close else "  (not yet right: this time means nothing)"
     half_a, half_b = a.half(), b.half()
-    for name, run in (("torch, fp16", lambda: half_a @ half_b), ("yours, 8 bits", lambda: fp8_matmul(*eight))):
-        ms = triton.testing.do_bench(run, return_mode="median")
-        print(f"{name}: {ms:.3f} ms, {2 * 4096**3 / ms * 1e-9:,.0f} TFLOP/s{note}")
+    time_beside(
+        lambda: fp8_matmul(*eight),
+        {"torch, fp16": lambda: half_a @ half_b},
+        wanted=back,
+        operations=2 * 4096**3,
+        atol=2.0,
+        rtol=2e-2,
+        label="yours, 8 bits",
+    )
 
 
 if ON_GPU:

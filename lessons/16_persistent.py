@@ -10,7 +10,7 @@
 # %% setup
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from triton_util import explore
+from triton_util import explore, time_beside
 from triton_util.environment import interpreting
 from triton_util.figures.rounds import rounds
 
@@ -303,11 +303,14 @@ answer("right-on-one-card")
 if ON_GPU:
     for size in (1024, 2048, 4096, 8192):
         a, b = (torch.randn(size, size, device="cuda", dtype=torch.float16) for _ in range(2))
-        close = torch.allclose(persistent_matmul(a, b), a @ b, atol=size**0.5 * 2e-2, rtol=1e-2)
-        note = "" if close else "  (not yet right: this time means nothing)"
-        for name, run in (("cuBLAS", lambda: a @ b), ("yours", lambda: persistent_matmul(a, b))):
-            ms = triton.testing.do_bench(run, return_mode="median")
-            print(f"{size:5} {name:6}: {2 * size**3 / ms * 1e-9:5,.0f} TFLOP/s{note}")
+        time_beside(
+            persistent_matmul,
+            {"cuBLAS": torch.matmul},
+            *(a, b),
+            operations=2 * size**3,
+            atol=size**0.5 * 2e-2,
+            title=f"{size}×{size}",
+        )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

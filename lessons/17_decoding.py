@@ -8,7 +8,7 @@
 # It takes about 45 minutes. Lessons 03 (memory or arithmetic), 04 (strides) and 13 (attention) come first.
 
 # %% setup
-from triton_util import explore
+from triton_util import explore, time_beside
 from triton_util.environment import interpreting
 from triton_util.figures.pages import pages
 
@@ -381,16 +381,18 @@ if ON_GPU:
         table = torch.randperm(n_pages, device="cuda", dtype=torch.int32).reshape(count, -1)
         lengths = torch.full((count,), length, device="cuda", dtype=torch.int32)
         q = torch.randn(count, heads, d, device="cuda", dtype=torch.float16)
-        k, v = (p.view(count, length, kv_heads, d).transpose(1, 2) for p in (k_pages, v_pages))
+        k, v = (  # each conversation's keys in a row, as its pages have them
+            pages[table.long()].reshape(count, length, kv_heads, d).transpose(1, 2)
+            for pages in (k_pages, v_pages)
+        )
         sdpa = torch.nn.functional.scaled_dot_product_attention
-        runs = {
-            "PyTorch, dense": lambda: sdpa(q[:, :, None], k, v, enable_gqa=True),
-            "yours, in pages": lambda: decode_attention(q, k_pages, v_pages, table, lengths),
-        }
-        for name, run in runs.items():
-            ms = triton.testing.do_bench(run, return_mode="median")
-            rate = 4 * k_pages.numel() / ms * 1e-6  # two bytes for a number, of keys and of values
-            print(f"{count:2} x {length:6,} keys, {name:16}: {rate:6,.0f} GB/s")
+        time_beside(
+            lambda: decode_attention(q, k_pages, v_pages, table, lengths),
+            {"PyTorch, dense": lambda: sdpa(q[:, :, None], k, v, enable_gqa=True)[:, :, 0]},
+            n_bytes=4 * k_pages.numel(),  # two bytes for a number, of keys and of values
+            title=f"{count} x {length:,} keys",
+            label="yours, in pages",
+        )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

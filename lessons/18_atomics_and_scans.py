@@ -10,7 +10,7 @@
 # It takes about 45 minutes. Lessons 07 (reductions) and 08 (matrix products) come first.
 
 # %% setup
-from triton_util import explore
+from triton_util import explore, time_beside
 from triton_util.environment import interpreting
 from triton_util.figures.scans import scans
 
@@ -437,21 +437,19 @@ answer("monday-and-tuesday")
 if ON_GPU:
     n = 2**26
     spread = torch.randint(0, 256, (n,), device="cuda", dtype=torch.int32)
-    for name, x in (("spread", spread), ("all equal", torch.zeros_like(spread))):
-        runs = {
-            "torch.bincount": lambda: torch.bincount(x, minlength=256),
-            "yours": lambda: histogram(x, 256),
-        }
-        for who, run in runs.items():
-            ms = triton.testing.do_bench(run, return_mode="median")
-            print(f"{name:9}, {who:14}: {ms:8.3f} ms, {4 * n / ms * 1e-6:6,.0f} GB/s")
+    for title, x in (("spread", spread), ("all equal", torch.zeros_like(spread))):
+        others = {"torch.bincount": lambda x, bins: torch.bincount(x, minlength=bins)}
+        time_beside(histogram, others, x, 256, n_bytes=4 * n, title=title)
     a = torch.randn(64, 2**17, device="cuda", dtype=torch.float16)
     b = torch.randn(2**17, 64, device="cuda", dtype=torch.float16)
-    ms = triton.testing.do_bench(lambda: a @ b, return_mode="median")
-    print(f"cuBLAS: {ms:.3f} ms")
     for splits in (1, 4, 16, 64, 128, 256, 512):
-        ms = triton.testing.do_bench(lambda: split_k_matmul(a, b, splits), return_mode="median")
-        print(f"{splits:3} parts: {ms:.3f} ms")
+        time_beside(
+            lambda: split_k_matmul(a, b, splits),
+            {"cuBLAS": lambda: a @ b},
+            operations=2 * a.numel() * 64,
+            atol=4.0,
+            title=f"{splits} parts",
+        )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

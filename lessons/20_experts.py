@@ -10,7 +10,7 @@
 # %% setup
 from itertools import accumulate
 
-from triton_util import explore
+from triton_util import explore, time_beside
 from triton_util.environment import interpreting
 from triton_util.figures.experts import expert_tiles
 
@@ -326,17 +326,20 @@ if ON_GPU:
         bounds = [0, *accumulate(lengths)]
         x = torch.randn(t, k, device="cuda", dtype=torch.float16)
         offsets = torch.tensor(bounds, dtype=torch.int32, device="cuda")
+        groups = [x[bounds[i] : bounds[i + 1]] for i in range(e)]
         padded = torch.zeros(e, max(lengths), k, device="cuda", dtype=torch.float16)
         for i in range(e):
-            padded[i, : lengths[i]] = x[bounds[i] : bounds[i + 1]]
-        runs = {
-            "yours": lambda: grouped_gemm(x, w, offsets),
-            "a launch for each": lambda: [x[bounds[i] : bounds[i + 1]] @ w[i] for i in range(e)],
-            "padded": lambda: padded @ w,
-        }
-        for name, run in runs.items():
-            ms = triton.testing.do_bench(run, return_mode="median")
-            print(f"t = {t:5}, {name:17}: {ms:8.3f} ms, {2 * t * k * n / ms * 1e-9:6.1f} TFLOP/s of useful work")
+            padded[i, : lengths[i]] = groups[i]
+        time_beside(
+            lambda: grouped_gemm(x, w, offsets),
+            {
+                "a launch for each": lambda: [groups[i] @ w[i] for i in range(e)],
+                "padded": lambda: padded @ w,
+            },
+            wanted=torch.cat([groups[i] @ w[i] for i in range(e)]),
+            operations=2 * t * k * n,  # of useful work
+            title=f"t = {t}",
+        )
 else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 

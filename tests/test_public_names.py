@@ -22,7 +22,7 @@ PUBLIC = {
     "triton_util": """
         answer breakpoint_if catch cdiv check check_tensors_gpu_ready get_1d_mask get_1d_offset
         get_2d_mask get_2d_offset hint interpreted practice predict print_if progress quiz review
-        speed trace validate
+        speed time_beside trace validate
     """,
     "triton_util.client": """
         CheckResult answer catch check hint practice predict progress quiz review speed

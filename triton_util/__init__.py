@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from triton_util.environment import prepare_notebook
 
 if TYPE_CHECKING:
+    from triton_util.bench.side_by_side import time_beside
     from triton_util.client import (
         answer,
         catch,
@@ -53,6 +54,7 @@ __all__ = [
     "quiz",
     "review",
     "speed",
+    "time_beside",
     "trace",
     "validate",
 ]
@@ -77,6 +79,7 @@ _HOME = {
     "quiz": "client",
     "review": "client",
     "speed": "client",
+    "time_beside": "bench.side_by_side",
     "trace": "tracing",
     "validate": "client",
 }

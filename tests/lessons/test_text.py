@@ -211,6 +211,18 @@ def test_the_gpu_part_is_skipped_honestly(path: Path) -> None:
         assert 'print("Not run:' in cell.source, f"{path.name}: say that it was not run, and why"
 
 
+def test_the_time_of_an_exercise_is_never_shown_unchecked(path: Path) -> None:
+    exercises = set(lesson(path).names("exercise"))
+    for cell in lesson(path).cells:
+        if cell.kind != "gpu":
+            continue
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("do_bench"):
+                names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+                unchecked = sorted(names & exercises)
+                assert not unchecked, f"{path.name}: time {unchecked} with `time_beside`"
+
+
 def test_names_of_figures_and_explorers_exist(path: Path) -> None:
     for name in attributes(path, "figures"):
         assert hasattr(figures, name), f"{path.name}: figures.{name} does not exist"

@@ -1,0 +1,82 @@
+"""`time_beside`: your launcher's time on a GPU, beside that of others, and whether it is right.
+
+A time of a wrong result means nothing, and a stub is the fastest kernel of all. So the result is
+looked at first, and what is not right, not there yet, or raises has no time without a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+NOTHING_YET = "nothing here yet: solve the exercise, then run this cell again"
+NOT_RIGHT = "  (not yet right: this time means nothing)"
+
+
+def time_beside(
+    yours: Callable[..., Any],
+    others: Mapping[str, Callable[..., Any]],
+    *arguments: Any,
+    wanted: torch.Tensor | None = None,
+    is_right: Callable[[Any], bool] | None = None,
+    n_bytes: float = 0.0,
+    operations: float = 0.0,
+    atol: float = 1e-2,
+    rtol: float = 1e-2,
+    title: str = "",
+    label: str = "yours",
+) -> None:
+    """Print the times of `others` and of `yours` on these arguments, which lie on a GPU.
+
+    Each is the median of `triton.testing.do_bench`. others: launchers by name. wanted: the right
+    result; without it that of the first of the others. atol, rtol: how far each element may be
+    off, atol + rtol * |wanted|. is_right: asked in place of that, where there are several right
+    results. n_bytes, operations: the least that any of them must move or compute; where they are
+    given, GB/s and TFLOP/s are printed too.
+    """
+    if title:
+        print(title)
+    width = max(map(len, (label, *others))) + 1
+    if wanted is None and is_right is None:
+        wanted = next(iter(others.values()))(*arguments)
+    check = is_right or (lambda result: _close(result, wanted, atol, rtol))
+
+    def show(name: str, run: Callable[..., Any], note: str = "") -> None:
+        rate = _rates(_median_ms(lambda: run(*arguments)), n_bytes, operations)
+        print(f"{name + ':':{width}} {rate}{note}")
+
+    for name, other in others.items():
+        show(name, other)
+    try:
+        result = yours(*arguments)
+    except Exception as error:  # whatever the learner's code raises
+        print(f"{label + ':':{width}} it raised {type(error).__name__}: {error}")
+        return
+    if result is None:
+        print(f"{label + ':':{width}} {NOTHING_YET}")
+    else:
+        show(label, yours, "" if check(result) else NOT_RIGHT)
+
+
+def _median_ms(run: Callable[[], Any]) -> float:
+    """Milliseconds of a call, with a cold cache."""
+    from triton.testing import do_bench  # late: the tests put a stopwatch of their own there
+
+    return float(do_bench(run, return_mode="median"))
+
+
+def _rates(ms: float, n_bytes: float, operations: float) -> str:
+    told = [f"{ms:9.4f} ms"]
+    told += [f"{n_bytes / ms * 1e-6:6,.0f} GB/s"] if n_bytes else []
+    told += [f"{operations / ms * 1e-9:6,.1f} TFLOP/s"] if operations else []
+    return ", ".join(told)
+
+
+def _close(result: Any, wanted: torch.Tensor | None, atol: float, rtol: float) -> bool:
+    """Whether the result is a tensor of this shape and near these values."""
+    if wanted is None or not isinstance(result, torch.Tensor) or result.shape != wanted.shape:
+        return False
+    wide = torch.float64 if wanted.dtype == torch.float64 else torch.float32
+    return torch.allclose(result.to(wide), wanted.to(wide), atol=atol, rtol=rtol)
