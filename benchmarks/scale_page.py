@@ -68,7 +68,7 @@ AFTERWARDS = """\
 submissions if the machines stand ready for all {hours:g} hours; *$ by second* if only the seconds
 at work are paid for. The truth of a cluster that grows and shrinks lies between the two.
 
-{alternative} `docs/images/scale.svg` draws it.
+![{alternative}](images/scale.svg)
 
 ## How to read it
 

@@ -48,6 +48,8 @@ def build(target: Path, work: Path) -> None:
         [(group["title"], [entry["page"] for entry in group["entries"]]) for group in navigation]
     )
     write_sources(work / "sources", sources)
+    drawn = {path.name: path.read_bytes() for path in (REPOSITORY / "docs/images").iterdir()}
+    write_pictures(work / "sources/docs/images", drawn)
     write_pictures(work / "extra/figures", pictures)
     static = work / "static"
     static.mkdir(parents=True, exist_ok=True)
@@ -138,14 +140,15 @@ def write_sources(folder: Path, sources: Mapping[str, str]) -> None:
 
 
 def write_pictures(folder: Path, pictures: Mapping[str, bytes]) -> None:
-    """Pictures are named by their content: what is there is right."""
+    """Write what has changed and remove what is gone."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         if old.name not in pictures:
             old.unlink()
     for name, content in pictures.items():
-        if not (folder / name).exists():
-            (folder / name).write_bytes(content)
+        path = folder / name
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
 
 
 def run_sphinx(target: Path, work: Path, data: Mapping[str, Any]) -> None:

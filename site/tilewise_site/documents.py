@@ -9,8 +9,14 @@ from pathlib import Path
 
 # In the order of the contents; a test asks that no document of docs/ is missing.
 GROUPS = (
-    ("Use it", ("learn", "coming_from", "teach", "docker")),
-    ("Behind it", ("interpreter", "performance", "security", "architecture", "author", "site")),
+    ("Use it", ("learn", "coming_from", "teach", "serve", "scale", "docker", "sanitizer")),
+    (
+        "Behind it",
+        (
+            *("interpreter", "operations", "performance", "security", "architecture"),
+            *("author", "site", "release"),
+        ),
+    ),
 )
 DECISIONS = "Decisions"
 _LINK = re.compile(r"(?<!!)\]\((\.\./[^)\s]*)\)")
