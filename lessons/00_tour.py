@@ -2,7 +2,7 @@
 # # The tour: a kernel in ten minutes
 #
 # Welcome. This course teaches you to write GPU kernels in **Triton**, from adding two vectors to
-# attention. You learn by writing them. A judge looks at each of your kernels and tells you, in
+# training a small language model on kernels of your own. You learn by writing them. A judge looks at each of your kernels and tells you, in
 # words, what is wrong and where. You need no GPU: kernels also run on the CPU, in an
 # *interpreter*. Where there is a GPU, the same notebooks use it.
 #
