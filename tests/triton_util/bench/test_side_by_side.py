@@ -68,3 +68,17 @@ def test_what_is_right_may_be_said(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert "nothing" in lines(capsys, torch.neg, wanted=x, label="mine")[-1]
     assert "nothing" not in lines(capsys, torch.neg, wanted=x, atol=7.0)[-1]
+
+
+def test_what_counts_is_a_result_in_memory_that_was_overwritten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = [torch.abs, torch.neg]  # the first time, what somebody else left there
+    assert "means nothing" in lines(capsys, lambda x: (found.pop() if found else torch.abs)(x))[-1]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_memory_of_a_right_result_makes_no_stub_right(capsys: pytest.CaptureFixture[str]) -> None:
+    x = torch.rand(2**20, device="cuda")
+    time_beside(torch.empty_like, {"torch": torch.neg}, x)
+    assert "means nothing" in capsys.readouterr().out
