@@ -19,11 +19,16 @@ VECTOR = 8
 
 
 @triton.jit
-def load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR: tl.constexpr):
+def load_mine(
+    x_ptr, start, first, n_cols, n_vectors, cols, VECTOR: tl.constexpr, INSIDE: tl.constexpr
+):
     """Load the numbers at `start` + cols, in float32; -inf for those of other rows.
 
     The row has n_cols numbers, from start + first on, and the matrix n_vectors whole vectors.
+    INSIDE: whether all of these numbers are known to be of this row.
     """
+    if INSIDE:
+        return tl.load(x_ptr + start + cols).to(tl.float32)
     # The mask is the same for the 8 numbers of a vector: only so are they loaded together.
     exists = start // VECTOR + cols // VECTOR < n_vectors
     x = tl.load(x_ptr + start + cols, mask=exists, other=float("-inf"))
@@ -31,11 +36,22 @@ def load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR: tl.constexpr
 
 
 @triton.jit
+def take_in(maxima, sums, x):
+    """Return the maxima and sums of all columns after the block x."""
+    new_maxima = tl.maximum(maxima, tl.max(x, axis=0))
+    terms = tl.sum(tl.exp2((x - new_maxima[None, :]) * LOG2_E), axis=0)
+    return new_maxima, sums * tl.exp2((maxima - new_maxima) * LOG2_E) + terms
+
+
+@triton.jit
 def softmax_odd_kernel(
     x_ptr, output_ptr, n_cols, n_vectors,
     VECTOR: tl.constexpr, DEPTH: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
-    """Compute the softmax of one row, DEPTH x WIDTH numbers at a time, in two walks."""
+    """Compute the softmax of one row, DEPTH x WIDTH numbers at a time, in two walks.
+
+    Only its first and its last block reach into other rows: the others need no masks.
+    """
     begin = tl.program_id(axis=0).to(tl.int64) * n_cols
     start = begin // VECTOR * VECTOR
     first = (begin - start).to(tl.int32)
@@ -43,18 +59,25 @@ def softmax_odd_kernel(
     maxima = tl.full((WIDTH,), SMALLEST, dtype=tl.float32)
     sums = tl.zeros((WIDTH,), dtype=tl.float32)
     n_blocks = tl.cdiv(first + n_cols, DEPTH * WIDTH)
-    for i in range(n_blocks):
+    step = tl.maximum(n_blocks - 1, 1)  # from the first block to the last
+    for i in range(0, n_blocks, step):
         cols = i * (DEPTH * WIDTH) + offsets
-        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR)
-        new_maxima = tl.maximum(maxima, tl.max(x, axis=0))
-        terms = tl.sum(tl.exp2((x - new_maxima[None, :]) * LOG2_E), axis=0)
-        sums = sums * tl.exp2((maxima - new_maxima) * LOG2_E) + terms
-        maxima = new_maxima
+        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR, False)
+        maxima, sums = take_in(maxima, sums, x)
+    for i in range(1, n_blocks - 1):
+        cols = i * (DEPTH * WIDTH) + offsets
+        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR, True)
+        maxima, sums = take_in(maxima, sums, x)
     row_max = tl.max(maxima, axis=0)
     factor = 1.0 / tl.sum(sums * tl.exp2((maxima - row_max) * LOG2_E), axis=0)
-    for i in range(n_blocks):
+    for i in range(1, n_blocks - 1):
         cols = (n_blocks - 1 - i) * (DEPTH * WIDTH) + offsets
-        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR)
+        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR, True)
+        result = (tl.exp2((x - row_max) * LOG2_E) * factor).to(output_ptr.dtype.element_ty)
+        tl.store(output_ptr + start + cols, result, cache_modifier=".cs")
+    for i in range(0, n_blocks, step):
+        cols = i * (DEPTH * WIDTH) + offsets
+        x = load_mine(x_ptr, start, first, n_cols, n_vectors, cols, VECTOR, False)
         result = (tl.exp2((x - row_max) * LOG2_E) * factor).to(output_ptr.dtype.element_ty)
         vector = cols // VECTOR * VECTOR
         whole = (vector >= first) & (vector + VECTOR <= first + n_cols)

@@ -6,7 +6,8 @@ Why the plain forms cannot always reach it:
   twice as many bytes as the row itself, and that traffic is what limits the plain form. Here
   the rows pass by the first cache level (".cg"), so that the weights stay there, and a program
   takes several short rows at once and loads the weights once for all of them.
-- *The masks cost instructions.* When a row fills its block exactly, there are none.
+- *The masks cost instructions.* When a row fills its block exactly, there are none. Where it
+  leaves a large part of it empty (5120 of 8192), layer norm takes two blocks (two_parts.py).
 - *Rows of 1000 half-precision numbers are 2000 bytes long*, no multiple of the 32 bytes that
   Triton looks for, and so it would load each number alone. The launcher passes the length in
   units of 8 elements, and Triton sees that it may load 16 bytes at once.
@@ -27,6 +28,7 @@ import triton.language as tl
 from solutions import reductions as plain
 from solutions.fast.hopper import processors_of
 from solutions.fast.odd_rows import softmax_of_odd_rows
+from solutions.fast.two_parts import layernorm_in_parts, worth_two_parts
 
 LONGEST_BLOCK = 16384
 LONGEST_STREAM = 32768  # halves; then two rows are 128 KiB of shared memory
@@ -294,6 +296,8 @@ def layernorm(
     contiguous = x.stride(1) == 1 and weight.stride(0) == 1 and bias.stride(0) == 1
     if not contiguous or not 0 < n_cols <= LONGEST_BLOCK:
         return plain.layernorm(x, weight, bias, eps)
+    if worth_two_parts(n_cols):
+        return layernorm_in_parts(x, weight, bias, eps, vector_length(x))
     block_size = triton.next_power_of_2(n_cols)
     num_warps = 4 if block_size <= 1024 else 8 if block_size <= 8192 else 16
     return layernorm_of_rows(x, weight, bias, eps, max(1, 4096 // block_size), num_warps)

@@ -179,7 +179,7 @@ def descriptor(*shape: int) -> str:
 
 def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
     """Kernel, signature and constants of each way in which a Gluon kernel is launched."""
-    sizes = dict.fromkeys(("M", "N", "K", "n_heads"), "i32")
+    sizes = dict.fromkeys(("M", "N", "K", "n_heads", "n_tiles"), "i32")
     for transposed in (False, True):
         signature = {
             "a_desc": descriptor(64, 64),
@@ -195,7 +195,8 @@ def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
         block_n = attention.BLOCK_N[d]
         blocks = {f"{name}_desc": descriptor(*lead, 64, d) for name in "qo"}
         blocks |= {f"{name}_desc": descriptor(*lead, block_n, d) for name in "kv"}
-        meta = {"D": d, "BLOCK_M": 128, "BLOCK_N": block_n, "STAGES": 2, "CAUSAL": causal}
+        meta = {"GROUPS": attention.GROUPS[d], "D": d, "BLOCK_N": block_n, "STAGES": 2}
+        meta |= {"QUERY_STAGES": attention.QUERY_STAGES[d], "EACH": 1 + causal, "CAUSAL": causal}
         yield attention.hopper_attention_kernel, {**sizes, "scale": "fp32", **blocks}, meta
 
 
@@ -206,7 +207,8 @@ def compile_gluon() -> Iterator[dict[str, Any]]:
         signature = {name: "constexpr" if name in constants else types[name] for name in names}
         values = {(names.index(name),): value for name, value in constants.items()}
         source = GluonASTSource(kernel, signature, values, {})
-        options = {"num_warps": 4, "maxnreg": hopper_matmul.MAX_REGISTERS}
+        registers = attention.MAX_REGISTERS[constants.get("GROUPS", 2)]
+        options = {"num_warps": 4, "maxnreg": registers}
         compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
         ptx = compiled.asm["ptx"]
         yield {
