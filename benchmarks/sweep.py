@@ -45,6 +45,7 @@ from solutions.fast import (
     randomness,
     reductions,
     strides,
+    two_parts,
 )
 from triton_util.bench import CudaClock, TimingPlan, compare
 
@@ -63,12 +64,15 @@ def named(
 
 
 def with_constants(module: ModuleType, launch: Contender, **constants: Any) -> Contender:
-    """`launch` with constants of its module set before each call."""
+    """`launch` with constants of its module, which are put back after each call."""
 
     def run(*args: Any) -> torch.Tensor:
-        for name, value in constants.items():
-            setattr(module, name, value)
-        return launch(*args)
+        before = {name: getattr(module, name) for name in constants}
+        try:
+            vars(module).update(constants)
+            return launch(*args)
+        finally:
+            vars(module).update(before)
 
     return run
 
@@ -104,8 +108,10 @@ def sweeps_of_rows() -> Iterator[Sweep]:
         rows.softmax(2048, 50257),
         {**named(long, 1, *sizes), **{f"odd {k}": v for k, v in named(odd, 1, *odd_sizes).items()}},
     )
-    norm = reductions.layernorm_of_rows
-    yield rows.layernorm(8192, 5120), named(norm, 4, (1, 4), (1, 8), (1, 16), (2, 16))
+    parts = named(two_parts.layernorm_in_parts, 4, (8, 2), (8, 4), (8, 8), (8, 16))
+    whole = named(reductions.layernorm_of_rows, 4, (1, 8))
+    norms = {**{f"parts {k}": v for k, v in parts.items()}, **whole}
+    yield rows.layernorm(8192, 5120), norms
     yield rows.softmax_backward(), {"as it is": autograd.softmax_backward}
     if importlib.util.find_spec("solutions.capstone"):
         from solutions.fast import capstone
@@ -135,6 +141,12 @@ def sweeps_of_elements() -> Iterator[Sweep]:
     yield counting.histogram(), named(atomics_and_scans.launch_histogram, 2, *sizes)
 
 
+def late(choices: tuple[tuple[Any, ...], ...]) -> dict[str, Contender]:
+    """Products in parts whose second kernel does not start before the first has ended."""
+    found = named(few_tiles.split_product, 2, *choices)
+    return {f"late {k}": with_constants(few_tiles, v, EARLY=False) for k, v in found.items()}
+
+
 def sweeps_of_products() -> Iterator[Sweep]:
     """Matrix products."""
     kernel = persistent.described_matmul_kernel
@@ -149,7 +161,7 @@ def sweeps_of_products() -> Iterator[Sweep]:
         (4, (64, 64, 128), 4, 3),
     )
     work = products.product("autotuned_matmul", "autotuning", (64, 4096, 4096), 0.9)
-    yield work, named(few_tiles.split_product, 2, *skinny)
+    yield work, {**named(few_tiles.split_product, 2, *skinny), **late(skinny)}
     split = (
         (8, (128, 128, 64), 8, 4),
         (8, (128, 128, 64), 4, 6),
@@ -159,7 +171,8 @@ def sweeps_of_products() -> Iterator[Sweep]:
         (4, (128, 64, 128), 4, 4),
         (16, (128, 128, 64), 8, 3),
     )
-    yield products.split_k_matmul(), named(few_tiles.split_product, 2, *split)
+    parts = named(few_tiles.split_product, 2, *split)
+    yield products.split_k_matmul(), {**parts, **late(split)}
     grouped = (
         ((128, 256, 64), 8, 4, False),
         ((128, 256, 64), 8, 3, True),
@@ -178,19 +191,18 @@ def sweeps_of_products() -> Iterator[Sweep]:
 
 def sweeps_of_attention() -> Iterator[Sweep]:
     """Attention and decoding."""
+    # groups, keys in a block, blocks and tiles of queries in shared memory, programs that stay
+    long, two, three = (2, 128, 2, 2), (2, 64, 2, 1), (3, 128, 2, 2)
+    deep = (3, 128, 4, 2)
     for shape, choices in (
-        ((4, 32, 4096, 64), ((128, 2), (128, 3), (128, 4), (64, 4))),
-        ((8, 32, 1024, 128), ((128, 2), (64, 4), (64, 3))),
-        ((4, 16, 4096, 256), ((64, 2), (32, 4))),
+        ((4, 32, 4096, 64), ((*long, True), (*three, True), (*deep, True), (*three, False))),
+        ((8, 32, 1024, 128), ((*long, True), (*long, False), (2, 64, 4, 2, True))),
+        ((4, 32, 4096, 128), ((*long, True), (*long, False), (2, 128, 2, 1, False))),
+        ((4, 16, 4096, 256), ((*two, True), (*two, False))),
     ):
-        found = {
-            str((block_n, stages)): with_constants(
-                attention, attention.attention, BLOCK_N={shape[3]: block_n}, STAGES=stages
-            )
-            for block_n, stages in choices
-        }
-        bar = Bar("torch cuDNN", attentions.TO_CUDNN[shape])
-        yield attentions.attention(shape, False, bar), found
+        for causal in (False, True):
+            bar = Bar("torch cuDNN", attentions.TO_CUDNN.get(shape, 1.0))
+            yield attentions.attention(shape, causal, bar), named(attention.launch, 4, *choices)
     sizes = (
         *((64, stages, programs, 4) for stages in (3, 4) for programs in (512, 1024, 2048)),
         (128, 3, 512, 8),

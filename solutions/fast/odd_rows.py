@@ -95,7 +95,7 @@ def softmax_odd_kernel(
 
 
 def softmax_of_odd_rows(
-    x: torch.Tensor, depth: int = 2, width: int = 2048, num_warps: int = 8
+    x: torch.Tensor, depth: int = 2, width: int = 4096, num_warps: int = 16
 ) -> torch.Tensor:
     """Return the softmax of each row of x, (m, n), contiguous, m * n a multiple of 8."""
     n_rows, n_cols = x.shape

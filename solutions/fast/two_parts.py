@@ -83,7 +83,7 @@ def layernorm_in_parts(
     bias: torch.Tensor,
     eps: float,
     vector: int,
-    num_warps: int = 4,
+    num_warps: int = 8,
 ) -> torch.Tensor:
     """Layer norm of rows in two blocks; vector: of what their lengths and distances are multiples.
 

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks import sweep
 from benchmarks.workloads import all_workloads
-from solutions.fast import attention
+from solutions.fast import few_tiles
 
 
 def test_each_sweep_has_choices_and_a_baseline() -> None:
@@ -25,8 +25,7 @@ def test_a_choice_stands_behind_the_inputs() -> None:
     assert told["(8, 9)"](1, 2, 3).tolist() == [1, 2, 8, 9]
 
 
-def test_constants_are_set_when_it_runs() -> None:
-    before = attention.STAGES
-    run = sweep.with_constants(attention, lambda: attention.STAGES, STAGES=5)
-    assert (attention.STAGES, run()) == (before, 5)
-    attention.STAGES = before
+def test_constants_are_set_while_it_runs() -> None:
+    before = few_tiles.EARLY
+    run = sweep.with_constants(few_tiles, lambda: few_tiles.EARLY, EARLY=not before)
+    assert (few_tiles.EARLY, run(), few_tiles.EARLY) == (before, not before, before)

@@ -192,11 +192,11 @@ def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
         yield hopper_matmul.hopper_matmul_kernel, {**sizes, **signature}, {**tile, **kind}
     four = (1, 1)
     for d, causal, lead in ((64, True, four), (128, False, four), (128, True, ()), (256, True, ())):
-        block_n = attention.BLOCK_N[d]
+        groups, block_n, stages, query_stages, _ = attention.sizes_of(d, 4096, causal)
         blocks = {f"{name}_desc": descriptor(*lead, 64, d) for name in "qo"}
         blocks |= {f"{name}_desc": descriptor(*lead, block_n, d) for name in "kv"}
-        meta = {"GROUPS": attention.GROUPS[d], "D": d, "BLOCK_N": block_n, "STAGES": 2}
-        meta |= {"QUERY_STAGES": attention.QUERY_STAGES[d], "EACH": 1 + causal, "CAUSAL": causal}
+        meta = {"GROUPS": groups, "D": d, "BLOCK_N": block_n, "STAGES": stages}
+        meta |= {"QUERY_STAGES": query_stages, "EACH": 1 + causal, "CAUSAL": causal}
         yield attention.hopper_attention_kernel, {**sizes, "scale": "fp32", **blocks}, meta
 
 

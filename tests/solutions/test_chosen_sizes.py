@@ -76,6 +76,9 @@ def cases_of_rows() -> Iterator[Case]:
     stream, odd = empty(4096, 32000), empty(2048, 50257)
     yield "softmax 4096×32000", reductions, "softmax_of_a_stream", 1, partial(softmax, stream)
     yield "softmax 2048×50257", reductions, "softmax_of_odd_rows", 1, partial(softmax, odd)
+    x, w = empty(8192, 5120), empty(5120)
+    norm = reductions.layernorm
+    yield "layernorm 8192×5120", reductions, "layernorm_in_parts", 4, partial(norm, x, w, w)
     logits, targets = empty(8192, 128256), empty(8192, dtype=torch.int64)
     loss = partial(capstone.cross_entropy, logits, targets)
     yield "cross_entropy 8192×128256", capstone, "launch", 2, loss
@@ -115,18 +118,23 @@ def test_the_best_measured_sizes_are_taken(case: Case, monkeypatch: pytest.Monke
     with pytest.raises(LaunchedError) as caught:
         run()
     (chosen,) = caught.value.args
-    kind = {"softmax_of_a_stream": "stream ", "softmax_of_odd_rows": "odd "}.get(launcher, "")
+    kinds = {"stream": "stream ", "odd_rows": "odd ", "in_parts": "parts "}
+    kind = next((kind for end, kind in kinds.items() if launcher.endswith(end)), "")
     measured = json.loads(SWEPT.read_text())[name]
     sizes = {label: ms for label, ms in measured.items() if "(" in label and isinstance(ms, float)}
     assert sizes[f"{kind}{chosen}"] <= NEAR * min(sizes.values())
 
 
-@pytest.mark.parametrize("shape", [(4, 32, 4096, 64), (8, 32, 1024, 128), (4, 16, 4096, 256)])
-def test_attention_has_the_best_blocks(shape: tuple[int, ...]) -> None:
-    batch, heads, keys, d = shape
-    measured = json.loads(SWEPT.read_text())[f"attention B{batch} H{heads} S{keys} D{d} full"]
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(
+    "shape", [(4, 32, 4096, 64), (4, 32, 4096, 128), (8, 32, 1024, 128), (4, 16, 4096, 256)]
+)
+def test_attention_has_the_best_sizes(shape: tuple[int, ...], causal: bool) -> None:
+    batch, heads, length, d = shape
+    kind = "causal" if causal else "full"
+    measured = json.loads(SWEPT.read_text())[f"attention B{batch} H{heads} S{length} D{d} {kind}"]
     sizes = {label: ms for label, ms in measured.items() if label.startswith("(")}
-    assert min(sizes, key=sizes.__getitem__) == str((attention.BLOCK_N[d], attention.STAGES))
+    assert min(sizes, key=sizes.__getitem__) == str(attention.sizes_of(d, length, causal))
 
 
 @pytest.mark.parametrize("d", [64, 128, 256])
