@@ -10,6 +10,7 @@ from graders.misconceptions import rounding, shared, strides
 from graders.misconceptions.attention import wrong_loops, wrong_results
 from graders.misconceptions.attention.records import MISTAKES as OF_ATTENTION
 from graders.misconceptions.decoding import marks
+from graders.misconceptions.decoding import wrong_merges as merges
 from graders.misconceptions.decoding import wrong_parts as parts
 from graders.misconceptions.decoding import wrong_sums as sums
 from graders.misconceptions.decoding.place_records import PLACE_MISTAKES, SEEN
@@ -105,6 +106,20 @@ PART_MISTAKES = (
         expected_wrong=computes(parts.merged_by(parts.not_normalised)),
     ),
     Misconception(
+        code="denominator-of-one-part",
+        title="What is merged is divided by the sum of one part",
+        message=(
+            "The outputs of all parts were added, each with its weight, but the sum below them is "
+            "that of a single part: in the loop over the parts it was set anew, not added to. The "
+            "weights then add up to more than 1."
+        ),
+        next_step=(
+            "Carry both: `output += weight * part` and `total += weight` (with the sum of the part "
+            "as a factor, where the parts are not divided yet). Divide once, behind the loop."
+        ),
+        expected_wrong=computes(parts.merged_by(merges.divided_by_one)),
+    ),
+    Misconception(
         code="merge-weights-wrong",
         title="The weights of the parts are no powers of e of their log-sum-exps",
         message=(
@@ -124,6 +139,21 @@ PART_MISTAKES = (
         ),
         next_step="There are `tl.cdiv(length, part_size)` parts with keys. Merge from part 0 on.",
         expected_wrong=computes(parts.merged_by(parts.part_left_out)),
+    ),
+    Misconception(
+        code="keys-counted-twice",
+        title="Neighbouring parts share some keys",
+        message=(
+            "A part ends behind the start of the next one, or begins before the end of the one "
+            "before. The keys between are read by both, and count twice. That happens where the "
+            "last block of a part is masked by the length of the sequence, not by the part's own "
+            "end, or where an end is rounded up to a page or a block and the starts are not."
+        ),
+        next_step=(
+            "Part p has the keys from `p * part_size` to `min((p + 1) * part_size, length)`, and "
+            "its mask is `keys < end`."
+        ),
+        expected_wrong=computes(merges.counted_twice),
     ),
     Misconception(
         code="rescaling-missing",
@@ -257,14 +287,30 @@ SUM_MISTAKES = (
     ),
 )
 
+ALLOCATED_LIKE_VIEW = replace(
+    strides.allocated_like_view(decode_attention),
+    message=(
+        "`torch.empty_like(q)` copies the *order* of the strides, too. For a transposed q it "
+        "returns a transposed output, in which neighbours of a row do not lie side by side. The "
+        "kernel stores as if they did. Where it takes the other strides from the output, the "
+        "elements of one head even fall upon those of the next."
+    ),
+    next_step=(
+        "Allocate `torch.empty(q.shape, dtype=q.dtype, device=q.device)`. Or hand all strides of "
+        "the output to the kernel, and store by those."
+    ),
+    detector=marks.stored_beside_its_strides,
+    places=True,
+)
+
 MISTAKES = (
     shared.offset_in_32_bits(),
     *PLACE_MISTAKES,
+    ALLOCATED_LIKE_VIEW,
     *PART_MISTAKES,
     *SUM_MISTAKES,
     shared.other_missing("0.0"),
     shared.contiguous_assumed(decode_anyway),
-    strides.allocated_like_view(decode_attention),
     shared.missing_mask("a sequence, or a group of heads,", "the length"),
     shared.offset_ignores_pid(),
     shared.grid_too_small("b * hq * d"),

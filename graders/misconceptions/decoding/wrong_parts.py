@@ -65,12 +65,19 @@ def ways_to_cut(lengths: list[int], most: int, page_size: int) -> list[Way]:
     return sorted(way for way in ways if way and min(way) > 0)
 
 
+def ways_of(args: tuple[Tensor, ...]) -> list[Way]:
+    """How long the parts of a case's sequences may be."""
+    _, k_pages, _, table, lengths = args
+    most = table.shape[1] * k_pages.shape[1]
+    return ways_to_cut(lengths.tolist(), most, k_pages.shape[1])
+
+
 def _share(keys: int, shares: int, unit: int) -> int:
     """A share of the keys, rounded up to a multiple of `unit`; at least that many."""
     return max(1, -(-keys // (shares * unit))) * unit
 
 
-def _scored(args: tuple[Tensor, ...]) -> list[tuple[Tensor, Tensor]]:
+def scored(args: tuple[Tensor, ...]) -> list[tuple[Tensor, Tensor]]:
     """The scores (hq, n) and the values (hq, n, d) of each sequence."""
     root = math.sqrt(max(1, args[0].shape[-1]))
     return [((q @ k.mT)[:, 0] / root, v) for q, k, v in sequences(*args)]
@@ -105,8 +112,8 @@ def _all_cuts(args: tuple[Tensor, ...]) -> Cut:
     _, k_pages, _, table, lengths = args
     kept = _remembered(table, lengths)
     if "cuts" not in kept:
-        each, most = _scored(args), table.shape[1] * k_pages.shape[1]
-        ways = ways_to_cut(lengths.tolist(), most, k_pages.shape[1])
+        each, most = scored(args), table.shape[1] * k_pages.shape[1]
+        ways = ways_of(args)
         kept["cuts"] = [
             [
                 _cut(s, v, size, most) if s.shape[1] else None
@@ -218,7 +225,7 @@ def not_rescaled(*args: Tensor) -> Found:
     longest = int(lengths.max()) if len(lengths) else 0
     if not min(STEPS) < longest <= WALKED or not q.numel():
         return []
-    each, most = _scored(args), table.shape[1] * k_pages.shape[1]
+    each, most = scored(args), table.shape[1] * k_pages.shape[1]
     whole = (longest,) * len(lengths)
     found = []
     for way in {whole, *ways_to_cut(lengths.tolist(), most, k_pages.shape[1])}:
