@@ -48,11 +48,6 @@ float32 one of 4096.
 
 {runs}
 """  # noqa: E501
-SWEPT = """\
-After the last run, a sweep (`python benchmarks/sweep.py`, kept in
-benchmarks/results/sweep_h200.json) found better sizes of blocks for some fast forms, and they
-have them now. The figures here are those of the sizes before: none of them comes from the sweep.
-"""
 
 
 def page_of(report: dict[str, Any]) -> str:
@@ -63,7 +58,6 @@ def page_of(report: dict[str, Any]) -> str:
         INTRODUCTION.format(
             gpu=report["gpu"], versions=versions, runs="\n".join(table_of_runs(runs))
         ),
-        SWEPT,
         "## Bars\n",
         "\n".join(bar_table(report["results"])) + "\n",
         "## Times\n",
