@@ -482,10 +482,10 @@ answer("slower-than-cudnn")
 #
 # (Causal counts half of the operations.) So the forty-odd lines of the model solution reach
 # {h200: attention B4 H32 S4096 D128 full | plain | % of torch cuDNN} % of cuDNN on that H200, much like the kernel of
-# the case study. The fast form does the same arithmetic: one warp only loads, and two groups of four warps take turns
-# at multiplying and at exponentials.
+# the case study. The fast form does the same arithmetic: one warp only loads, and two or three groups of four warps take
+# turns at multiplying and at exponentials. Its programs stay: there are as many as multiprocessors (lesson 16).
 #
-# One shape is not all shapes. Without `causal`, the fast form reaches {h200: attention B4 H32 S4096 D64 full | fast | % of torch cuDNN} % of cuDNN's
+# One shape is not all shapes: the best sizes of blocks differ. With its own sizes for each, and without `causal`, the fast form reaches {h200: attention B4 H32 S4096 D64 full | fast | % of torch cuDNN} % of cuDNN's
 # speed at d = 64 (the other sizes as above), {h200: attention B8 H32 S1024 D128 full | fast | % of torch cuDNN} % at d = 128 with 8 × 32 heads of 1,024 tokens, and
 # {h200: attention B4 H16 S4096 D256 full | fast | % of torch cuDNN} % at d = 256 with 4 × 16 heads of 4,096 tokens.
 
