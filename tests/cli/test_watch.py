@@ -116,6 +116,8 @@ def test_a_fault_of_the_machine_is_one_line(
 def test_a_kernel_is_checked_at_each_save_until_somebody_ends_it(tmp_path: Path) -> None:
     path, log = tmp_path / "work.py", tmp_path / "log"
     path.write_text(RIGHT.read_text())
+    # A run in the background ignores Ctrl+C, and what it starts would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     environ = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     with log.open("w") as out:
         watching = subprocess.Popen(
@@ -134,6 +136,7 @@ def test_a_kernel_is_checked_at_each_save_until_somebody_ends_it(tmp_path: Path)
         watching.send_signal(signal.SIGINT)
         assert watching.wait(SECONDS) == 0
     finally:
+        signal.signal(signal.SIGINT, before)
         watching.kill()
     told = log.read_text()
     assert "No longer watched." in told
