@@ -20,8 +20,10 @@ ARROWS = {
     "triton_util": {"triton_util"},
     "solutions": {"solutions", "triton_util"},
     "graders/judge/plan": {"graders.judge.plan", "triton_util"},
+    "graders/judge/jail": {"graders.judge.jail"},
     "graders/judge/sandbox": {
         "graders.judge.sandbox",
+        "graders.judge.jail",
         "graders.judge.plan",
         "graders.judge.records",
         "triton_util",

@@ -98,4 +98,6 @@ def _points(report: Report) -> str:
 def _footer(report: Report) -> str:
     passed = f"{report.cases_passed} of {report.cases_total} cases passed · "
     cases = passed if report.cases_total else ""
-    return f"{cases}{TIER_WORDS.get(report.sandbox, report.sandbox)} · {report.seconds:.1f} s"
+    on_gpu = f", {report.gpu_seconds:.1f} s of it on the GPU" if report.gpu_seconds else ""
+    took = f"{report.seconds:.1f} s{on_gpu}"
+    return f"{cases}{TIER_WORDS.get(report.sandbox, report.sandbox)} · {took}"

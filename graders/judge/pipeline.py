@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -41,10 +41,11 @@ GATES = (
     Gate("compile", compiling.run, after=("read",), concurrent=True),
     Gate("interpret", interpret.run, after=("read",), keeps=1.0),
     Gate("traffic", traffic.run, after=("interpret",), keeps=WASTEFUL_SHARE),
-    Gate("gpu", gpu.run, after=("interpret",), keeps=1.0),
+    Gate("gpu", gpu.run, after=("interpret",), keeps=1.0, ahead=gpu.prepare),
     Gate("call", call.run, after=("read",), keeps=1.0, kernels=False, functions=True),
 )
 GATE_NAMES = tuple(gate.name for gate in GATES)
+STOP_TICK_SECONDS = 0.05  # how often what is done ahead is asked to stop
 
 
 def not_run(exercise: Exercise) -> dict[str, GateStatus]:
@@ -118,7 +119,7 @@ class Judge:
         self.runtime = Runtime(mode, official, allow_unsandboxed, timed)
         self._open = ExitStack()
         self._open.callback(self.runtime.close)
-        threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gate")
+        threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="gate")
         self._threads = self._open.enter_context(threads)  # ends before what it uses is closed
         torch.set_num_threads(1)  # the tensors are small: threads would only wait for each other
 
@@ -140,9 +141,8 @@ class Judge:
 
     def warm(self) -> None:
         """Start the processes that the first submission would wait for otherwise."""
-        starting = self._threads.submit(self.runtime.compiler)
+        starting = self._threads.submit(self.runtime.warm)
         reader.shared().start()
-        self.runtime.workers("cpu")
         starting.result()
 
     @property
@@ -218,6 +218,20 @@ class Judge:
 
     def _pass_gates(self, progress: _Progress, submission: Submission) -> None:
         context = Context(submission, progress.exercise, self.runtime, progress.facts)
+        try:
+            self._pass_each(progress, context)
+        finally:
+            self._end_what_is_ahead(context)
+        progress.findings = told_once(progress.findings, submission.source)
+
+    def _end_what_is_ahead(self, context: Context) -> None:
+        """Nobody needs it any more; and nothing of it may meet the next submission."""
+        for future in context.ahead.values():
+            while not future.done():
+                self.runtime.stop_building()
+                wait([future], timeout=STOP_TICK_SECONDS)
+
+    def _pass_each(self, progress: _Progress, context: Context) -> None:
         running: dict[str, Future[GateResult]] = {}
         for gate in GATES:
             if not gate.judges(progress.exercise):
@@ -238,8 +252,15 @@ class Judge:
                 raise
             progress.collect(running)
             progress.add(gate.name, result)
+            if gate.name == "read" and result.status is GateStatus.PASSED:
+                self._go_ahead(context)
         progress.collect(running)
-        progress.findings = told_once(progress.findings, submission.source)
+
+    def _go_ahead(self, context: Context) -> None:
+        """Let gates begin, beside those before them, with what needs none of their verdicts."""
+        for gate in GATES:
+            if gate.ahead is not None and gate.judges(context.exercise):
+                context.ahead[gate.name] = self._threads.submit(gate.ahead, context)
 
     def moved(self, submission: Submission, exercise: Exercise) -> tuple[Moved, int] | None:
         """Bytes that a right submission moves, and the model solution, on the same case."""
@@ -276,6 +297,8 @@ class Judge:
             resources=facts.resources,
             speed=facts.speed,
             moved=facts.moved,
+            gpu_seconds=round(facts.gpu_seconds, 3),
+            compiled_on_gpu=facts.compiled_on_gpu,
             remarks=tuple(map(presentable, progress.remarks)),
         )
 

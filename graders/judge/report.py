@@ -149,6 +149,7 @@ class Speed:
     max_bonus: int
     words: str  # in a tutor's words
     problem: str = ""
+    gpu_seconds: float = 0.0  # that measuring it took, of the model solution, too, where that was
 
     @property
     def told(self) -> str:
@@ -184,10 +185,15 @@ class Report:
     speed: Speed | None = None  # None: not measured
     remarks: tuple[Finding, ...] = ()  # on what is right; they cost nothing
     moved: BytesMoved | None = None  # None: not counted
+    gpu_seconds: float = 0.0  # for which the submission had a GPU; its speed has its own
+    compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
 
     def to_line(self) -> dict[str, Any]:
-        """One line of `tilewise grade --json`; `speed` and `remarks` where there are any."""
+        """One line of `tilewise grade --json`; what was not measured or found is left out."""
         measured: dict[str, Any] = {} if self.speed is None else {"speed": asdict(self.speed)}
+        if self.gpu_seconds:
+            measured["gpu_seconds"] = self.gpu_seconds
+            measured["compiled_on_gpu"] = self.compiled_on_gpu
         if self.remarks:
             measured["remarks"] = [remark.to_line() for remark in self.remarks]
         return {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +17,8 @@ from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.prepared import Prepared, distinct, prepare
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError, Hidden
-from graders.judge.running.gpu import gpu_properties
+from graders.judge.running.gpu import gpu_capability, gpu_properties
+from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission
@@ -49,12 +52,28 @@ class Runtime:
         self._prepared: dict[str, list[Prepared]] = {}
         self._prepared_large: tuple[str, list[Prepared]] = "", []
         self._stopwatch: Stopwatch | None = None
+        self._starting = {name: threading.Lock() for name in ("cpu", "cuda", "compiler")}
 
     def close(self) -> None:
         """End the warm processes."""
         self._processes.close()
         self._workers.clear()
         self._compiler = None
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether there is a GPU and kernels shall run on it."""
+        return self.mode != "interpret" and torch.cuda.is_available()
+
+    def warm(self) -> None:
+        """Start every process that a submission needs, all of them at once."""
+        with ThreadPoolExecutor(3, thread_name_prefix="start") as threads:
+            running = threads.submit(self.workers, "cpu")
+            compiling = threads.submit(self.compiler)
+            if self.has_gpu:
+                threads.submit(self.workers, "cuda")  # what is wrong there the gate *gpu* says
+            running.result()
+            compiling.result()
 
     def progress(self) -> tuple[int, int]:
         """How many of the cases that run now on the CPU are done, and how many there are."""
@@ -63,9 +82,9 @@ class Runtime:
 
     def workers(self, device: Literal["cpu", "cuda"]) -> Workers:
         """Jailed workers; raises GraderError where an official grade has too weak a sandbox."""
-        if device not in self._workers:
-            kind = Workers if device == "cpu" else WatchedWorkers
-            self._workers[device] = self._processes.enter_context(kind(device=device))
+        with self._starting[device]:
+            if device not in self._workers:
+                self._workers[device] = self._processes.enter_context(_made_for(device))
         workers = self._workers[device]
         if self.official and workers.tier != "A" and not self.allow_unsandboxed:
             missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
@@ -77,10 +96,11 @@ class Runtime:
 
     def compiler(self) -> CompileWorker:
         """The process that compiles kernels, and calls launchers to capture what they launch."""
-        if self._compiler is None:
-            self._compiler = self._processes.enter_context(CompileWorker())
-            self._compiler.ptxas(90)  # asking for anything starts the process
-        return self._compiler
+        with self._starting["compiler"]:
+            if self._compiler is None:
+                self._compiler = self._processes.enter_context(CompileWorker())
+                self._compiler.ptxas(90)  # asking for anything starts the process
+            return self._compiler
 
     def stopwatch(self) -> Stopwatch:
         """What times submissions on the GPU of this machine."""
@@ -91,6 +111,12 @@ class Runtime:
             assert isinstance(workers, WatchedWorkers)
             self._stopwatch = Stopwatch(workers, self.capture_others)
         return self._stopwatch
+
+    def stop_building(self) -> None:
+        """End what is compiled ahead for a GPU: the submission will not come to it."""
+        workers = self._workers.get("cuda")
+        if workers is not None:
+            workers.stop_building()
 
     def cases(self, exercise: Exercise) -> list[Prepared]:
         """The public cases of an exercise and, for an official grade, the hidden ones."""
@@ -122,19 +148,22 @@ class Runtime:
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
-        if self._prepared_large[0] != exercise.name:
+        name, large = self._prepared_large
+        if name != exercise.name:
             first = len(distinct(self.cases(exercise)))
             large = prepare(exercise, exercise.large, hidden=False, first=first)
             self._prepared_large = exercise.name, large
-        return self._prepared_large[1]
+        return large
 
     def capture(self, submission: Submission, exercise: Exercise) -> Captured:
         """What the launcher asks for, in every case that may be run."""
+        if self._compiler is None:
+            self.warm()
         self.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
         prepared = distinct(self.cases(exercise))
         cases = [item.case for item in prepared]
         gpu = None
-        if self.mode != "interpret" and torch.cuda.is_available():
+        if self.has_gpu:
             cases += exercise.large
             gpu = gpu_properties()
         public = sum(not item.hidden for item in prepared)
@@ -155,6 +184,15 @@ class Runtime:
             return "none"
         stamped = self.official and tier != "A"
         return f"{tier} (--allow-unsandboxed)" if stamped else tier
+
+
+def _made_for(device: protocol.Device) -> Workers:
+    if device == "cpu":
+        return Workers()
+    try:
+        return WatchedWorkers(capability=gpu_capability()[1])
+    except (AssertionError, RuntimeError):  # torch says that there is a GPU and cannot reach it
+        return WatchedWorkers()
 
 
 def _hidden(exercise: Exercise) -> Hidden:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from graders.judge.compiling import worker
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.sandbox.jail import Jail
+from graders.judge.jail.jail import Jail
 
 
 class Unjailed(CompileWorker):

@@ -66,7 +66,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(gates.gpu, "gpu_gate", gate)
     monkeypatch.setattr(pipeline, "GATES", [replace(one, run=never) for one in pipeline.GATES])
-    workers = SimpleNamespace(tier="A", layers={})
+    workers = SimpleNamespace(tier="A", layers={}, gpu_seconds=0.0, compiled_there=0)
     monkeypatch.setattr(Runtime, "workers", lambda self, device: workers)
     return seen
 

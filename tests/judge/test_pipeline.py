@@ -12,6 +12,7 @@ from graders.judge.gates.protocol import NOT_RUN, Context, Gate, GateResult
 from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.records import GraderError
 from graders.judge.report import Finding, GateStatus, KernelResources, Report, Verdict
+from graders.judge.runtime import Runtime
 
 pytestmark = pytest.mark.kept(exercises=("vector_add",))
 
@@ -100,6 +101,50 @@ def test_a_concurrent_gate_runs_beside_the_next_and_ends_before_the_one_behind(
     assert order == ["beside", "last"]
     assert report.gates == {"beside": FAILED, "main": PASSED, "end": PASSED}
     assert (report.findings, report.remarks, report.resources) == ((SLIP,), (HINT, HINT), made)
+
+
+def test_what_a_gate_does_ahead_runs_beside_the_gates_before_it(
+    judged: Callable[..., Report],
+) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def ahead(_: Context) -> None:
+        both.wait()
+
+    def main(_: Context) -> GateResult:
+        both.wait()
+        return GateResult.of(())
+
+    def last(context: Context) -> GateResult:
+        context.ahead["last"].result()
+        return GateResult.of(())
+
+    read = Gate("read", passes)
+    report = judged(read, Gate("main", main), Gate("last", last, after=("main",), ahead=ahead))
+    assert report.gates == {"read": PASSED, "main": PASSED, "last": PASSED}
+
+
+def test_nothing_is_done_ahead_of_a_submission_that_is_not_read(
+    judged: Callable[..., Report],
+) -> None:
+    begun: list[Context] = []
+    judged(Gate("read", fails), Gate("last", passes, after=("read",), ahead=begun.append))
+    assert begun == []
+
+
+def test_what_is_done_ahead_is_stopped_where_a_gate_before_it_fails(
+    judged: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = threading.Event()
+    monkeypatch.setattr(Runtime, "stop_building", lambda _: stopped.set())
+
+    def ahead(_: Context) -> None:
+        assert stopped.wait(timeout=30)
+
+    read, main = Gate("read", passes), Gate("main", fails)
+    report = judged(read, main, Gate("last", passes, after=("main",), ahead=ahead))
+    assert report.gates == {"read": PASSED, "main": FAILED, "last": UNRUN}
+    assert stopped.is_set()
 
 
 def test_a_gate_may_wait_for_a_concurrent_one(judged: Callable[..., Report]) -> None:

@@ -67,19 +67,19 @@ def time_beside(
 
 
 def overwrite_free_memory(like: torch.Tensor) -> None:
-    """Fill what torch would use for a new tensor of this size: with NaN, or with -1.
+    """Fill what torch would use for a new tensor of this size on the GPU, with NaN or with -1.
 
-    On a GPU torch keeps freed memory and gives it out again. Blocks are taken until it has to ask
+    There torch keeps freed memory and gives it out again. Blocks are taken until it has to ask
     the driver for more, so none is left with what was there before.
     """
+    if not like.is_cuda:
+        return
     n_bytes = like.numel() * like.element_size()
     taken: list[torch.Tensor] = []
-    while len(taken) < MOST_BLOCKS:
-        reserved = torch.cuda.memory_reserved() if like.is_cuda else 0
+    reserved = torch.cuda.memory_reserved()
+    while len(taken) < MOST_BLOCKS and torch.cuda.memory_reserved() <= reserved:
         block = torch.empty(n_bytes, dtype=torch.uint8, device=like.device)
         taken.append(block.fill_(0xFF))
-        if like.is_cuda and torch.cuda.memory_reserved() > reserved:
-            return
 
 
 def _median_ms(run: Callable[[], Any]) -> float:

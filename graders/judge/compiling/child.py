@@ -17,18 +17,16 @@ import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import torch
 from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, create_function_from_signature
 
-from graders.judge.plan.kernels import Kernels, dtype_named
+from graders.judge.plan.gpu_compiling import Pointer
+from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json
-from graders.judge.plan.steps import TensorRef
 from triton_util.explain.launches import MODULE, TARGETS, def_line
 from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx
@@ -75,30 +73,6 @@ _public: set[str] = set()  # keys and meanings of launches that public cases hav
 _module = types.ModuleType(MODULE)  # where the kernels of this submission are found by name
 
 
-@dataclass(frozen=True)
-class _Pointer:
-    """A tensor as far as Triton specialises on it: its dtype and its address."""
-
-    dtype: torch.dtype
-    address: int
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-
-    def data_ptr(self) -> int:
-        return self.address
-
-    def ptr_range(self) -> int:
-        return 1 << 40  # more than 32 bits of offset, as far as anybody knows
-
-    def stride(self) -> tuple[int, ...]:
-        return self.strides
-
-
-def _pointer(ref: TensorRef) -> _Pointer:
-    dtype = dtype_named(ref.dtype)
-    return _Pointer(dtype, ref.offset * dtype.itemsize, ref.shape, ref.strides)
-
-
 def _specialised(kernels: Kernels, raw: Mapping[str, Any]) -> Launch | None:
     """A launch as Triton would specialise it; None where its arguments do not fit the kernel.
 
@@ -106,8 +80,8 @@ def _specialised(kernels: Kernels, raw: Mapping[str, Any]) -> Launch | None:
     """
     kernel = kernels.get(raw["kernel"])
     setattr(_module, f"kernel_{raw['kernel']}", kernel)
-    positional = [kernels.value(value, _pointer) for value in raw["positional"]]
-    named = {name: kernels.value(value, _pointer) for name, value in raw["named"].items()}
+    positional = [kernels.value(value, Pointer) for value in raw["positional"]]
+    named = {name: kernels.value(value, Pointer) for name, value in raw["named"].items()}
     backend = make_backend(GPUTarget("cuda", TARGETS[0], 32))
     binder = create_function_from_signature(kernel.signature, kernel.params, backend)
     try:

@@ -27,6 +27,7 @@ from graders.judge.compiling.findings import (
     timeout_finding,
 )
 from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.jail.confine import confined
 from graders.judge.plan.steps import (
     Launch,
     LaunchPlan,
@@ -37,7 +38,6 @@ from graders.judge.plan.steps import (
 )
 from graders.judge.records import GraderError
 from graders.judge.report import Finding, KernelResources
-from graders.judge.sandbox.confine import confined
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text
 from graders.judge.submission.loading import Submission

@@ -82,7 +82,7 @@ def main() -> None:
             from graders.judge.calling import child as calling
             from graders.judge.capture import child as capturing
             from graders.judge.compiling import child as compiling
-            from graders.judge.sandbox.jail import Jail
+            from graders.judge.jail.jail import Jail
             from graders.judge.sandbox.waiting import Waiting
 
             hello = {"ready": True, **_warm_up()}
@@ -287,7 +287,7 @@ def _watch(pid: int, seconds: float, control: socket.socket) -> str:
 
 
 def _over_limit(pid: int, deadline: float) -> str:
-    from graders.judge.sandbox.jail import resident_bytes
+    from graders.judge.jail.jail import resident_bytes
 
     if time.monotonic() > deadline:
         return "time"

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-import torch
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
 
 from graders.judge import discovery
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
-from graders.judge.records import GraderError
+from graders.judge.records import Exercise, GraderError
 from graders.judge.report import Finding, GateStatus, Speed
 from graders.judge.running.gpu import gpu_capability, gpu_gate
-from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.traffic import compared
+from graders.judge.sandbox.gpu_lock import hold_gpu
+
+
+def prepare(context: Context) -> None:
+    """What the processor can do ahead of the GPU: compile, and draw the large cases."""
+    exercise, runtime = context.exercise, context.runtime
+    if not runtime.has_gpu or gpu_capability()[1] < exercise.least_capability:
+        return
+    with ThreadPoolExecutor(1) as beside:
+        drawing = beside.submit(runtime.large_cases, exercise)
+        context.planned.build(runtime.cases(exercise), runtime.workers("cuda"))
+        drawing.result()
+    if runtime.official and runtime.timed:
+        bars = _speed_bars(exercise)
+        runtime.stopwatch().prepare(context.submission, exercise, bars)
 
 
 def run(context: Context) -> GateResult:
@@ -18,7 +33,7 @@ def run(context: Context) -> GateResult:
     exercise, runtime, facts = context.exercise, context.runtime, context.facts
     if runtime.mode == "interpret":
         return NOT_RUN
-    if not torch.cuda.is_available():
+    if not runtime.has_gpu:
         if runtime.mode == "gpu":
             raise GraderError(
                 "there is no GPU here: grade with --mode interpret, or on a machine with one"
@@ -27,9 +42,18 @@ def run(context: Context) -> GateResult:
     remark = _too_old(exercise.least_capability) if exercise.least_capability else None
     if remark is not None:
         return GateResult(GateStatus.NOT_RUN, remarks=(remark,))
+    with contextlib.suppress(Exception):  # what fails here fails again where it is needed
+        if "gpu" in context.ahead:
+            context.ahead["gpu"].result()
+        else:
+            prepare(context)
     cases, large = runtime.cases(exercise), runtime.large_cases(exercise)
+    workers = runtime.workers("cuda")
+    used, compiled = workers.gpu_seconds, workers.compiled_there
     with hold_gpu(exclusive=False):
-        ran, findings = gpu_gate(context.planned, exercise, cases, large, runtime.workers("cuda"))
+        ran, findings = gpu_gate(context.planned, exercise, cases, large, workers)
+    facts.gpu_seconds += workers.gpu_seconds - used
+    facts.compiled_on_gpu += workers.compiled_there - compiled
     facts.failed_parts |= ran.failed_parts()
     facts.public_failed_parts |= ran.failed_parts(public_only=True)
     if runtime.official and runtime.timed and not findings:
@@ -37,14 +61,18 @@ def run(context: Context) -> GateResult:
     return GateResult.of(findings)
 
 
+def _speed_bars(exercise: Exercise) -> tuple[tuple[float, int], ...]:
+    secret = discovery.hidden(exercise.name)
+    return secret.speed_bars if secret is not None else ()
+
+
 def _speed(context: Context) -> Speed | None:
     """How fast a right submission is, where the exercise has bars for that."""
     exercise, runtime = context.exercise, context.runtime
-    secret = discovery.hidden(exercise.name)
     return runtime.stopwatch().speed(
         context.submission,
         exercise,
-        secret.speed_bars if secret is not None else (),
+        _speed_bars(exercise),
         context.facts.resources,
         lambda: compared(
             context.planned, exercise, runtime.cases(exercise), runtime.workers("cpu")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -56,6 +57,8 @@ class Facts:
     speed: Speed | None = None
     moved: BytesMoved | None = None
     counted: Outcome | None = None  # of the case whose bytes are counted
+    gpu_seconds: float = 0.0  # for which the submission had a GPU, but for its speed
+    compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
 
 
 @dataclass
@@ -66,6 +69,7 @@ class Context:
     exercise: Exercise
     runtime: Runtime
     facts: Facts = field(default_factory=Facts)
+    ahead: dict[str, Future[None]] = field(default_factory=dict)  # by gate, see `Gate.ahead`
 
     @cached_property
     def captured(self) -> Captured:
@@ -85,6 +89,7 @@ class Gate:
     It judges launchers of `kernels`, plain `functions`, or both; a report names those that judge
     exercises of its kind. It runs where all gates that `after` names have passed. A `concurrent`
     one runs in a thread of its own, beside the gate that follows, and leaves the context as it is.
+    What it does `ahead` needs only what the gate *read* has found, and runs in a thread, too.
     `keeps` is the share of the points that a submission keeps when it fails here; what its failed
     cases cost is counted besides (see `scoring`).
     """
@@ -96,6 +101,7 @@ class Gate:
     keeps: float = 0.0
     kernels: bool = True
     functions: bool = False
+    ahead: Callable[[Context], None] | None = None
 
     def judges(self, exercise: Exercise) -> bool:
         """Whether submissions to this exercise pass here."""

@@ -10,6 +10,7 @@ import torch
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
+from graders.judge.compiling import variants
 from graders.judge.diagnosis.raised import LAUNCHER
 from graders.judge.plan.kernels import definitions
 from graders.judge.plan.steps import (
@@ -34,7 +35,7 @@ from graders.judge.plan.steps import (
 )
 from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
-from graders.judge.sandbox.pool import Job, Outcome, Work
+from graders.judge.sandbox.pool import Job, Outcome, Work, Workers
 from graders.judge.sandbox.report_reader import text as plain_text
 from triton_util.interpreter.messages.translation import translate
 
@@ -106,6 +107,23 @@ class PlannedJobs:
             programs=programs,
             seconds=CASE_SECONDS,
         )
+
+    def build(self, items: Sequence[Prepared], workers: Workers) -> None:
+        """Compile ahead what a GPU will launch: these cases in their order, then all others."""
+        asked = {item.number for item in items}
+        cases = enumerate(self._captured.plan.cases)
+        plans = [self._captured.case(item.number) for item in items]
+        plans += [case for number, case in cases if number not in asked]
+        launches = variants.for_verdict(plan for plan in plans if plan is not None)
+        workers.build(self.to_compile(), launches)
+
+    def build_for_timing(self, case: CasePlan, workers: Workers) -> None:
+        """The same for a case that will be timed."""
+        workers.build(self.to_compile(), variants.for_timing([case]))
+
+    def to_compile(self) -> Work:
+        """The kernels, and no steps."""
+        return Work(self.source, FILENAME, self._kernels, (), None, ())
 
     def _missing(self, number: int) -> Outcome:
         """The outcome of a case that the launcher did not reach."""

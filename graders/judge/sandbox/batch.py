@@ -10,7 +10,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import torch
 
@@ -27,6 +26,7 @@ from graders.judge.sandbox.protocol import (
     TensorPlace,
 )
 from graders.judge.sandbox.report_reader import WorkerReport
+from graders.judge.sandbox.work import Drawn, Job
 
 _WHOLE_BYTES = 32 << 20  # storages up to here are copied as a whole
 _MOST_RANGES = 200_000
@@ -34,48 +34,13 @@ _CHUNK = 16 << 20
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
-@dataclass(frozen=True)
-class Work:
-    """What a job does: the kernels of a submission, and the steps of its plan for one case.
-
-    Everything but `source` and `filename` is JSON, see `plan.steps`.
-    """
-
-    source: str
-    filename: str
-    kernels: Sequence[Any]
-    steps: Sequence[Any]
-    result: Any
-    inputs: tuple[int | None, ...]
-    earlier: Sequence[Any] = ()
-    keep: tuple[int, ...] = ()
-    timing: dict[str, Any] | None = None
-
-    @property
-    def submission(self) -> tuple[str, int]:
-        """What jobs that may share a process have in common."""
-        return self.source, id(self.kernels)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One case of a launch plan. `args` are CPU tensors (any view) and scalars.
-
-    `work` is what there is to do (see `protocol.JobPlan`); `out_dtype` is the dtype of the
-    result, or "any-integer". `seconds` is time of the processor, on a GPU wall time.
-    `memory_bytes` is what the worker may allocate beyond what it starts with.
-    """
-
-    work: Work
-    args: tuple[torch.Tensor | int | float | bool, ...]
-    out_shape: tuple[int, ...]
-    out_dtype: torch.dtype | Literal["any-integer"]
-    schedule: str = "grid"
-    traffic: bool = False
-    tf32: bool = True
-    programs: bool = False
-    seconds: float = 10.0
-    memory_bytes: int = 2 << 30
+def in_memory(data: bytes) -> int:
+    """A descriptor of a file in memory that holds the data."""
+    descriptor = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
+    raw = memoryview(data)
+    while raw:
+        raw = raw[os.write(descriptor, raw) :]
+    return descriptor
 
 
 @dataclass(frozen=True)
@@ -111,11 +76,7 @@ class Batch:
 
     def request(self) -> int:
         """A descriptor of the plan, for the child of the warm process."""
-        request = os.memfd_create("tilewise-request", os.MFD_CLOEXEC)
-        raw = memoryview(self.plan.to_json())
-        while raw:
-            raw = raw[os.write(request, raw) :]
-        return request
+        return in_memory(self.plan.to_json())
 
     def header(self, index: int) -> Header:
         """How far the worker says that it got with a job."""
@@ -230,6 +191,7 @@ class _Planner:
             total=self._layout.total,
             seconds=self._seconds,
             memory_bytes=max(job.memory_bytes for job in self._jobs),
+            key=self._jobs[0].work.key,
         )
 
     def _place(self, index: int, job: Job) -> JobPlan:
@@ -263,8 +225,10 @@ class _Planner:
         )
 
     def _argument(
-        self, arg: torch.Tensor | int | float | bool, job: Job, regions: dict[int, Region]
+        self, arg: torch.Tensor | Drawn | int | float | bool, job: Job, regions: dict[int, Region]
     ) -> TensorPlace | int | float | bool:
+        if isinstance(arg, Drawn):
+            return arg.place(self._layout.region(arg.length * arg.dtype.itemsize, ()))
         if not isinstance(arg, torch.Tensor):
             return arg
         storage = arg.untyped_storage()

@@ -16,12 +16,12 @@ from typing import Any
 import torch
 
 from graders.judge.plan import timing
+from graders.judge.plan.gpu_compiling import CompiledHere, announce_compiling
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json, steps_from_json
 from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import engine, job_report, protocol
-from graders.judge.sandbox.gpu_launches import announce_compiling
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
 from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
@@ -30,8 +30,9 @@ from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
 class Reporter:
     """Writes headers and reports into the shared memory, those of the job that has begun."""
 
-    def __init__(self, shared: mmap.mmap) -> None:
+    def __init__(self, shared: mmap.mmap, compiled: CompiledHere | None = None) -> None:
         self._shared = shared
+        self._compiled = compiled
 
     def begin(self, job: JobPlan) -> None:
         """From here on it is about this job, which is loading."""
@@ -53,6 +54,9 @@ class Reporter:
         self.state(protocol.COMPILING)
 
     def done(self, status: Status, report: dict[str, Any], dtype: int = 0, stored: int = 0) -> None:
+        """The job is done; its report says how many kernels were compiled in it, too."""
+        if self._compiled is not None:
+            report["compiled"] = self._compiled.taken()
         self._report(job_report.encode(report, protocol.REPORT_BYTES - 1))
         code = protocol.CLAIMABLE.index(status)
         seconds = time.monotonic() - self.started
@@ -83,10 +87,13 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
     timed = plan.jobs[0].schedule == protocol.TIMED
     if not timed:
         _poison_new_tensors()
-    reporter = Reporter(shared)
+    compiled = CompiledHere() if device == "cuda" else None
+    reporter = Reporter(shared, compiled)
     memory: Memory
-    if device == "cuda" and not timed:
-        announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
+    if compiled is not None:
+        compiled.install()
+        if not timed:
+            announce_compiling(reporter.compiling, lambda: reporter.state(protocol.RUNNING))
     memory = DeviceMemory(shared, plan.memory_bytes) if device == "cuda" else HostMemory(shared)
     reporter.begin(plan.jobs[0])
     filename = plan.jobs[0].filename

@@ -9,7 +9,9 @@ import torch
 
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.job_tensors import Memory, NoRoomError
-from graders.judge.sandbox.protocol import JobPlan, Region, TensorPlace
+from graders.judge.sandbox.protocol import Draw, JobPlan, Region, TensorPlace
+
+_USUAL = (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.uint8)
 
 
 class DeviceMemory(Memory):
@@ -48,6 +50,8 @@ class DeviceMemory(Memory):
         torch.cuda.set_per_process_memory_fraction(share)
 
     def _storage(self, place: TensorPlace, placed: dict[int, torch.Tensor]) -> torch.Tensor:
+        if place.draw is not None:
+            return drawn(place, place.draw, self.device)
         if place.region.begin not in placed:
             placed[place.region.begin] = self._to_device(place.region)
             self._storages.append((place.region, placed[place.region.begin]))
@@ -87,6 +91,25 @@ class DeviceMemory(Memory):
             torch.zeros(1, device=self.device).add_(1).cpu()
             return True
         return False
+
+
+def drawn(place: TensorPlace, draw: Draw, device: str) -> torch.Tensor:
+    """The storage of a tensor whose values are drawn on the device: 1D, of its dtype."""
+    dtype = protocol.dtype_of(place.dtype)
+    storage = torch.empty(place.region.length // dtype.itemsize, dtype=dtype, device=device)
+    view = storage.as_strided(place.shape, place.stride, place.offset)
+    generator = torch.Generator(device=device).manual_seed(draw.seed)
+    view.normal_(draw.shift, draw.scale, generator=generator)
+    return storage
+
+
+def start_device() -> None:
+    """Make the GPU's context, and load what every job needs of torch."""
+    for dtype in _USUAL:
+        tensor = torch.full((64,), 1, dtype=dtype, device=DeviceMemory.device)
+        torch.empty_like(tensor).copy_(tensor)
+        tensor.as_strided((4, 4), (8, 1)).cpu()
+    torch.cuda.synchronize()
 
 
 def _takes_tensors(job: JobPlan) -> bool:

@@ -9,6 +9,7 @@ hangs or ends its process has that as its outcome, and the jobs behind it go on 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -18,74 +19,49 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import torch
 
-from graders.judge.records import Fault, GraderError, LaunchFacts
-from graders.judge.sandbox import folders, protocol
-from graders.judge.sandbox.batch import Batch, Job, Work
-from graders.judge.sandbox.protocol import Device, Ending, Status
+from graders.judge.records import GraderError
+from graders.judge.sandbox import folders, gpu_lock, protocol
+from graders.judge.sandbox.batch import Batch, in_memory
+from graders.judge.sandbox.protocol import BuildOrder, Device, Ending, Status
+from graders.judge.sandbox.starting import broken, environment, idle_processors, last_line
+from graders.judge.sandbox.work import Job, Outcome, Work
 
 __all__ = ["Job", "Outcome", "Status", "Work", "Workers"]
 
 BATCH_SECONDS = 120.0
 _START_SECONDS = 120.0  # a cold disk may take long to give torch
 _GRACE_SECONDS = 60.0
+BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # of compiling ahead, and of memory for each process
+MOST_BUILDERS = 16  # processes; how many processors a container may use is not always known
+LAUNCHES_EACH = 2  # for fewer of them it is not worth a process
 _STOP_SECONDS = 10.0
 _ROOT = Path(__file__).resolve().parents[3]
 _ZYGOTE = "graders/judge/sandbox/zygote.py"
-# OMP_THREAD_LIMIT: libgomp ends the process when it is refused a thread that it counts on.
-_ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OMP_THREAD_LIMIT",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
-_PASSED_ON = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
-_MENDS = {
-    "No module named 'triton'": "install it with `pip install triton` (Linux only)",
-    "No module named 'torch'": "install it with `pip install torch`",
-    "No module named 'numpy'": "install it with `pip install numpy`: the interpreter needs it",
-}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one job. Only `output` decides a grade; the rest explains.
-
-    `output` and `never_stored` are the judge's own copies, present where status is
-    "returned"; `returned` says in words what came back where it was "wrong-return".
-    """
-
-    status: Status
-    output: torch.Tensor | None = None
-    never_stored: torch.Tensor | None = None
-    given: bool = True  # False: no launch was ever given the memory of the result
-    inputs_changed: tuple[int, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    launches: tuple[LaunchFacts, ...] = ()
-    traffic: Mapping[str, Mapping[str, int]] | None = None
-    error: Fault | None = None
-    returned: str = ""
-    seconds: float = 0.0
-    signal: str = ""
 
 
 class Workers:
     """A warm process and its jailed children; a context manager, safe to share among threads.
 
     `without` leaves out layers of the jail (see `jail.LAYERS`), which lowers the tier: for
-    tests. Everything here raises GraderError where the machine, not the submission, is at
-    fault.
+    tests. `capability` is the GPU's, 90 for sm_90. Everything here raises GraderError where the
+    machine, not the submission, is at fault.
     """
 
-    def __init__(self, device: Device = "cpu", without: Collection[str] = ()) -> None:
+    def __init__(
+        self, device: Device = "cpu", without: Collection[str] = (), capability: int = 90
+    ) -> None:
         self.device = device
+        self.capability = capability
+        self.gpu_seconds = 0.0  # of batches on a GPU, by this process's clock
+        self.next_at_once = False  # see `protocol.Limits`
+        self.compiled_there = 0  # kernels that were compiled meanwhile
         self._without = tuple(without)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -95,6 +71,7 @@ class Workers:
         self._lock = threading.Lock()
         self._finished, self._jobs = 0, 0
         self._batch: Batch | None = None
+        self._building = False
 
     def __enter__(self) -> Self:
         with self._lock:
@@ -152,6 +129,42 @@ class Workers:
                     return outcomes[: stop + 1] + [Outcome("not-run")] * rest
         return outcomes + [Outcome("timeout")] * (len(jobs) - len(outcomes))
 
+    def build(self, work: Work, launches: Sequence[Any]) -> str:
+        """Compile launches of a submission for the GPU, which is not touched: jobs with the same
+        `work.key` find the binaries.
+
+        launches: as `compiling.variants` lists them. "" where all of them were looked at, else
+        why not: "stopped", "time" or "memory".
+        """
+        if not launches:
+            return ""
+        request = {
+            "source": work.source,
+            "filename": work.filename,
+            "kernels": list(work.kernels),
+            "launches": list(launches),
+            "capability": self.capability,
+        }
+        processes = min(MOST_BUILDERS, idle_processors(), max(1, len(launches) // LAUNCHES_EACH))
+        order = BuildOrder(work.key, processes, BUILD_SECONDS, BUILD_BYTES)
+        with self._lock:
+            self._ensure_started()
+            descriptor = in_memory(json.dumps(request).encode())
+            self._building = True
+            try:
+                answer = self._asked(order.to_json(), [descriptor], BUILD_SECONDS)
+            finally:
+                self._building = False
+                os.close(descriptor)
+        return str(answer["built"])
+
+    def stop_building(self) -> None:
+        """End what `build` does in another thread, if it does something."""
+        control = self._control
+        if self._building and control is not None:
+            with contextlib.suppress(OSError):
+                control.send(protocol.STOP)
+
     @property
     def progress(self) -> tuple[int, int]:
         """How many of the jobs that run now are done, and how many there are; for people only."""
@@ -171,6 +184,7 @@ class Workers:
         finally:
             self._batch = None
             batch.close()
+        self.compiled_there += sum(outcome.compiled for outcome in outcomes)
         if self.device == "cuda":
             return outcomes, time.monotonic() - started
         return outcomes, ending.processor_seconds
@@ -214,32 +228,41 @@ class Workers:
         if not works:
             raise GraderError(
                 "the worker processes cannot enter their jail on this machine: "
-                + _last_line(self._errors)
+                + last_line(self._errors)
             )
 
     def _exchange(self, batch: Batch) -> Ending:
         """Hand the batch over, wait until its process is dead, and learn how it ended."""
-        assert self._control is not None
         request = batch.request()
+        patience = 1.0 if self.device == "cuda" else protocol.PATIENCE
+        began = time.monotonic()
         try:
-            limits = batch.plan.limits.to_json()
-            patience = 1.0 if self.device == "cuda" else protocol.PATIENCE
-            self._control.settimeout(patience * batch.plan.seconds + _GRACE_SECONDS)
-            socket.send_fds(self._control, [limits], [request, batch.memory])
+            limits = replace(batch.plan.limits, next_at_once=self.next_at_once).to_json()
+            seconds = patience * batch.plan.seconds
+            return Ending(**self._asked(limits, [request, batch.memory], seconds))
+        finally:
+            os.close(request)
+            if self.device == "cuda":
+                self.gpu_seconds += time.monotonic() - began
+
+    def _asked(self, message: bytes, descriptors: list[int], seconds: float) -> dict[str, Any]:
+        """The warm process's answer to a message, which takes it `seconds` at most."""
+        assert self._control is not None
+        try:
+            self._control.settimeout(seconds + _GRACE_SECONDS)
+            socket.send_fds(self._control, [message], descriptors)
             answer = self._control.recv(65_536)
         except OSError as error:
             self._stop()
             raise GraderError(f"the sandbox's warm process does not answer: {error}") from error
-        except BaseException:  # Ctrl-C: the answer to this batch must not meet the next one
+        except BaseException:  # Ctrl-C: the answer to this message must not meet the next one
             self._stop()
             raise
-        finally:
-            os.close(request)
         if not answer:
-            last = _last_line(self._errors)
+            last = last_line(self._errors)
             self._stop()
             raise GraderError(f"the sandbox's warm process has died: {last}")
-        return Ending(**json.loads(answer))
+        return dict(json.loads(answer))
 
     def _ensure_started(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -249,7 +272,7 @@ class Workers:
             self._start()
         except OSError as error:
             self._stop()
-            raise GraderError(_broken(str(error))) from error
+            raise GraderError(broken(str(error))) from error
         except BaseException:
             self._stop()
             raise
@@ -265,7 +288,7 @@ class Workers:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                env=_environment(self.device, self._directory),
+                env=environment(self.device, self._directory),
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is for the judge; this ends when it does
             )
@@ -286,6 +309,8 @@ class Workers:
             "root": str(_ROOT),
             "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
             "device": self.device,
+            "capability": self.capability,
+            "lock": str(gpu_lock.LOCK),
             "without": self._without,
             "directory": str(self._directory),
             "secret": str(secret),
@@ -304,10 +329,10 @@ class Workers:
                 f"the sandbox's warm process is not ready after {_START_SECONDS:.0f} s: {error}"
             ) from error
         if not raw:
-            raise GraderError(_broken(_last_line(self._errors)))
+            raise GraderError(broken(last_line(self._errors)))
         greeting: dict[str, Any] = json.loads(raw)
         if not greeting["ready"]:
-            raise GraderError(_broken(greeting["error"]))
+            raise GraderError(broken(greeting["error"]))
         return greeting
 
     def _stop(self) -> None:
@@ -359,31 +384,3 @@ def _left_early(batch: Batch, ending: Ending, index: int) -> bool:
     """Whether the worker went between two jobs, as it does when a GPU is lost to it."""
     went = not ending.reason and ending.status == 0
     return went and index > 0 and batch.header(index).state == protocol.WAITING
-
-
-def _environment(device: Device, directory: Path) -> dict[str, str]:
-    """No more than what is needed: an instructor's environment may hold keys and passwords."""
-    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    environment |= dict.fromkeys(_ONE_THREAD, "1")
-    # Huge pages make the fork, which copies the map of all memory, markedly shorter.
-    environment |= {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-    environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin:/sbin", "HOME": "/nonexistent"}
-    if device == "cpu":
-        environment["TRITON_INTERPRET"] = "1"
-    else:
-        scratch = str(directory / "scratch")
-        environment |= {"PATH": os.environ.get("PATH", environment["PATH"])}
-        environment |= {"TRITON_CACHE_DIR": scratch, "TMPDIR": scratch, "HOME": scratch}
-        environment |= {"TORCHINDUCTOR_CACHE_DIR": scratch}
-    return environment
-
-
-def _last_line(errors: int) -> str:
-    lines = os.pread(errors, 1 << 20, 0).decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it ended without a word"
-
-
-def _broken(error: str) -> str:
-    mend = next((words for sign, words in _MENDS.items() if sign in error), "")
-    advice = mend or "`tilewise doctor` shows what works here"
-    return f"the sandbox's warm process does not start: {error}; {advice}"

@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 import torch
 
+from graders.judge.jail.jail import Device as Device
+
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
@@ -27,7 +29,6 @@ REPORT_BYTES = 64 * 1024
 # for that long waits for the machine, which has too much to do: nobody's mistake.
 PATIENCE = 20.0
 
-Device = Literal["cpu", "cuda"]
 Status = Literal[
     "returned",
     "raised",
@@ -65,6 +66,8 @@ _DTYPES = {
     for dtype in vars(torch).values()
     if isinstance(dtype, torch.dtype)
 }
+
+STOP = b"stop"  # said to the warm process while it builds: nobody needs it any more
 
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
@@ -116,14 +119,30 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """Normally distributed values of a view, which whoever has a GPU draws on it for himself.
+
+    The same seed gives the same values to every process that has the same torch and GPU.
+    """
+
+    seed: int
+    scale: float = 1.0
+    shift: float = 0.0
+
+
+@dataclass(frozen=True)
 class TensorPlace:
-    """A tensor argument: a view, in elements, into the storage that lies in a region."""
+    """A tensor argument: a view, in elements, into the storage that lies in a region.
+
+    With `draw` nothing lies there: its values are drawn on the device.
+    """
 
     region: Region
     dtype: str
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
+    draw: Draw | None = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +225,8 @@ class Limits:
     jobs: tuple[JobLimits, ...]
     seconds: float
     memory_bytes: int
+    key: str = ""  # of the submission whose binaries the child is given
+    next_at_once: bool = False  # the judge has the GPU alone, and will have more to run on it
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -230,12 +251,13 @@ class BatchPlan:
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
     memory_bytes: int
+    key: str = ""
 
     @property
     def limits(self) -> Limits:
         """The part that the warm process may know."""
         jobs = tuple(JobLimits(job.header, job.seconds) for job in self.jobs)
-        return Limits(jobs, self.seconds, self.memory_bytes)
+        return Limits(jobs, self.seconds, self.memory_bytes, self.key)
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -245,6 +267,28 @@ class BatchPlan:
         plan = json.loads(raw)
         jobs = tuple(_job(job) for job in plan.pop("jobs"))
         return cls(**plan, jobs=jobs)
+
+
+@dataclass(frozen=True)
+class BuildOrder:
+    """What the warm process knows of binaries that it has made: whose they are, and limits.
+
+    `seconds` by the clock for all of them, `memory_bytes` for each process.
+    """
+
+    key: str
+    processes: int
+    seconds: float
+    memory_bytes: int
+
+    def to_json(self) -> bytes:
+        return json.dumps({"build": asdict(self)}).encode()
+
+    @classmethod
+    def in_message(cls, raw: bytes) -> BuildOrder | None:
+        """The order in a message; None where it is about something else."""
+        order = json.loads(raw).get("build")
+        return None if order is None else cls(**order)
 
 
 class Layout:
@@ -319,6 +363,7 @@ def _place(raw: dict[str, Any]) -> TensorPlace:
         tuple(raw["shape"]),
         tuple(raw["stride"]),
         raw["offset"],
+        None if raw["draw"] is None else Draw(**raw["draw"]),
     )
 
 

@@ -24,6 +24,7 @@ MOST_CONFIGS = 100_000
 MOST_NUMBER = 2**64
 MOST_BYTES = 2**60
 MOST_RUNS, MOST_AXES = 16, 8
+MOST_COMPILED = 10_000  # kernels, in one job
 # What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
 # order the programs load its blocks, see `job_report`.
 FIGURES = (
@@ -43,6 +44,7 @@ class WorkerReport:
     traffic: Mapping[str, Mapping[str, int]] | None = None
     error: Fault | None = None
     returned: str = ""
+    compiled: int = 0
 
 
 def parse(raw: bytes) -> WorkerReport:
@@ -65,6 +67,7 @@ def parse(raw: bytes) -> WorkerReport:
         traffic=_traffic(report.get("traffic")),
         error=_fault(report.get("error")),
         returned=text(report.get("returned"), MAX_MESSAGE),
+        compiled=_whole(report.get("compiled"), MOST_COMPILED) or 0,
     )
 
 

@@ -24,28 +24,31 @@ from typing import Any, Literal
 
 import torch
 
+from graders.judge.jail import jail, probe
+from graders.judge.jail.jail import Jail
+from graders.judge.plan import gpu_compiling, warm_kernel
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json, steps_from_json
 from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import ref_of
-from graders.judge.sandbox import child, engine, jail, probe, protocol
-from graders.judge.sandbox.jail import Jail
-from graders.judge.sandbox.protocol import BatchPlan, Ending, Header, Limits
+from graders.judge.sandbox import (
+    child,
+    engine,
+    gpu_lock,
+    job_tensors_gpu,
+    protocol,
+)
+from graders.judge.sandbox.builders import Builders
+from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Ending, Header, Limits
 from graders.judge.sandbox.waiting import Waiting
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
 TICK_SECONDS = 0.025  # how often time and memory are looked at
+LOCK_TICK_SECONDS = 0.01  # how often a fork that waits looks whether it may use the GPU
+WAITING_CPU_SECONDS = 600.0  # until the request says how many
 _DESCRIPTORS = 2  # request and shared memory
-
-_WARM_UP = """
-def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
-    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.store(out_ptr + offsets, tl.exp(x) + tl.sum(x, axis=0), mask=mask)
-"""
 
 
 @dataclass(frozen=True)
@@ -81,16 +84,35 @@ class WarmProcess:
             scratch=self._scratch,
             without=config["without"],
         )
+        self._lock, self._at_once = Path(config["lock"]), False
+        self._builders: Builders | None = None
         if self.device == "cpu":
             _warm_up()
+        else:
+            self._prepare_for_gpu(config)
         _forget_the_judge(config["root"])
         found = probe.probe(self._jail, Path(config["secret"]))
-        self._forks = Waiting(self._work, self._control)
+        rehearse = self._wake_gpu if self.device == "cuda" else _nothing
+        self._forks = Waiting(self._work, self._control, rehearse)
         threads = len(os.listdir("/proc/self/task"))
         gc.collect()
         gc.freeze()  # what is there now is shared with every child: do not touch it again
         message = {"ready": True, "threads": threads, **asdict(found)}
         self._control.send(json.dumps(message).encode())
+
+    def _prepare_for_gpu(self, config: dict[str, Any]) -> None:
+        assert self._scratch is not None
+        gpu_compiling.preload(config["capability"])
+        self._clear_scratch()
+        inside = Jail(
+            device="cuda",
+            readable=[Path(config["root"]) / "triton_util"],
+            scratch=self._scratch,
+            without=config["without"],
+            compiles_only=True,
+        )
+        kept = self._directory / "binaries"
+        self._builders = Builders(inside, self._scratch, kept, self._control)
 
     def serve(self) -> None:
         """Answer batches until the judge is gone, and clean up for it: it may have been killed."""
@@ -108,17 +130,29 @@ class WarmProcess:
             )
             if not message:
                 return
+            if message == protocol.STOP:  # of what is at its end already
+                continue
             try:
-                ending = self._run(message, descriptors)
+                answer = self._answer(message, descriptors)
             finally:
                 for descriptor in descriptors:
                     os.close(descriptor)
-            self._control.send(json.dumps(asdict(ending)).encode())
+            self._control.send(json.dumps(answer).encode())
+
+    def _answer(self, message: bytes, descriptors: list[int]) -> dict[str, Any]:
+        order = BuildOrder.in_message(message)
+        if order is None:
+            return asdict(self._run(message, descriptors))
+        assert self._builders is not None
+        return {"built": self._builders.make(order, descriptors[0], self._clear_scratch)}
 
     def _run(self, message: bytes, descriptors: list[int]) -> Ending:
-        self._clear_scratch()
-        pid = self._forks.hand_over(message, descriptors)
         limits, memory = Limits.from_json(message), descriptors[1]
+        self._at_once = limits.next_at_once
+        self._clear_scratch()
+        if self._builders is not None:
+            self._builders.hand_out(limits.key)
+        pid = self._forks.hand_over(message, descriptors)
         ending = _Watch(limits, memory, pid, self._control, self.device).wait()
         self._clear_scratch()
         return ending
@@ -129,12 +163,34 @@ class WarmProcess:
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
         child.guard(plan, shared)
-        null = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (1, 2):
-            os.dup2(null, descriptor)
-        self._jail.enter(plan.seconds, plan.memory_bytes, parent)
+        if self.device == "cuda":  # it has been in its jail since before the request came
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self._jail.seal(plan.seconds)
+        else:
+            _be_silent()
+            self._jail.enter(plan.seconds, plan.memory_bytes, parent)
         child.run_jobs(plan, shared, self.device)
         os._exit(0)
+
+    def _wake_gpu(self, channel: socket.socket) -> None:
+        """What a fork does for a GPU while it waits: enter the jail, and start the device.
+
+        Nobody may be timing something meanwhile; who has handed over a request may.
+        """
+        parent = os.getppid()
+        lock = None
+        while lock is None and not self._at_once:
+            lock = gpu_lock.shared_at_once(self._lock)
+            if lock is None and select.select([channel], [], [], LOCK_TICK_SECONDS)[0]:
+                break
+        _be_silent()
+        kept = [channel.fileno(), *([] if lock is None else [lock])]
+        self._jail.settle(WAITING_CPU_SECONDS, 0, parent, keep=kept)
+        with contextlib.suppress(Exception):  # the first job will meet it again, and report it
+            job_tensors_gpu.start_device()
+        if lock is not None:
+            os.close(lock)
 
     def _clear_scratch(self) -> None:
         """An empty directory that belongs to the next child: nothing outlives a batch."""
@@ -256,15 +312,20 @@ class _Watch:
         return shared + max(0, jail.resident_bytes(self._pid) - self._baseline)
 
 
+def _nothing(_channel: socket.socket) -> None:
+    """Rehearse nothing."""
+
+
+def _be_silent() -> None:
+    """Whatever this process prints goes nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+
+
 def _warm_up() -> None:
     """Run a kernel, so that what is imported or cached lazily is there before the fork."""
     name = "<warm-up>"
-    parameters = [["x_ptr", "", None, False], ["out_ptr", "", None, False], ["n", "", None, False],
-                  ["BLOCK_SIZE", "constexpr", None, False]]  # fmt: skip
-    kernel = {
-        "line": 2, "name": "warm_kernel", "names": {"tl": {"module": "triton.language"}},
-        "parameters": parameters, "specialize_not": [], "align_not": [], "noinline": False,
-    }  # fmt: skip
     x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
     steps = [["allocate", 1, "float32", 11, 1], ["launch", 0, [2], [x, out, 11, 8], {}, 1]]
     region = protocol.Region(0, 0, 0)
@@ -272,7 +333,7 @@ def _warm_up() -> None:
         name, steps, [], (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
         1.0, 1 << 30,
     )  # fmt: skip
-    kernels = Kernels(_WARM_UP, name, kernels_from_json([kernel]))
+    kernels = Kernels(warm_kernel.TEXT, name, kernels_from_json([warm_kernel.KERNEL]))
     replay = Replay(kernels, name, "cpu", 1 << 30)
     with engine.running(job, "cpu") as run:
         replay.begin(run, {0: torch.ones(11)}, ())

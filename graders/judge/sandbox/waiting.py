@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 MESSAGE_BYTES = 1 << 16  # as much as one message of such a socket may be
 DESCRIPTORS = 3
+MOST_FORKS = 5  # that may end before they are given something to do
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -21,12 +22,15 @@ class Waiting:
     """Hands each request to a fork that was made before it came, and makes the next one.
 
     A fork is made when nothing of an earlier request is in this process's memory, does `work`
-    once, and ends. `rehearse` is what it does while it waits. `control` is the warm process's own
-    connexion, which no fork keeps.
+    once, and ends. `rehearse` is what it does while it waits, before it reads its request from the
+    channel that it is given. `control` is the warm process's own connexion, which no fork keeps.
     """
 
     def __init__(
-        self, work: Work, control: socket.socket, rehearse: Callable[[], None] = lambda: None
+        self,
+        work: Work,
+        control: socket.socket,
+        rehearse: Callable[[socket.socket], None] = lambda _channel: None,
     ) -> None:
         self._work = work
         self._control = control
@@ -40,7 +44,7 @@ class Waiting:
 
     def hand_over(self, message: bytes, descriptors: Sequence[int]) -> int:
         """The id of the fork that now works on the request."""
-        while True:
+        for _ in range(MOST_FORKS):
             self.prepare()
             assert self._ready is not None
             pid, requests = self._ready
@@ -51,6 +55,7 @@ class Waiting:
                     return pid
                 except ConnectionError:  # somebody has ended it while it waited
                     os.waitpid(pid, 0)
+        raise OSError("no fork lives long enough to be given its work")
 
     def _fork(self) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -63,7 +68,7 @@ class Waiting:
             ours.close()
             self._control.close()
             _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            self._rehearse()
+            self._rehearse(theirs)
             with theirs:
                 message, descriptors, *_ = socket.recv_fds(theirs, MESSAGE_BYTES, DESCRIPTORS)
             if message and os.getppid() == parent:

@@ -10,15 +10,16 @@ from typing import Any
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.pool import Job, Outcome, Workers
+from graders.judge.sandbox.protocol import Device
 
 POLL_SECONDS = 0.0005
 
 
 class WatchedWorkers(Workers):
-    """Ordinary workers, which can also say how long each job took by the judge's own clock."""
+    """Workers for a GPU, which can also say how long each job took by the judge's own clock."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, device: Device = "cuda", capability: int = 90) -> None:
+        super().__init__(device, capability=capability)
         self._windows: dict[int, float] | None = None
 
     def clocked(

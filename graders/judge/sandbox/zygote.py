@@ -5,8 +5,8 @@ here. It executes no submission either; only its children do, and it reads nothi
 write but the headers that say how far they are, to apply the time limit.
 
 Started by `pool` as a script with a JSON configuration:
-`{"socket": fd, "root": path, "paths": [...], "device": "cpu", "without": [...],
-"directory": path, "secret": path, "scratch": path or null}`.
+`{"socket": fd, "root": path, "paths": [...], "device": "cpu", "capability": 90, "lock": path,
+"without": [...], "directory": path, "secret": path, "scratch": path or null}`.
 """
 
 from __future__ import annotations

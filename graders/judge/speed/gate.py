@@ -9,27 +9,32 @@ least.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import torch
 
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
-from graders.judge.cases import tensors
-from graders.judge.cases.compare import Expectation, expect, wrong_elements
+from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.plan.steps import ref_of
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
-from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.jobs import PlannedJobs, result_of
 from graders.judge.running.traffic import Moved
 from graders.judge.sandbox import protocol
+from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
-from graders.judge.speed import limits
+from graders.judge.speed import model_times
+from graders.judge.speed.inputs import Inputs, prepare
+from graders.judge.speed.model_times import TimedRun
 from graders.judge.submission.loading import Submission, load
 from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
 
@@ -38,32 +43,12 @@ BURST_SECONDS = 0.15  # how long a burst takes at the limit
 FEWEST_CALLS, MOST_CALLS = 20, 1000
 JOB_SECONDS = 90.0
 MEMORY_BYTES = 8 << 30
-FRESH_SECONDS = 600.0  # for which a time of the model solution is used again
 # A copy of constant size is timed in both runs. By more than this share its time may not differ:
 # five times what one solution, timed twice, differs by on an H200 (benchmarks/timing.py).
 STEADY = 0.05
+DRIVER = Path("/proc/driver/nvidia/version")  # says which one there is
 SLOW = 0.9  # share of the model solution's speed below which a reason is given
 WIDEST_LOAD = 128  # bits
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Two sets of arguments on the CPU, and what each must give, on the GPU."""
-
-    sets: tuple[tuple[Any, ...], tuple[Any, ...]]
-    expectations: tuple[Expectation, Expectation]
-
-
-@dataclass(frozen=True)
-class TimedRun:
-    """One solution as it was timed; milliseconds. `outside_ms` is by the judge's own clock."""
-
-    ms: float
-    fastest_ms: float
-    yard_ms: float
-    outside_ms: float
-    problem: str = ""
-    when: float = 0.0
 
 
 class Stopwatch:
@@ -77,7 +62,29 @@ class Stopwatch:
         self._workers = workers
         self._captured = captured
         self._inputs: tuple[str, Inputs] | None = None
-        self._model: dict[str, TimedRun] = {}
+
+    def prepare(
+        self, submission: Submission, exercise: Exercise, bars: Sequence[tuple[float, int]]
+    ) -> None:
+        """What can be done ahead of timing: compile both solutions, and draw the arguments.
+
+        Whatever fails here fails again where it is needed, and is told there.
+        """
+        compared = _compared_with(exercise, bars)
+        if compared is None:
+            return
+        work, model = compared
+        with contextlib.suppress(Exception), ThreadPoolExecutor(1) as beside:
+            known = model_times.find(_model_key(model, work)) is not None
+            solutions = [submission] if known else [submission, model]
+            drawing = beside.submit(self._drawn, exercise, work)
+            for solution in solutions:
+                captured = self._captured(solution, exercise, [Case(work.name, work.args)])
+                case = captured.case(0)
+                if case is not None:
+                    planned = PlannedJobs(solution.source, captured)
+                    planned.build_for_timing(case, self._workers)
+            drawing.result()
 
     def speed(
         self,
@@ -91,24 +98,26 @@ class Stopwatch:
 
         moved: counts the bytes of the submission, beside those of the model solution.
         """
-        work, model = discovery.workload(exercise.name), discovery.model_path(exercise)
-        if work is None or model is None or not bars:
+        compared = _compared_with(exercise, bars)
+        if compared is None:
             return None
+        work, model = compared
+        used = self._workers.gpu_seconds
         nothing = Speed(work.name, _gpu_name(), 0.0, 0.0, 0.0, 0, sum(p for _, p in bars), "")
         try:
-            with hold_gpu(exclusive=False):
-                inputs = self._prepared(exercise, work)
+            inputs = self._drawn(exercise, work)
             with hold_gpu(exclusive=True):
-                mine, theirs = self._both(submission, load(model, exercise), exercise, inputs, work)
+                mine, theirs = self._both(submission, model, exercise, inputs, work)
         except Exception as error:  # ours, whatever it is: it takes nothing from the grade
             return replace(nothing, problem=f"it could not be measured ({error})")
+        nothing = replace(nothing, gpu_seconds=round(self._workers.gpu_seconds - used, 3))
         problem = theirs.problem and f"the model solution: {theirs.problem}"
-        problem = problem or mine.problem or _contradiction(mine, theirs, work)
+        problem = problem or mine.problem or _contradiction(mine, theirs, work, inputs)
         if problem:
             return replace(nothing, problem=problem)
         fraction = theirs.ms / mine.ms
         why = _why(resources, moved()) if fraction < SLOW else ""
-        told = [_compared(fraction), _share_of_limit(mine.ms, work), why]
+        told = [_compared(fraction), _share_of_limit(mine.ms, work, inputs), why]
         return replace(
             nothing,
             ms=round(mine.ms, 5),
@@ -127,23 +136,31 @@ class Stopwatch:
         work: Workload,
     ) -> tuple[TimedRun, TimedRun]:
         """The submission and the model solution, under conditions that are the same."""
-        name = model.launcher
-        known = self._model.get(name)
-        if known is None or time.monotonic() - known.when > FRESH_SECONDS:
-            known = self._time(model, exercise, inputs, work)
+        key = _model_key(model, work)
+        known = model_times.find(key)
+        if known is None:
+            self._workers.next_at_once = True
+            try:
+                known = self._time(model, exercise, inputs, work)
+            finally:
+                self._workers.next_at_once = False
         mine = self._time(submission, exercise, inputs, work)
         # colder, hotter, or in company
         if not mine.problem and abs(known.yard_ms / mine.yard_ms - 1) > STEADY:
             known = self._time(model, exercise, inputs, work)
         if not known.problem:
-            self._model[name] = known
+            model_times.keep(key, known)
         return mine, known
 
-    def _prepared(self, exercise: Exercise, work: Workload) -> Inputs:
-        if self._inputs is None or self._inputs[0] != exercise.name:
-            self._inputs = None  # gives the memory of the last exercise back
-            self._inputs = exercise.name, prepare(exercise, work)
-        return self._inputs[1]
+    def _drawn(self, exercise: Exercise, work: Workload) -> Inputs:
+        if self._inputs is not None and self._inputs[0] == exercise.name:
+            return self._inputs[1]
+        self._inputs = None  # gives the memory of the last exercise back
+        torch.cuda.empty_cache()
+        with hold_gpu(exclusive=False):
+            inputs = prepare(exercise, work)
+        self._inputs = exercise.name, inputs
+        return inputs
 
     def _time(
         self, submission: Submission, exercise: Exercise, inputs: Inputs, work: Workload
@@ -158,36 +175,36 @@ class Stopwatch:
         planned = PlannedJobs(submission.source, captured)
         jobs = jobs_of(planned.work(case, result), inputs, work)
         outcomes, windows = self._workers.clocked(jobs, stop_on=_ENDS, seconds=2 * JOB_SECONDS)
-        run = read(outcomes, inputs, windows, (FEWEST_CALLS, FEWEST_CALLS + calls(work)))
-        return replace(run, when=time.monotonic())
+        run = read(outcomes, inputs, windows, (FEWEST_CALLS, FEWEST_CALLS + calls(work, inputs)))
+        return replace(run, when=time.time())
+
+
+def _model_key(model: Submission, work: Workload) -> str:
+    """What the time of a model solution depends on, besides heat and clocks."""
+    driver = DRIVER.read_text() if DRIVER.exists() else ""
+    versions = (torch.__version__, importlib.metadata.version("triton"))
+    return model_times.key_of(_gpu_name(), driver, *versions, work.name, model.source)
 
 
 _ENDS = frozenset(get_args(protocol.Status)) - {"returned"}
 
 
-def prepare(exercise: Exercise, work: Workload) -> Inputs:
-    """Draw two sets of arguments, and compute on the GPU what they must give."""
-    seed = int.from_bytes(torch.randint(256, (7,), dtype=torch.uint8).numpy().tobytes(), "big")
-    sets = tuple(
-        tensors.build(Case(work.name, work.args, seed=seed + number)) for number in range(2)
-    )
-    expectations = tuple(expect(exercise, _to_gpu(args))[0] for args in sets)
-    return Inputs((sets[0], sets[1]), (expectations[0], expectations[1]))
+def _compared_with(
+    exercise: Exercise, bars: Sequence[tuple[float, int]]
+) -> tuple[Workload, Submission] | None:
+    """The workload and the model solution; None where no speed is measured."""
+    work, model = discovery.workload(exercise.name), discovery.model_path(exercise)
+    if work is None or model is None or not bars:
+        return None
+    return work, load(model, exercise)
 
 
-def _to_gpu(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return tuple(arg.to(device) if isinstance(arg, torch.Tensor) else arg for arg in args)
-
-
-def calls(work: Workload) -> int:
+def calls(work: Workload, inputs: Inputs) -> int:
     """How many calls a burst has: a fair time on this GPU, and more than the clock's error."""
     gpu = find_gpu(_gpu_name())
     if gpu is None:
         return FEWEST_CALLS * 5
-    limit = limit_of(
-        sum(limits.least_bytes(work)), work.operations, gpu, tensor_cores=work.tensor_cores
-    )
+    limit = limit_of(sum(inputs.least_bytes), work.operations, gpu, tensor_cores=work.tensor_cores)
     return max(FEWEST_CALLS, min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms)))
 
 
@@ -219,7 +236,7 @@ def jobs_of(plan: Work, inputs: Inputs, work: Workload) -> list[Job]:
             out_dtype=expected.dtype,
             **common,
         )
-        for number in (FEWEST_CALLS, FEWEST_CALLS + calls(work))
+        for number in (FEWEST_CALLS, FEWEST_CALLS + calls(work, inputs))
     ]
     return [timed, *bursts]
 
@@ -265,11 +282,13 @@ def _raw(output: torch.Tensor | None) -> torch.Tensor:
 
 def _wrong(raw: torch.Tensor, expectation: Expectation) -> bool:
     device = expectation.values.device
-    output = raw.clone().view(expectation.dtype).reshape(expectation.shape).to(device)
+    # A copy begins where a view of any dtype may.
+    moved = raw.clone() if device.type == "cpu" else raw.to(device)
+    output = moved.view(expectation.dtype).reshape(expectation.shape)
     return bool(wrong_elements(output, expectation).any())
 
 
-def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload) -> str:
+def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload, inputs: Inputs) -> str:
     """Why the times that the worker reported cannot be right; "" where they can."""
     if abs(theirs.yard_ms / mine.yard_ms - 1) > STEADY:
         return (
@@ -279,7 +298,7 @@ def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload) -> str:
     gpu = find_gpu(_gpu_name())
     if gpu is not None:
         kind = {"tensor_cores": work.tensor_cores}
-        floor = floor_of(*limits.least_bytes(work), work.operations, gpu, **kind)
+        floor = floor_of(*inputs.least_bytes, work.operations, gpu, **kind)
         if mine.fastest_ms < floor:
             return f"{mine.fastest_ms:.4f} ms is less than the {floor:.4f} ms that the GPU needs"
     if mine.outside_ms > 1.5 * mine.ms + 0.1:
@@ -296,12 +315,12 @@ def _compared(fraction: float) -> str:
     return f"{fraction:.2f} of the model solution's speed."
 
 
-def _share_of_limit(ms: float, work: Workload) -> str:
+def _share_of_limit(ms: float, work: Workload, inputs: Inputs) -> str:
     gpu = find_gpu(_gpu_name())
     if gpu is None:
         return ""
     kind = {"tensor_cores": work.tensor_cores}
-    limit = limit_of(sum(limits.least_bytes(work)), work.operations, gpu, **kind)
+    limit = limit_of(sum(inputs.least_bytes), work.operations, gpu, **kind)
     what = "memory" if limit.bound == "memory" else "arithmetic"
     return f"That is {100 * limit.ms / ms:.0f} % of what the GPU's {what} allows."
 

@@ -30,10 +30,14 @@ MOST_REMARKS = 3
 
 def least_bytes(work: Workload) -> tuple[float, float]:
     """Bytes that must be read and written: each input once, the output once."""
-    specs = [arg for arg in work.args if isinstance(arg, TensorSpec)]
-    read = sum(torch.Size(spec.shape).numel() * spec.dtype.itemsize for spec in specs)
     out = work.torch(*(_layout(arg, "meta") for arg in work.args))
-    return float(read), float(out.numel() * out.element_size())
+    return float(bytes_read(work)), float(out.numel() * out.element_size())
+
+
+def bytes_read(work: Workload) -> int:
+    """Those of the inputs, each read once."""
+    specs = [arg for arg in work.args if isinstance(arg, TensorSpec)]
+    return sum(torch.Size(spec.shape).numel() * spec.dtype.itemsize for spec in specs)
 
 
 def _layout(arg: Arg, device: str) -> Any:

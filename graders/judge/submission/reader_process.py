@@ -98,7 +98,7 @@ class _Warm:
                 os.close(descriptor)
             self._control.send(json.dumps(self._wait(pid)).encode())
 
-    def _rehearse(self) -> None:
+    def _rehearse(self, _channel: socket.socket) -> None:
         """Copy what reading touches, so that no request waits for the copies."""
         gc.disable()  # it would touch, and so copy, all that is shared; memory has its limit
         self._operations["slice"](_SAMPLE, _SAMPLE_REQUEST)
@@ -183,7 +183,7 @@ class _Warm:
 
 def _layers() -> tuple[Any, Any]:
     """Landlock without one open path, and a filter of system calls; None where there is none."""
-    from graders.judge.sandbox import landlock, seccomp
+    from graders.judge.jail import landlock, seccomp
 
     try:
         rules = landlock.Ruleset()

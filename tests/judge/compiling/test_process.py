@@ -11,8 +11,8 @@ import pytest
 
 from graders.judge.capture.gate import CAPTURE_SECONDS, _plan
 from graders.judge.compiling.process import PLAN_LIMIT, Answer, CompileWorker, _lines
+from graders.judge.jail.jail import resident_bytes
 from graders.judge.plan.reader import PlanError
-from graders.judge.sandbox.jail import resident_bytes
 from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured
 

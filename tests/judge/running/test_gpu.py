@@ -27,8 +27,8 @@ from graders.judge.records import (
 )
 from graders.judge.report import Finding
 from graders.judge.running.gpu import gpu_gate
-from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.running.jobs import PlannedJobs
+from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.submission.loading import Submission
 from tests.judge.running import gpu_kernels as kernels

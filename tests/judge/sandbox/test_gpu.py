@@ -21,12 +21,12 @@ import triton.language as tl
 from triton.runtime.jit import JITFunction
 
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.gpu_compiling import announce_compiling
 from graders.judge.plan.replay import Replay
 from graders.judge.records import Case, TensorSpec
-from graders.judge.running.gpu_lock import hold_gpu
 from graders.judge.sandbox import child, engine, job_report, pool
 from graders.judge.sandbox.batch import Batch
-from graders.judge.sandbox.gpu_launches import announce_compiling
+from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import COMPILING, RUNNING, Device, Header, JobPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,12 @@ from graders.judge.plan import timing
 from graders.judge.plan.steps import CasePlan, LaunchPlan, TensorRef
 from graders.judge.records import TensorSpec, Workload
 from graders.judge.report import KernelResources, Speed
-from graders.judge.running import gpu_lock
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
+from graders.judge.sandbox import gpu_lock
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
-from graders.judge.speed import gate
+from graders.judge.speed import gate, model_times
 from graders.judge.speed.gate import Stopwatch, jobs_of, prepare
 from graders.judge.submission.loading import Submission
 
@@ -50,6 +50,8 @@ class FakeWorkers:
 
     runs: dict[str, FakeRun]
     asked: list[str] = field(default_factory=list)
+    gpu_seconds: float = 0.0
+    next_at_once: bool = False
 
     def clocked(
         self, jobs: Sequence[Job], **options: Any
@@ -78,6 +80,7 @@ class FakeWorkers:
 def small_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(discovery, "workload", lambda name: WORK if name == "relu2d" else None)
     monkeypatch.setattr(gpu_lock, "LOCK", tmp_path / "lock")
+    monkeypatch.setattr(model_times, "FOLDER", tmp_path / "times")
     monkeypatch.setattr(gate, "_gpu_name", lambda: "A GPU of tests")
 
 
@@ -132,9 +135,10 @@ def test_faster_than_the_hardware_is_not_believed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(gate, "_gpu_name", lambda: "Tesla T4")
     huge = Workload("8192², fp32", (TensorSpec((8192, 8192)),), 1.0, torch.relu)
     mine, model = gate.TimedRun(0.1, 0.1, 0.06, 0.1), gate.TimedRun(2.0, 2.0, 0.06, 2.0)
-    assert "less than" in gate._contradiction(mine, model, huge)
+    inputs = replace(prepare(RELU, WORK), least_bytes=(8192.0**2 * 4, 8192.0**2 * 4))
+    assert "less than" in gate._contradiction(mine, model, huge, inputs)
     slower = gate.TimedRun(1.8, 1.75, 0.06, 1.8)
-    assert gate._contradiction(slower, model, huge) == ""
+    assert gate._contradiction(slower, model, huge, inputs) == ""
 
 
 def test_the_model_solutions_fault_is_not_the_learners() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from graders.judge import discovery
-from graders.judge.running.gpu_lock import hold_gpu
+from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.speed.gate import Stopwatch

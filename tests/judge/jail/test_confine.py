@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graders.judge.sandbox import landlock
-from graders.judge.sandbox.confine import confined
+from graders.judge.jail import landlock
+from graders.judge.jail.confine import confined
 
 pytestmark = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
 

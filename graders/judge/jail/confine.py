@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from graders.judge.sandbox import landlock
-from graders.judge.sandbox.jail import no_new_privileges
+from graders.judge.jail import landlock
+from graders.judge.jail.jail import no_new_privileges
 
 # What a program needs to start: its libraries, a shell and the bit bucket.
 _SYSTEM = tuple(map(Path, ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")))

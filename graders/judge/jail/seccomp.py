@@ -39,7 +39,7 @@ _NEVER_ON_GPU = (
     "sethostname setdomainname",
 )
 
-_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_SET_MODE_FILTER, _ALL_THREADS = ctypes.c_uint(1), ctypes.c_uint(1)
 _INSTRUCTION_BYTES = 8
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -55,10 +55,12 @@ class Filter:
         self.length = len(program) // _INSTRUCTION_BYTES
         self._buffer = ctypes.create_string_buffer(program, len(program))
         self._program = _Program(self.length, ctypes.addressof(self._buffer))
+        self._number = ctypes.c_long(_number("seccomp"))
 
     def apply(self) -> None:
-        """Needs no_new_privs. Raises OSError where the kernel refuses."""
-        if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(self._program), 0, 0):
+        """To all threads of the process. Needs no_new_privs. Raises OSError where it is refused."""
+        program = ctypes.byref(self._program)
+        if _libc.syscall(self._number, _SET_MODE_FILTER, _ALL_THREADS, program):
             code = ctypes.get_errno()
             raise OSError(code, f"seccomp: {os.strerror(code)}")
 
@@ -105,12 +107,17 @@ def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
 
 
 def _known(name: str) -> bool:
-    import pyseccomp
-
     try:
-        return int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)) >= 0
+        return _number(name) >= 0
     except (ValueError, OSError, RuntimeError):
         return False
+
+
+def _number(name: str) -> int:
+    """The number of a system call on this architecture."""
+    import pyseccomp
+
+    return int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name))
 
 
 def _export(rules: Any) -> bytes:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graders.judge.sandbox.jail import Jail
+from graders.judge.jail.jail import Jail
 
 Tier = Literal["A", "B", "C"]
 _SECONDS = 20.0

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.jail import landlock
 from graders.judge.records import GraderError
-from graders.judge.sandbox import landlock
 from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured

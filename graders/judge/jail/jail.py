@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import ctypes
 import math
+import mmap
 import os
 import resource
 import signal
 import sys
 import sysconfig
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Literal
 
-from graders.judge.sandbox import landlock, seccomp
-from graders.judge.sandbox.protocol import PAGE, Device
+from graders.judge.jail import landlock, seccomp
+
+Device = Literal["cpu", "cuda"]
 
 LAYERS = ("limits", "user", "landlock", "seccomp")
 # Neither secret nor needed, but kept out: what an installation of the course adds to Python's
@@ -44,9 +48,14 @@ class Jail:
         readable: Collection[Path] = (),
         scratch: Path | None = None,
         without: Collection[str] = (),
+        compiles_only: bool = False,
     ) -> None:
-        """`readable` may be read, `scratch` written; `without` leaves layers out, for tests."""
+        """`readable` may be read, `scratch` written; `without` leaves layers out, for tests.
+
+        compiles_only: for a GPU that is not touched.
+        """
         self.device = device
+        self._devices = () if compiles_only else tuple(Path("/dev").glob("nvidia*"))
         self.uid = _free_uid() if os.getuid() == 0 and "user" not in without else None
         self.layers = dict.fromkeys(LAYERS, "missing (left out on purpose)")
         self._ruleset: landlock.Ruleset | None = None
@@ -77,7 +86,7 @@ class Jail:
         self._ruleset.allow([*python_files(), *readable], landlock.READ)
         self._ruleset.allow(map(Path, ("/dev/urandom", "/dev/null")), landlock.READ)
         if self.device == "cuda":
-            _allow_gpu(self._ruleset, scratch)
+            _allow_gpu(self._ruleset, scratch, self._devices)
         self.layers["landlock"] = f"on (version {landlock.abi()})"
 
     def _prepare_seccomp(self) -> None:
@@ -97,13 +106,20 @@ class Jail:
         Closes every file descriptor from 3 on. Raises OSError where a layer that was there
         when the jail was prepared is refused now.
         """
+        self.settle(cpu_seconds, memory_bytes, parent)
+        self.seal()
+
+    def settle(
+        self, cpu_seconds: float, memory_bytes: int, parent: int, keep: Collection[int] = ()
+    ) -> None:
+        """All layers but the last, which `seal` adds: what waits for its work still may read it.
+
+        The file descriptors `keep` stay open.
+        """
         os.setsid()
         if self._limits:
             _limit(self.device, cpu_seconds, memory_bytes)
-        kept = self._ruleset.fd if self._ruleset else 2
-        if kept > 2:
-            os.closerange(3, kept)
-        os.closerange(kept + 1, 1 << 20)
+        _close_all_but({*keep, *([self._ruleset.fd] if self._ruleset else [])})
         if self.uid is not None:
             os.setgroups([])
             os.setresgid(self.uid, self.uid, self.uid)
@@ -119,8 +135,23 @@ class Jail:
                 own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
                 self._ruleset.allow([Path(f"/proc/{os.getpid()}")], own)
             self._ruleset.restrict()
+
+    def seal(self, cpu_seconds: float | None = None) -> None:
+        """The filter of system calls, for all threads; from now on `cpu_seconds` of processor."""
+        if self._limits and cpu_seconds is not None:
+            used = math.ceil(time.process_time())
+            _lower(resource.RLIMIT_CPU, used + int(cpu_seconds) + 2)
         if self._filter:
             self._filter.apply()
+
+
+def _close_all_but(keep: Collection[int]) -> None:
+    """Close the file descriptors from 3 on."""
+    first = 3
+    for descriptor in sorted(keep):
+        os.closerange(first, descriptor)
+        first = max(first, descriptor + 1)
+    os.closerange(first, 1 << 20)
 
 
 def python_files() -> Iterator[Path]:
@@ -139,7 +170,7 @@ def python_files() -> Iterator[Path]:
                 yield entry
 
 
-def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
+def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None, gpus: Collection[Path]) -> None:
     """The driver's devices, the compiler's programs and headers, and one directory to write."""
     system = map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"))
     ruleset.allow([*system, Path(sys.prefix), Path(sys.base_prefix) / "lib"], landlock.EXECUTE)
@@ -148,7 +179,7 @@ def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
     ruleset.allow([Path("/proc"), Path("/sys")], landlock.READ)
     ruleset.allow([Path(sys.base_prefix) / "include"], landlock.READ)
     devices = landlock.READ_FILE | landlock.WRITE_FILE | landlock.IOCTL_DEV
-    ruleset.allow([*Path("/dev").glob("nvidia*"), Path("/dev/null"), Path("/dev/shm")], devices)
+    ruleset.allow([*gpus, Path("/dev/null"), Path("/dev/shm")], devices)
     if scratch is not None:
         ruleset.allow([scratch], landlock.EVERYTHING)
 
@@ -177,15 +208,19 @@ def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
         }
         del limits[resource.RLIMIT_MEMLOCK]  # pinned memory
     for which, value in limits.items():
-        _, most = resource.getrlimit(which)
-        value = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(which, (value, value))
+        _lower(which, value)
+
+
+def _lower(which: int, value: int) -> None:
+    _, most = resource.getrlimit(which)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(which, (value, value))
 
 
 def _address_space() -> int:
     """Bytes of address space of this process now."""
     with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * PAGE
+        return int(file.read().split()[0]) * mmap.PAGESIZE
 
 
 def resident_bytes(pid: int) -> int:
@@ -195,7 +230,7 @@ def resident_bytes(pid: int) -> int:
             resident, of_files = map(int, file.read().split()[1:3])
     except OSError:
         return 0
-    return (resident - of_files) * PAGE
+    return (resident - of_files) * mmap.PAGESIZE
 
 
 def cpu_seconds(pid: int) -> float:

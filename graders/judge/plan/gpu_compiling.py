@@ -1,0 +1,196 @@
+"""Compiling for a GPU: ahead of it, on the processor alone, or where the kernels run.
+
+`build` makes the binaries of a submission without a GPU and leaves them in Triton's own cache,
+under the keys that a launch will ask for: it takes the way of a launch through Triton, up to
+where the GPU would begin. `announce_compiling` says of what is compiled all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import triton
+from triton import knobs
+from triton.backends.compiler import GPUTarget
+from triton.compiler.compiler import make_backend
+from triton.runtime.jit import JITFunction
+
+from graders.judge.plan import warm_kernel
+from graders.judge.plan.kernels import Kernels, dtype_named
+from graders.judge.plan.reader import kernels_from_json
+from graders.judge.plan.steps import TensorRef
+from triton_util.explain.launches import def_line, describe_kernel
+
+WARP_SIZE = 32
+
+
+class Pointer:
+    """A tensor as far as Triton specialises on it: its dtype and its address."""
+
+    def __init__(self, ref: TensorRef) -> None:
+        self.dtype = dtype_named(ref.dtype)
+        self.shape, self.strides = ref.shape, ref.strides
+        self._address = ref.offset * self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """As if its storage began at 0: on a GPU all of them begin at a multiple of 512."""
+        return self._address
+
+    def ptr_range(self) -> int:
+        """More than 32 bits of offset, as far as anybody knows."""
+        return 1 << 40
+
+    def stride(self) -> tuple[int, ...]:
+        """The strides in elements."""
+        return self.strides
+
+
+def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None]) -> None:
+    """Call `begin` with what Triton compiles, in words, and its line, and `end` when it has."""
+    compile_kernel = JITFunction._do_compile
+
+    def announced(
+        kernel: JITFunction[Any],
+        key: Any,
+        signature: Any,
+        device: Any,
+        constexprs: dict[tuple[int, ...], Any],
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        constants = {kernel.arg_names[path[0]]: value for path, value in constexprs.items()}
+        begin(describe_kernel(kernel, constants), def_line(kernel))
+        try:
+            return compile_kernel(kernel, key, signature, device, constexprs, *rest, **named)
+        finally:
+            end()
+
+    JITFunction._do_compile = announced
+
+
+class CompiledHere:
+    """Counts the kernels that Triton compiles in this process, and does not find in its cache."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def taken(self) -> int:
+        """How many since this was asked last."""
+        count, self._count = self._count, 0
+        return count
+
+    def install(self) -> None:
+        """Count from now on, as long as the process lives."""
+        knobs.compilation.listener = self._listen
+
+    def _listen(self, *, cache_hit: bool, **_others: Any) -> None:
+        self._count += not cache_hit
+
+
+def preload(capability: int) -> None:
+    """What every compilation for a GPU needs, done once before the fork. Touches no GPU.
+
+    capability: 90 for sm_90. Where something is missing each fork does it for itself.
+    """
+    knobs.compilation.store_binary_only = True  # nobody reads the texts in between
+    with contextlib.suppress(Exception):
+        triton.runtime.cache.triton_key()  # reads all of Triton
+        make_backend(GPUTarget("cuda", capability, WARP_SIZE)).hash()  # asks ptxas its version
+    with contextlib.suppress(Exception), _no_device(capability):
+        _compile_once()
+    with contextlib.suppress(Exception):
+        _install_driver(capability)
+
+
+def _compile_once() -> None:
+    kernels = Kernels(warm_kernel.TEXT, "<warm-up>", kernels_from_json([warm_kernel.KERNEL]))
+    pointers = (Pointer(TensorRef(number, "float32", (), (), 0)) for number in range(2))
+    kernels.get(0).run(*pointers, 1024, 256, grid=(1,), warmup=True)
+
+
+def _install_driver(capability: int) -> None:
+    """Triton's driver for NVIDIA, whose C part is compiled here and not in each fork."""
+    from triton.backends.nvidia import driver as nvidia
+
+    driver = nvidia.CudaDriver()
+    nvidia.CudaUtils.__init__ = lambda self: None  # there is one of them, and it is made
+    target = GPUTarget("cuda", capability, WARP_SIZE)
+    driver.get_current_target = lambda: target
+    triton.runtime.driver.set_active(driver)
+
+
+class _NoDevice:
+    """A driver for who compiles and launches nothing."""
+
+    def __init__(self, capability: int) -> None:
+        self._target = GPUTarget("cuda", capability, WARP_SIZE)
+
+    def get_current_target(self) -> GPUTarget:
+        return self._target
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _device: int = 0) -> int:
+        return 0
+
+
+@contextlib.contextmanager
+def _no_device(capability: int) -> Iterator[None]:
+    """Inside, Triton compiles for this capability and may not launch."""
+    drivers = triton.runtime.driver
+    before, drivers._active = drivers._active, _NoDevice(capability)
+    try:
+        yield
+    finally:
+        drivers._active = before
+
+
+def build(request: Mapping[str, Any], claims: Path) -> None:
+    """Compile those launches of the request that no other process has claimed.
+
+    `request` has the source, its kernels and launches as JSON, and the capability of the GPU.
+    Binaries go to Triton's cache. What does not compile is left out: it will be met where it is
+    launched.
+    """
+    kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
+    with _no_device(request["capability"]):
+        for raw in request["launches"]:
+            with contextlib.suppress(Exception):
+                _compile(kernels, raw, claims)
+
+
+def _compile(kernels: Kernels, raw: Mapping[str, Any], claims: Path) -> None:
+    """One launch, up to where the GPU would begin, unless another process is at it."""
+    kernel = kernels.get(raw["kernel"])
+    positional = [kernels.value(value, Pointer) for value in raw["positional"]]
+    named = {name: kernels.value(value, Pointer) for name, value in raw["named"].items()}
+    *_, bind = kernel.device_caches[0]
+    _, specialization, options = bind(*positional, **named)
+    alike = f"{raw['kernel']} {specialization!r} {options!r}"
+    if not _claim(claims / hashlib.sha256(alike.encode()).hexdigest()):
+        return
+    made = kernel.run(*positional, grid=(1,), warmup=True, **named)
+    if made is not None:
+        _compile_launcher(made)
+
+
+def _claim(place: Path) -> bool:
+    """Whether this process is the first to claim it."""
+    try:
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _compile_launcher(made: Any) -> None:
+    """Up to Triton 3.6 each signature has a launcher in C, which is made when it is first used."""
+    from triton.backends.nvidia import driver as nvidia
+
+    nvidia.CudaLauncher(made.src, made.metadata)

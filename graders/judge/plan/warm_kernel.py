@@ -1,0 +1,23 @@
+"""A kernel that a warm process runs or compiles: what is done once is done before the fork."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TEXT = """
+def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
+    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + offsets, tl.exp(x) + tl.sum(x, axis=0), mask=mask)
+"""
+_PARAMETERS = (("x_ptr", ""), ("out_ptr", ""), ("n", ""), ("BLOCK_SIZE", "constexpr"))
+KERNEL: dict[str, Any] = {  # as `plan.reader` reads it
+    "line": 2,
+    "name": "warm_kernel",
+    "names": {"tl": {"module": "triton.language"}},
+    "parameters": [[name, annotation, None, False] for name, annotation in _PARAMETERS],
+    "specialize_not": [],
+    "align_not": [],
+    "noinline": False,
+}

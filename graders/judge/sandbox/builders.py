@@ -1,0 +1,165 @@
+"""Binaries for a GPU, made ahead of it: jailed forks of the warm process compile, several at once.
+
+They write into the scratch directory, which is empty before and after. What they leave there is
+kept in a directory of the warm process's own, under the key of the submission; a worker of the
+same submission finds a copy of it in its scratch directory. So nothing that a worker can write is
+read by another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graders.judge.jail import jail
+from graders.judge.jail.jail import Jail
+from graders.judge.plan import gpu_compiling
+from graders.judge.sandbox.protocol import BuildOrder
+
+KEPT = 8  # submissions whose binaries are kept
+TICK_SECONDS = 0.05  # how often time and memory are looked at
+MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may leave
+NICE = 10  # a GPU that has something to run goes before
+_CLAIMS = "claims"
+
+
+class Builders:
+    """Makes and keeps the binaries of submissions. Nothing here is told what it compiles."""
+
+    def __init__(self, inside: Jail, scratch: Path, kept: Path, control: socket.socket) -> None:
+        """inside: the jail of the forks. kept: a new directory that no fork may read."""
+        self._jail, self._scratch, self._control = inside, scratch, control
+        self._kept: OrderedDict[str, Path] = OrderedDict()
+        self._directory, self._made = kept, 0
+        kept.mkdir(mode=0o700)
+
+    def make(self, order: BuildOrder, request: int, clear: Callable[[], None]) -> str:
+        """Compile, and keep what was made. "" or why it was ended: "stopped", "time", "memory".
+
+        request: a descriptor of the text that `gpu_compiling.build` reads. clear: empties the
+        scratch directory.
+        """
+        clear()
+        self.hand_out(order.key)  # what is there already is not made again
+        claims = self._scratch / _CLAIMS
+        claims.mkdir()
+        claims.chmod(0o777)
+        parent = os.getpid()
+        pids = [self._fork(order, request, parent) for _ in range(order.processes)]
+        reason = self._watch(pids, order)
+        shutil.rmtree(claims, ignore_errors=True)
+        self._keep(order.key)
+        clear()
+        return reason
+
+    def hand_out(self, key: str) -> None:
+        """Copy what is kept for this key into the scratch directory."""
+        place = self._kept.get(key)
+        if place is not None:
+            self._kept.move_to_end(key)
+            _copy(place, self._scratch)
+            self._give(self._scratch)
+
+    def _give(self, folder: Path) -> None:
+        """Let the forks read and write what is beneath, whatever this process's umask is."""
+        for path in folder.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+            if self._jail.uid is not None:
+                os.chown(path, self._jail.uid, self._jail.uid)
+
+    def _fork(self, order: BuildOrder, request: int, parent: int) -> int:
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            asked = os.pread(request, os.fstat(request).st_size, 0)
+            os.nice(NICE)
+            self._jail.enter(order.seconds, order.memory_bytes, parent)
+            gpu_compiling.build(json.loads(asked), self._scratch / _CLAIMS)
+        finally:  # whatever it was, this process must not go on as the warm one
+            os._exit(0)
+
+    def _watch(self, pids: list[int], order: BuildOrder) -> str:
+        """Wait for the forks; end all of them where one is over a limit, or nobody needs them."""
+        deadline = time.monotonic() + order.seconds
+        reason = ""
+        running = {os.pidfd_open(pid): pid for pid in pids}
+        poll = select.poll()
+        poll.register(self._control.fileno(), select.POLLIN)
+        for exited in running:
+            poll.register(exited, select.POLLIN)
+        while running and not reason:
+            for descriptor, _ in poll.poll(TICK_SECONDS * 1000):
+                if descriptor in running:
+                    poll.unregister(descriptor)
+                    os.close(descriptor)
+                    _end(running.pop(descriptor))
+                else:
+                    reason = "stopped"  # the message itself is read, and passed over, later
+            if time.monotonic() > deadline:
+                reason = "time"
+            if any(jail.resident_bytes(pid) > order.memory_bytes for pid in running.values()):
+                reason = "memory"
+        for descriptor, pid in running.items():
+            os.close(descriptor)
+            _end(pid)
+        return reason
+
+    def _keep(self, key: str) -> None:
+        if key not in self._kept:
+            self._made += 1
+            self._kept[key] = self._directory / str(self._made)
+        self._kept.move_to_end(key)
+        _copy(self._scratch, self._kept[key])
+        while len(self._kept) > KEPT:
+            _, oldest = self._kept.popitem(last=False)
+            shutil.rmtree(oldest, ignore_errors=True)
+
+
+def _end(pid: int) -> None:
+    """Kill what is left of a fork's process group, then reap the fork."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(OSError):
+            kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy the files beneath a directory, and nothing that is not a plain file.
+
+    Who wrote them may have put something else there: no link is followed.
+    """
+    left, files = MOST_BYTES, MOST_FILES
+    for path in _plain_files(source):
+        place = target / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                continue
+            data = file.read(left + 1)
+        left, files = left - len(data), files - 1
+        if left < 0 or files < 0:
+            return
+        place.write_bytes(data)
+
+
+def _plain_files(source: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(source):  # does not follow links to directories
+        for name in names:
+            path = Path(folder, name)
+            if stat.S_ISREG(path.lstat().st_mode):
+                yield path
