@@ -56,6 +56,7 @@ nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every ker
 	TILEWISE_KERNELS=all $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
 verdicts: $(READY) $(OLDEST)/.ready ## judge and test what changed and keep the answers for `make test`
+	$(BIN)/tilewise build --traffic
 	$(BIN)/python -m tests.support.kept_verdicts $(VERDICTS_FLAGS)
 	$(BIN)/python -m tests.support.kept_files $(SPREAD)
 	$(OLDEST)/bin/python -m tests.support.kept_files $(SPREAD) -- $(OLDEST_TESTS)

@@ -16,6 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "benchmarks" / "results" / "h200.json"
+VERDICTS = ROOT / "benchmarks" / "results" / "gpu_verdicts.json"
 PAGE = ROOT / "docs" / "performance.md"
 FEW = 10  # rounds: with fewer, the page says how many there were
 MANY = 150  # operations per byte: with fewer, moving the bytes takes longer
@@ -50,8 +51,20 @@ float32 one of 4096.
 """  # noqa: E501
 
 
-def page_of(report: dict[str, Any]) -> str:
-    """The whole page."""
+VERDICTS_INTRODUCTION = """\
+## How long a verdict takes
+
+`python benchmarks/gpu_verdicts.py` on an {gpu} with 16 cores (torch {torch}, triton {triton},
+{date}): `tilewise grade --mode all` of a model solution, all processes new, hidden cases and speed
+included. *GPU* is how long its worker had the GPU for the verdict, and *compiled on it* how many
+kernels it had to wait for there; the others were compiled ahead. The speed is measured where an
+exercise has bars for it; that includes the model solution's, unless it was timed within the last
+ten minutes.
+"""
+
+
+def page_of(report: dict[str, Any], verdicts: dict[str, Any]) -> str:
+    """The whole page. verdicts: as benchmarks/gpu_verdicts.py keeps them."""
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     runs = [report, *report.get("later", [])]
     parts = [
@@ -65,8 +78,22 @@ def page_of(report: dict[str, Any]) -> str:
         "## Can the stopwatch be trusted?\n",
         *(stopwatch(number, run["stopwatch"]) for number, run in enumerate(runs, 1)),
         *doubts(report),
+        VERDICTS_INTRODUCTION.format(**verdicts),
+        "\n".join(verdict_table(verdicts["cold"])) + "\n",
     ]
     return "\n".join(parts)
+
+
+def verdict_table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """One line per exercise: how long its model solution took to grade from the command line."""
+    yield "| exercise | all, s | asked | GPU, s | compiled on it | GPU for its speed, s |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row in rows:
+        speed = f"{row['speed_gpu']:.2f}" if row["speed_gpu"] else "–"
+        yield (
+            f"| {row['exercise']} | {row['seconds']:.1f} | ≤ {row['bar']} | {row['gpu']:.2f} | "
+            f"{row['compiled_on_gpu']} | {speed} |"
+        )
 
 
 def table_of_runs(runs: list[dict[str, Any]]) -> Iterator[str]:
@@ -181,7 +208,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, only compare")
     options = parser.parse_args()
-    page = page_of(json.loads(FIGURES.read_text()))
+    page = page_of(json.loads(FIGURES.read_text()), json.loads(VERDICTS.read_text()))
     if options.check:
         fresh = PAGE.exists() and PAGE.read_text() == page
         print(f"{PAGE.name} is {'up to date' if fresh else 'not what the figures give'}")

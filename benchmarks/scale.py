@@ -5,9 +5,10 @@
 A discrete-event simulation (simpy). Submissions arrive more and more often until the deadline.
 Each takes a core for as long as benchmarks/service_times.py measured for a kernel of its exercise,
 right or wrong, and, if it passes there, a GPU for a time that is *assumed*: the seconds that a
-verdict occupies a GPU have not been measured alone, so the simulation is run for several. Queues
-are first come, first served; one submission has one core. Results go to
-benchmarks/results/scale.json; `python benchmarks/scale_page.py` makes docs/scale.md of them.
+verdict occupies a GPU were measured for a few exercises only (benchmarks/gpu_verdicts.py), so the
+simulation is run for several. Queues are first come, first served; one submission has one core.
+Results go to benchmarks/results/scale.json; `python benchmarks/scale_page.py` makes docs/scale.md
+of them.
 """
 
 from __future__ import annotations

@@ -48,8 +48,10 @@ longest is {longest}, with {most:.1f} s.
 
 **Assumed** is the rest:
 
-- A GPU is occupied for a time that we have not measured alone. So each class is simulated four
-  times: without a GPU, and with 1, 4 and 10 seconds of it for a submission that gets there.
+- A GPU is occupied for a time that was measured for five exercises only
+  ([performance.md](performance.md)): less than half a second for a verdict, and one to three
+  seconds more where its speed counts. Each class is simulated four times: without a GPU, and with
+  1, 4 and 10 seconds of it for a submission that gets there.
 - {right_share:.0%} of the submissions are right on the processor and go on to the GPU.
 - Each learner checks {checks:g} times within {hours:g} hours. Arrivals grow by a factor of 2.7
   every {rush:g} hours: about {last:.0%} of them fall into the last hour.

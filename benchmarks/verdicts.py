@@ -69,7 +69,7 @@ def main() -> None:
     Console(width=120).print(_table(rows))
     print(_summary(rows))
     if options.json:
-        kept = {**_surroundings(), "rows": [asdict(row) for row in rows]}
+        kept = {**surroundings(), "rows": [asdict(row) for row in rows]}
         options.json.write_text(json.dumps(kept, indent=1) + "\n")
     raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
 
@@ -105,7 +105,7 @@ def _row(report: Report, path: Path, right: bool) -> Row:
 
 
 def _table(rows: list[Row]) -> Table:
-    table = Table(title=f"Verdicts: {', '.join(_surroundings().values())}", title_justify="left")
+    table = Table(title=f"Verdicts: {', '.join(surroundings().values())}", title_justify="left")
     for heading in ("exercise", "kernel", "is", "interpreter", "GPU", "findings", "s", ""):
         table.add_column(heading, overflow="fold")
     for row in rows:
@@ -117,7 +117,8 @@ def _table(rows: list[Row]) -> Table:
     return table
 
 
-def _surroundings() -> dict[str, str]:
+def surroundings() -> dict[str, str]:
+    """GPU, versions and day."""
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     versions = {"torch": torch.__version__, "triton": importlib.metadata.version("triton")}
     return {"gpu": gpu, **versions, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}

@@ -19,8 +19,15 @@ def report() -> dict[str, Any]:
     return json.loads(performance_page.FIGURES.read_text())
 
 
-def test_the_page_is_the_one_that_the_figures_give(report: dict[str, Any]) -> None:
-    assert performance_page.PAGE.read_text() == page_of(report), (
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, Any]:
+    return json.loads(performance_page.VERDICTS.read_text())
+
+
+def test_the_page_is_the_one_that_the_figures_give(
+    report: dict[str, Any], verdicts: dict[str, Any]
+) -> None:
+    assert performance_page.PAGE.read_text() == page_of(report, verdicts), (
         "run: python benchmarks/performance_page.py"
     )
 
@@ -52,13 +59,13 @@ def said(note: str, name: str) -> bool:
     return any(note in line and name in line for line in lines)
 
 
-def test_runs_are_kept_apart(report: dict[str, Any]) -> None:
+def test_runs_are_kept_apart(report: dict[str, Any], verdicts: dict[str, Any]) -> None:
     runs = [report, *report["later"]]
     numbers = {result.get("run", 1) for result in report["results"]}
     assert numbers == set(range(1, len(runs) + 1))
     names = [result["name"] for result in report["results"]]
     assert len(names) == len(set(names))
-    page = page_of(report)
+    page = page_of(report, verdicts)
     for number, run in enumerate(runs, 1):
         assert run["versions"] == report["versions"]
         assert f"| {number} | {run['date']} | {run['measured']['gbytes_per_second']:.1f} |" in page
@@ -87,12 +94,12 @@ def test_bars_follow_from_the_times(report: dict[str, Any]) -> None:
             assert bar["reached"][1] == pytest.approx(theirs / mine, rel=0.03)
 
 
-def test_what_does_not_hold_is_said(report: dict[str, Any]) -> None:
+def test_what_does_not_hold_is_said(report: dict[str, Any], verdicts: dict[str, Any]) -> None:
     worse = copy.deepcopy(report)
     bar = worse["results"][0]["bars"][0]
     bar.update(holds=False, reached=[0.1, 0.2, 0.3])
     worse["results"][1]["timings"]["plain"] = {"problems": ["its output is wrong: off by 3"]}
-    page = page_of(worse)
+    page = page_of(worse, verdicts)
     assert "| **0.200** (0.100 to 0.300) | plain | not yet |" in page
     assert "plain: its output is wrong: off by 3" in page
 
@@ -102,3 +109,9 @@ def test_the_stopwatch_was_questioned(report: dict[str, Any]) -> None:
         answers = run["stopwatch"]
         assert answers["repetitions"] == 20
         assert answers["told_apart"] == sum(low > 1.03 for low in answers["seen_low"])
+
+
+def test_the_asked_seconds_of_a_verdict_hold(verdicts: dict[str, Any]) -> None:
+    for row in verdicts["cold"]:
+        assert row["verdict"] == "passed"
+        assert row["seconds"] <= row["bar"], row["exercise"]
