@@ -14,7 +14,12 @@ from graders.judge.records import (
     TensorSpec,
 )
 from graders.misconceptions import linear_layer, promises
-from graders.misconceptions.expected import computes, computes_from_memory
+from graders.misconceptions.expected import (
+    both_factors,
+    computes,
+    computes_from_memory,
+    product_alone,
+)
 from graders.misconceptions.matmul import (
     k_step_wrong,
     left_oblong_factor,
@@ -111,6 +116,7 @@ B_STRIDE_IS_K = Misconception(
     expected_wrong=computes_from_memory(with_rows_of_k),
     detector=left_oblong_factor,
 )
+K_STEP_WRONG = k_step_wrong(both_factors, product_alone)
 ORDER_SWAPPED = Misconception(
     code="factors-swapped",
     title="The product is b @ a",
@@ -123,9 +129,9 @@ ORDER_SWAPPED = Misconception(
 MATMUL_MISCONCEPTIONS = product_mistakes(
     reference=references.product,
     magnitude=references.product_magnitude,
-    operands=lambda a, b: (a, b),
-    finish=lambda product, a, b: product,
-    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, k_step_wrong()),
+    operands=both_factors,
+    finish=product_alone,
+    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, K_STEP_WRONG),
 )
 
 MATMUL = Exercise(

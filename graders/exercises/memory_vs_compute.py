@@ -91,6 +91,7 @@ RELU2D = Exercise(
         placement.starts_before_tensor(),
         shared.missing_mask("a matrix"),
         placement.mask_too_narrow(),
+        shared.axes_of_grid_swapped(),
         shared.axis_ignores_pid(),
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),

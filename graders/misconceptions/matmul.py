@@ -350,10 +350,11 @@ def k_wrapped(operands: Operands, finish: Result) -> Misconception:
     )
 
 
-def k_step_wrong() -> Misconception:
+def k_step_wrong(operands: Operands, finish: Result) -> Misconception:
     """Return the misconception of pointers into b that advance by BLOCK_K elements, not rows."""
 
-    def misled(block: int, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
+    def misled(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
         k, n = b.shape
         if k <= block or not b.numel() or not (a.is_contiguous() and b.is_contiguous()):
             return None
@@ -361,7 +362,8 @@ def k_step_wrong() -> Misconception:
         place = row % block * n + row // block * block + column
         if int(place.max()) >= b.numel():
             return None
-        return a.double() @ b.double().flatten()[place]
+        product = a.double() @ b.double().flatten()[place]
+        return finish(product, *args)  # type: ignore[return-value]
 
     return Misconception(
         code="k-step-wrong",

@@ -66,7 +66,8 @@ STARTS_LATE = Misconception(
     message=(
         "Program 0 starts behind the first element, so nobody stores what lies before. "
         "`tl.program_id` and `tl.arange(0, ...)` count from 0: `pid + 1`, `tl.arange(1, ...)` or a "
-        "`+` for a `*` move everything on."
+        "`+` for a `*` move everything on. (`tl.num_programs` is no program's number: it is how "
+        "many there are, the same in each.)"
     ),
     next_step=START,
     detector=detectors.starts_late,

@@ -52,8 +52,9 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
             "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is too wide does the same: `<=` or `>` for `<`, the bound of the other axis, one "
-            "of the columns alone, or the number of the lane in place of its offset."
+            "that is too wide does the same: `<=` or `>` for `<`, `|` for `&`, the bound of the "
+            "other axis, one of the columns alone, or the number of the lane in place of its "
+            "offset."
         ),
         next_step=(
             f"Build the mask by comparing {compared}, strictly smaller, and give it to *every* "

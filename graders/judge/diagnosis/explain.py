@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +29,11 @@ MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three t
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
+SAYING_LITTLE = (VAGUE, "never-stored")  # where something has a name, it stands first
+RARE = 1 / 4  # of the first cause's cases: what explains no more of them is no cause by itself
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 TF32 = "tf32-product"
+NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
 # Faults that the numbers of the launch explain: sizes, strides, the grid.
 ABOUT_PLACES = frozenset(code for code in generic.FAULTS if code.startswith(("out-of-", "gap-")))
@@ -95,10 +98,14 @@ def explain(
     weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
     weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
     weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
+    sure = {m.code for _, m, _ in causes if m is not None and not m.everywhere} - refuted
+    for code in SAYING_LITTLE if sure else ():
+        weight[code] = min(weight[code], max(weight[code] for code in sure) - 1)
+    cases = Counter(code for _, _, code in causes)
     findings: dict[str, Finding] = {}
     placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
-        if code in findings:
+        if code in findings or (findings and _by_the_way(cause, code, next(iter(findings)), cases)):
             continue
         if cause is None:
             findings[code] = _generic_finding(exercise, failure, gate)
@@ -117,6 +124,17 @@ def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> 
     return []
 
 
+def _by_the_way(
+    cause: Misconception | None, code: str, first: str, cases: Mapping[str, int]
+) -> bool:
+    """Whether a cause is a guess beside the first one: a rounding, which nobody sees beneath a
+    mistake that has another name; or one that few cases show, and no fault that was seen.
+    """
+    if cause is None or cause.faults:
+        return False
+    return cause.everywhere or cases[code] <= RARE * cases[first]
+
+
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
     """Without what follows from the first finding: the shape of a wrong result, which is a symptom
     of whatever has a name, and other elements touched or missed than those that were due.
@@ -133,9 +151,12 @@ def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
 def _telling(
     causes: list[tuple[Failure, Misconception | None, str]],
 ) -> list[tuple[Failure, Misconception | None, str]]:
-    """Without what the values of a few elements seem to tell, where larger cases tell more."""
+    """Without what the values of a few elements seem to tell, where larger cases tell more; and
+    without cases in which no program stored anything, where in others some did.
+    """
     large = [cause for cause in causes if not _tiny(cause[0]) or cause[0].wrong is None]
-    return large or causes
+    stored = [cause for cause in large or causes if cause[2] != NOTHING_STORED]
+    return stored or large or causes
 
 
 def _candidates(

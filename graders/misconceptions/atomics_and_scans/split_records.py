@@ -58,13 +58,16 @@ SPECIAL = (
     ),
     Misconception(
         code="update-not-atomic",
-        title="Load, add, store: parts are lost",
+        title="A program reads what another one may still be writing",
         message=(
-            "Two programs of one tile load the same sum, each adds its own part, and both store: "
-            "the part of one of them is gone. Between a load and a store somebody else can always "
-            "come."
+            "Programs of one launch have no order. Where two of them load the same sum, each adds "
+            "its own part, and both store, the part of one of them is gone. Where each part has a "
+            "place of its own, who adds them up may come before a part is there."
         ),
-        next_step="`tl.atomic_add(sums_ptrs, accumulator, mask=...)`, in place of load and store.",
+        next_step=(
+            "`tl.atomic_add(sums_ptrs, accumulator, mask=...)` in place of load, add and store; or "
+            "a second kernel that adds the parts up, which starts when all of them are there."
+        ),
         faults=frozenset({"read-write-race"}),
     ),
     Misconception(

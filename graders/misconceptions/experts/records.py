@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-
 from graders.exercises.references.experts import grouped_gemm, grouped_gemm_magnitude
 from graders.judge.plan.steps import CasePlan, Launch, Tune
 from graders.judge.records import Evidence, Misconception, Promise
 from graders.misconceptions import matmul, rounding, shared
 from graders.misconceptions.detectors import RACES, READS_OUTSIDE, has_fault
-from graders.misconceptions.expected import computes_from_memory
+from graders.misconceptions.expected import both_factors, computes_from_memory, product_alone
 from graders.misconceptions.experts import dealing, tile_order
 from graders.misconceptions.experts import wrong_results as wrong
 from graders.misconceptions.experts.of_each_expert import groups, of_each_expert
@@ -111,31 +109,23 @@ OF_THE_EDGES = (
 )
 
 
-def _factors(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    return a, b
-
-
-def _alone(product: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return product
-
-
 K_MISTAKES = tuple(
     of_each_expert(mistake)
     for mistake in (
-        matmul.k_block_repeated(_factors, _alone),
-        matmul.k_step_wrong(),
-        matmul.k_wrapped(_factors, _alone),
-        matmul.k_loop_missing(_factors, _alone),
-        matmul.k_tail_dropped(_factors, _alone),
-        bound_of_other_axis(_factors, _alone),
-        matmul.accumulator_overwritten(_factors, _alone),
-        matmul.elementwise_product(_factors, _alone),
+        matmul.k_block_repeated(both_factors, product_alone),
+        matmul.k_step_wrong(both_factors, product_alone),
+        matmul.k_wrapped(both_factors, product_alone),
+        matmul.k_loop_missing(both_factors, product_alone),
+        matmul.k_tail_dropped(both_factors, product_alone),
+        bound_of_other_axis(both_factors, product_alone),
+        matmul.accumulator_overwritten(both_factors, product_alone),
+        matmul.elementwise_product(both_factors, product_alone),
     )
 )
 
 MISTAKES = (
     shared.contiguous_assumed(grouped_gemm, "the width of the matrix"),
-    of_each_expert(matmul.k_not_masked(_factors)),
+    of_each_expert(matmul.k_not_masked(both_factors)),
     shared.other_missing("0.0"),
     *OF_THE_PROGRAMS,
     *OF_THE_OWNER,

@@ -11,7 +11,7 @@ from graders.misconceptions.expected import (
     walks_through_blocks,
 )
 from graders.misconceptions.low_precision import fp8_results as wrong
-from graders.misconceptions.matmul import product_mistakes
+from graders.misconceptions.matmul import k_step_wrong, product_mistakes
 
 APPLY = "After the loop: `accumulator * scale_a[:, None] * scale_b[None, :]`."
 
@@ -234,5 +234,10 @@ MISTAKES = product_mistakes(
     magnitude=fp8_matmul_magnitude,
     operands=wrong.operands,
     finish=wrong.scaled,
-    special=(*OF_THE_SCALES, *OF_THE_FORMATS, *OF_THE_FACTORS),
+    special=(
+        *OF_THE_SCALES,
+        *OF_THE_FORMATS,
+        *OF_THE_FACTORS,
+        k_step_wrong(wrong.operands, wrong.scaled),
+    ),
 )

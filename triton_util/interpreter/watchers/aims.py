@@ -76,11 +76,15 @@ class Aims:
         del self._stores[self._mark :]
 
     def add(self, region: Region, pointer: Pointer, batch: Batch) -> None:
-        """Keep the pointers of one store."""
-        terms = pointer.sum_terms()
+        """Keep the pointers of one store, but for programs that control flow has switched off."""
+        programs, terms = batch.linear, pointer.sum_terms()
+        if batch.active is not None and not batch.active.all():
+            storing = np.flatnonzero(batch.active)
+            programs = programs[storing]
+            terms = tuple(term[storing] if term.shape[0] > 1 else term for term in terms)
         self._kept += sum(term.nbytes for term in terms)
-        if self._kept <= MOST_KEPT_BYTES:
-            self._stores.append(_Store(region, batch.linear, terms, tuple(pointer.shape)))
+        if self._kept <= MOST_KEPT_BYTES and programs.size:
+            self._stores.append(_Store(region, programs, terms, tuple(pointer.shape)))
 
     def __getattr__(self, event: str) -> Callable[..., None]:
         """The engine's other events say nothing about aims."""
