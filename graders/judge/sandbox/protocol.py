@@ -85,7 +85,7 @@ class Header:
     state: int = WAITING
     status: int = 0
     dtype: int = 0
-    stored: int = 0
+    stored: int = NO_MAP
     started: float = 0.0
     seconds: float = 0.0
 
