@@ -118,8 +118,9 @@ def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> 
 
 
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
-    """Without what follows from the first finding: the shape of a wrong result, which is a symptom
-    of whatever has a name, and other elements touched or missed than those that were due.
+    """Drop findings that are symptoms of the first one.
+
+    These are the shape of a wrong result, and a second mistake in where programs are placed.
     """
     kept: list[Finding] = []
     for found in told:
@@ -133,7 +134,7 @@ def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
 def _telling(
     causes: list[tuple[Failure, Misconception | None, str]],
 ) -> list[tuple[Failure, Misconception | None, str]]:
-    """Without what the values of a few elements seem to tell, where larger cases tell more."""
+    """Drop causes seen in tiny cases alone, if larger cases fail too: few values fit too much."""
     large = [cause for cause in causes if not _tiny(cause[0]) or cause[0].wrong is None]
     return large or causes
 
@@ -160,7 +161,7 @@ def _candidates(
 def _ruled(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """With each misconception that another one rules out replaced by that one."""
+    """Replace each misconception that another candidate rules out by that candidate."""
     rulers = {code: m for _, found in named for m in found for code in m.rules_out}
     return [
         (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
@@ -189,7 +190,7 @@ def _asked(
 def _without_strays(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Without roundings that few of the failing cases show: some other mistake is small there."""
+    """Drop rounding mistakes that few of a dtype's failing cases show: it is another mistake."""
     failing = Counter(failure.expectation.dtype for failure, _ in named)
     shown = Counter((m.code, failure.expectation.dtype) for failure, found in named for m in found)
 
