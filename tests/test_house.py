@@ -102,6 +102,40 @@ def test_no_path_of_a_machine_is_committed() -> None:
         assert not found, f"{path.relative_to(ROOT)} names {found[0]}: use a relative path"
 
 
+INVENTED = re.compile(r"slug|NN_|style\.py|^learner/|^my_|^submissions?/")  # names in examples
+
+
+def test_documents_name_files_that_exist() -> None:
+    """A module that moves leaves no old path behind in what people read."""
+    committed = {f"/{path.relative_to(ROOT).as_posix()}" for path in committed_texts()}
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
+        if page.name == "CHANGELOG.md":  # tells of what was
+            continue
+        for name in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|md|toml|ya?ml))`", page.read_text()):
+            there = any(path.endswith(f"/{name}") for path in committed)
+            assert there or INVENTED.search(name), (
+                f"{page.relative_to(ROOT)} names {name}, which is not there"
+            )
+
+
+def test_docstrings_name_modules_that_exist() -> None:
+    """`room.module` in the text of a module: a room of the house, and what stands in it."""
+    rooms: dict[str, list[Path]] = {}
+    for path in MODULES:
+        rooms.setdefault(path.parent.name, []).append(path)
+    for path in MODULES:
+        for room, name in re.findall(r"`([a-z]\w*)\.([a-z]\w*)(?:\.\w+)*`", path.read_text()):
+            if room in rooms:
+                inside = {p.stem for p in rooms[room]}
+                inside |= {child.parent.name for p in rooms[room] for child in p.parent.glob("*/*")}
+                exported = re.search(
+                    rf"\b{name}\b", (rooms[room][0].parent / "__init__.py").read_text()
+                )
+                assert name in inside or exported, (
+                    f"{path.relative_to(ROOT)} names {room}.{name}, which is not there"
+                )
+
+
 def test_nothing_is_called_utils() -> None:
     named = [str(path.relative_to(ROOT)) for path in MODULES if path.stem in ("utils", "helpers")]
     assert not named, f"name {named} by what they are for"

@@ -2,10 +2,9 @@
 
 from graders.exercises.cases.fp8 import (
     EIGHT,
-    SCALED,
-    SIZES,
     nearly_cancelling,
     of_many_sizes,
+    scaled,
     with_scales,
 )
 from graders.exercises.low_precision import AXES, BRAIN, COMMON, HALF, POSITIVE, quantized
@@ -44,16 +43,14 @@ HIDDEN = {
     ),
     "fp8_matmul": Hidden(
         cases=(
-            *cases(SCALED, SIZES, [(96, 96, 48), (48, 130, 80)], dtypes=EIGHT),
-            *cases(SCALED, SIZES, [(20, 70, 140), (140, 33, 20)], dtypes=EIGHT),
-            *cases(SCALED, SIZES, [(19, 50, 21)], dtypes=EIGHT, engine_orders=True),
-            *cases(
-                SCALED, SIZES, [(1, 33, 2), (3, 1, 1), (16, 17, 15)], part="edges", dtypes=EIGHT
-            ),
-            *cases(SCALED, SIZES, [(63, 65, 66), (1, 0, 3), (0, 0, 4)], part="edges", dtypes=EIGHT),
-            *cases(SCALED, SIZES, [(30, 50, 30)], part="types", dtypes=EIGHT, scale=8.0),
-            *cases(SCALED, SIZES, [(30, 50, 30)], part="types", dtypes=EIGHT, scale=2e-4),
-            *cases(SCALED, SIZES, [(12, 900, 18)], part="types", fills=["rectified"], dtypes=EIGHT),
+            *scaled([(96, 96, 48), (48, 130, 80)]),
+            *scaled([(20, 70, 140), (140, 33, 20)]),
+            *scaled([(19, 50, 21)], engine_orders=True),
+            *scaled([(1, 33, 2), (3, 1, 1), (16, 17, 15)], part="edges"),
+            *scaled([(63, 65, 66), (1, 0, 3), (0, 0, 4)], part="edges"),
+            *scaled([(30, 50, 30)], part="types", scale=8.0),
+            *scaled([(30, 50, 30)], part="types", scale=2e-4),
+            *scaled([(12, 900, 18)], part="types", fills=["rectified"]),
             case(
                 "m=27 k=50 n=35, scales from 1e-05 to 1e+05",
                 with_scales(of_many_sizes(27, 2), of_many_sizes(35, 7))(
@@ -66,12 +63,9 @@ HIDDEN = {
                 nearly_cancelling(18, 160, 25),
                 part="types",
             ),
-            *cases(
-                SCALED,
-                SIZES,
+            *scaled(
                 [(27, 41, 22)],
                 part="views",
-                dtypes=EIGHT,
                 views=["transposed", "stepped_columns", "sliced"],
             ),
         ),

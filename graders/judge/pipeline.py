@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import torch
@@ -56,9 +55,9 @@ def not_run(exercise: Exercise) -> dict[str, GateStatus]:
 def kept_share(
     statuses: Mapping[str, GateStatus], kept: Mapping[str, float] | None = None
 ) -> float:
-    """The share of the points that is left by the gates that a submission failed at.
+    """The share of the points that a submission keeps, which failed at some gates.
 
-    kept: the shares of failures that leave another one than their gate does.
+    `kept` overrides the gates' own shares, by the name of the gate.
     """
     failed = (gate for gate in GATES if statuses.get(gate.name) is GateStatus.FAILED)
     return min(((kept or {}).get(gate.name, gate.keeps) for gate in failed), default=1.0)
@@ -127,12 +126,7 @@ class Judge:
         reader.shared().start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -225,7 +219,7 @@ class Judge:
         progress.findings = told_once(progress.findings, submission.source)
 
     def _end_what_is_ahead(self, context: Context) -> None:
-        """Nobody needs it any more; and nothing of it may meet the next submission."""
+        """End what was prepared ahead, so that it does not run into the next submission."""
         for future in context.ahead.values():
             while not future.done():
                 self.runtime.stop_building()
@@ -257,7 +251,7 @@ class Judge:
         progress.collect(running)
 
     def _go_ahead(self, context: Context) -> None:
-        """Let gates begin, beside those before them, with what needs none of their verdicts."""
+        """Start what gates can prepare before those ahead of them have passed."""
         for gate in GATES:
             if gate.ahead is not None and gate.judges(context.exercise):
                 context.ahead[gate.name] = self._threads.submit(gate.ahead, context)

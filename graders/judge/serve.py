@@ -80,9 +80,9 @@ class Server:
         }
 
     def _speed(self, request: Answer) -> Answer:
-        """Times where there is a GPU, else what is known without one; neither where it has none.
+        """How fast a submission is: times on a GPU, else what is known without one.
 
-        `plain` says that it has none because it is plain Python.
+        Empty for an exercise without a workload; `plain` if that is because it is plain Python.
         """
         exercise = discovery.exercise(request["exercise"])
         work = discovery.workload(exercise.name)

@@ -82,7 +82,10 @@ def _rows(pointed: Pointed) -> list[dict[str, Any]] | None:
 
 
 def _tile(row: ProgramRow, pointed: Pointed) -> Runs | None:
-    """The runs of a tile, of which the worker tells the first few alone; None where it is none."""
+    """All runs of a program that stores one tile; None where it stores something else.
+
+    The worker reports only the first few runs.
+    """
     shape, block = pointed.shape, pointed.block
     if len(shape) != 2 or len(block) != 2 or not pointed.once or not row.offsets:
         return None
@@ -105,5 +108,5 @@ def _registers() -> dict[str, dict[str, Any]]:
 
 
 def registers(exercise: Exercise) -> dict[str, Any] | None:
-    """What the model solution's kernel that needs most takes on the newest target, where known."""
+    """The registers of the model solution on the newest target: its most demanding kernel's."""
     return _registers().get(exercise.name)

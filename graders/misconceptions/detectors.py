@@ -172,9 +172,9 @@ def stored_prefix(evidence: Evidence) -> int | None:
 
 
 def stuck_on_first_block(evidence: Evidence) -> bool:
-    """Tell whether there were just programs enough, and yet only one block was stored.
+    """Tell whether there were just enough programs, and yet only the first block was stored.
 
-    Or hardly more: programs that start at `pid` add one element each to the first block.
+    Programs that start at `pid`, one element apart, store a few elements more.
     """
     stored, count = stored_prefix(evidence), programs(evidence)
     if not stored or count < 2 or _all_blocks_stored(evidence, stored):

@@ -362,8 +362,7 @@ def k_step_wrong(operands: Operands, finish: Result) -> Misconception:
         place = row % block * n + row // block * block + column
         if int(place.max()) >= b.numel():
             return None
-        product = a.double() @ b.double().flatten()[place]
-        return finish(product, *args)  # type: ignore[return-value]
+        return finish(a.double() @ b.double().flatten()[place], *args)
 
     return Misconception(
         code="k-step-wrong",

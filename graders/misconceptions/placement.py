@@ -32,9 +32,10 @@ def _same_place(evidence: Evidence) -> bool:
 
 
 def misplaced_programs() -> tuple[Misconception, ...]:
-    """Return the misconceptions of programs that start at wrong places, told apart.
+    """Return the misconceptions of programs that start at wrong places.
 
-    Where nobody knows the distance the last one speaks of all of them.
+    They are told apart by the distance between programs. If that is not known, only the last one
+    can match, and it speaks of all of them.
     """
     ignored = replace(
         offset_ignores_pid(),
@@ -100,8 +101,10 @@ TOO_CLOSE = Misconception(
 
 
 def _strays_and_leaves_holes(evidence: Evidence) -> bool:
-    """Tell whether stores leave the output and never come to some elements, masks aside, although
-    there is a program for each tile: at the right addresses a mask could be missing, no element.
+    """Tell whether stores aim outside the output and miss some of its elements, masks aside.
+
+    With a program for each tile that means wrong addresses: if only a mask were missing, the
+    stores would aim at every element.
     """
     found = detectors.aim(evidence)
     if found is None or found.reached is None or not detectors.has_holes(evidence):

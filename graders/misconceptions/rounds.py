@@ -21,10 +21,10 @@ Tile = tuple[int, int]
 
 
 def rounds_of(evidence: Evidence) -> tuple[int, int, int, frozenset[Tile]] | None:
-    """Return programs, tiles down and across, and the tiles of which something was stored.
+    """Return the number of programs, of tiles down and across, and the tiles that were stored.
 
-    None where nobody knows how large a tile is, where there was a program for each tile, or where
-    nothing is missing.
+    A tile of which anything was stored counts. None where the size of a tile is not known, where
+    there was a program for each tile, or where nothing is missing.
     """
     known, sides, missing = tiles(evidence), sides_of_tile(evidence), evidence.never_stored
     if known is None or sides is None or missing is None or not missing.any():

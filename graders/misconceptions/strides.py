@@ -78,9 +78,10 @@ def divided_by_wrong_size(
 ) -> Misconception:
     """Return the misconception of a flat offset that is divided by the wrong number.
 
-    The kernel walks through its output; where it is `turned`, that is the transposed matrix.
-    `combine(values, columns, *others)` makes the result of what was read in those columns of
-    the first argument; without it that is the result.
+    The kernel walks through its output by one flat offset. `turned` says that the output is the
+    transposed matrix. `combine(values, columns, *others)` makes the result from the values that
+    were read, and the columns of the first argument that they came from; without it the values
+    are the result.
     """
 
     def results(x: torch.Tensor, *others: Any) -> Iterator[torch.Tensor | None]:

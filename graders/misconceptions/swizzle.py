@@ -130,9 +130,10 @@ def _divided_and_kept(n_rows: int, n_cols: int, group: int) -> torch.Tensor | No
 
 
 def _pairs_overlap(evidence: Evidence) -> bool:
-    """The front half of the output holds the rows alone, or the columns, and the rest nothing.
+    """Whether the front half of the output holds only rows, or only columns, and the rest nothing.
 
-    Which of the two depends on the order in which the programs run.
+    Each program stores its pair one place behind the program before it, so pairs overlap. Which
+    half of a pair is left depends on the order in which the programs run.
     """
     actual, missing = evidence.actual, evidence.never_stored
     total = evidence.expected.shape[0]

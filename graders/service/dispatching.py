@@ -88,7 +88,7 @@ class Dispatcher:
         if lost.last or job.attempts >= self.queue.limits.attempts:
             self._give_up(job, f"the process that judged it ended each time ({lost})", "given up")
         else:
-            self.queue.again(job, self.clock())
+            self.queue.again(job)
             self.wake(job)
 
     def _give_up(self, job: ServiceJob, why: str, kind: str) -> None:

@@ -21,10 +21,7 @@ MEMORY = 0.1  # the weight of the newest check in the running mean
 
 @dataclass(eq=False)
 class ServiceJob:
-    """One check of one learner. `answer` is there once it is done; `source` until then.
-
-    `eligible` is since when nothing but a free worker was missing.
-    """
+    """One check of one learner. `answer` is there once it is done; `source` until then."""
 
     id: str
     learner: str
@@ -32,7 +29,6 @@ class ServiceJob:
     exercise: str
     source: str
     arrived: float
-    eligible: float
     state: State = "waiting"
     attempts: int = 0
     started: float = 0.0
@@ -103,20 +99,19 @@ class FairQueue:
                 f"{again:.0f} s.",
                 again,
             )
-        job = ServiceJob(secrets.token_urlsafe(24), learner, key, exercise, source, now, now)
+        job = ServiceJob(secrets.token_urlsafe(24), learner, key, exercise, source, now)
         self._lines[learner] = line
         self._jobs[job.id] = self._keys[learner, key] = job
         line.waiting.append(job)
         self.waiting += 1
-        self._enter(learner, now)
+        self._enter(learner)
         return job
 
-    def _enter(self, learner: str, now: float) -> None:
+    def _enter(self, learner: str) -> None:
         """Put a learner at the end of the ring, unless one of their checks runs."""
         line = self._lines[learner]
         if line.waiting and line.running is None and learner not in self._ring:
             self._ring[learner] = None
-            line.waiting[0].eligible = now
 
     def next(self, now: float) -> ServiceJob | None:
         """The check whose turn it is; from now on it runs."""
@@ -130,7 +125,7 @@ class FairQueue:
         self.running += 1
         return job
 
-    def again(self, job: ServiceJob, now: float) -> None:
+    def again(self, job: ServiceJob) -> None:
         """Put a running check back: it is the next one, since it is no fault of its learner's."""
         line = self._lines[job.learner]
         assert line.running is job
@@ -141,7 +136,6 @@ class FairQueue:
         self.running -= 1
         self._ring[job.learner] = None
         self._ring.move_to_end(job.learner, last=False)
-        job.eligible = now
 
     def finish(self, job: ServiceJob, answer: dict[str, Any], now: float) -> None:
         """Keep the answer for the learner, and let the learner's next check wait its turn."""
@@ -152,7 +146,7 @@ class FairQueue:
         seconds = now - job.started
         self.mean_seconds += MEMORY * (seconds - self.mean_seconds)
         self._end(job, line, answer, now)
-        self._enter(job.learner, now)
+        self._enter(job.learner)
 
     def withdraw(self, job: ServiceJob, answer: dict[str, Any], now: float) -> bool:
         """Take a waiting check back for its learner; False where it runs or is done."""

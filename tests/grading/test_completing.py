@@ -19,7 +19,7 @@ from graders.grading.marks import Marker, Marks, marks
 from graders.grading.parallel import Judged, LocalProcesses, Task, Terms, judge_task
 from graders.judge import gates, pipeline
 from graders.judge.cases.prepared import prepare
-from graders.judge.diagnosis.explain import Failure
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult

@@ -78,7 +78,7 @@ def test_a_check_whose_worker_went_is_the_next_one() -> None:
     queue = FairQueue(OPEN)
     lost, other = submit(queue, "a", 0), submit(queue, "b", 0)
     assert turn(queue) is lost
-    queue.again(lost, 1.0)
+    queue.again(lost)
     assert (queue.position(lost), queue.position(other)) == (0, 1)
     assert turn(queue) is lost
     assert lost.attempts == 2
@@ -179,7 +179,7 @@ def test_whatever_happens_nothing_is_lost_or_done_twice(seed: int) -> None:
         elif running:
             job = running.pop(drawn.randrange(len(running)))
             if what < 0.8:
-                queue.again(job, step)
+                queue.again(job)
             else:
                 queue.finish(job, ANSWER, step)
                 ended[job.id] += 1

@@ -6,12 +6,8 @@ the kernel is right on that input and on others.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from triton_util.client import attempts
@@ -37,7 +33,9 @@ def keep(kind: str, name: str, value: Any) -> bool:
     kept = load()
     kept[kind][name] = value
     try:
-        _write(attempts.folder() / _FILE, json.dumps({"version": 1, **kept}, indent=1) + "\n")
+        attempts.write(
+            attempts.folder() / _FILE, json.dumps({"version": 1, **kept}, indent=1) + "\n"
+        )
     except OSError:
         return False
     return True
@@ -75,17 +73,3 @@ def told(kept: Kept) -> str:
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def _write(path: Path, text: str) -> None:
-    """Write at once or not at all: a reader never sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{_FILE}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise

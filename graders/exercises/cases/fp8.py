@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -13,6 +14,7 @@ SIZES = "m k n"
 EIGHT = (torch.float8_e4m3fn,)
 SPREAD = 112.0  # of numbers whose largest are near 448, as a quantiser makes them
 TYPICAL_SCALE = 0.01
+USUAL = TensorSpec((0,), fill="rectified", scale=TYPICAL_SCALE / 2, shift=TYPICAL_SCALE)
 
 
 def with_scales(
@@ -23,7 +25,6 @@ def with_scales(
     `rows` and `columns` say how the scales are filled; `viewed` names the factors that have the
     view of the case.
     """
-    usual = TensorSpec((0,), fill="rectified", scale=TYPICAL_SCALE / 2, shift=TYPICAL_SCALE)
 
     def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
         m, k, n = shape
@@ -32,8 +33,8 @@ def with_scales(
         return (
             TensorSpec((m, k), **(spec if "a" in viewed else dense)),  # type: ignore[arg-type]
             TensorSpec((k, n), **(spec if "b" in viewed else dense)),  # type: ignore[arg-type]
-            replace(rows or usual, shape=(m,)),
-            replace(columns or usual, shape=(n,)),
+            replace(rows or USUAL, shape=(m,)),
+            replace(columns or USUAL, shape=(n,)),
         )
 
     return make
@@ -56,32 +57,29 @@ def nearly_cancelling(m: int, k: int, n: int) -> tuple[Arg, ...]:
     return (
         TensorSpec((m, k), EIGHT[0], values=tuple(signed)),
         TensorSpec((k, n), EIGHT[0], scale=20.0, shift=200.0),
-        TensorSpec((m,), fill="rectified", scale=TYPICAL_SCALE / 2, shift=TYPICAL_SCALE),
-        TensorSpec((n,), fill="rectified", scale=TYPICAL_SCALE / 2, shift=TYPICAL_SCALE),
+        replace(USUAL, shape=(m,)),
+        replace(USUAL, shape=(n,)),
     )
 
 
-SCALED = with_scales()
+scaled = partial(cases, with_scales(), SIZES, dtypes=EIGHT)  # takes shapes and the rest
 EITHER_SIGN = TensorSpec((0,), scale=TYPICAL_SCALE)
 
 FP8_CASES = (
-    *cases(SCALED, SIZES, [(64, 128, 64), (32, 32, 32), (128, 64, 128)], dtypes=EIGHT),
-    *cases(SCALED, SIZES, [(64, 45, 64), (32, 200, 64)], dtypes=EIGHT, why="k is ragged."),
-    *cases(SCALED, SIZES, [(50, 64, 64), (64, 64, 90)], dtypes=EIGHT, why="m or n is ragged."),
-    *cases(SCALED, SIZES, [(70, 45, 90), (150, 40, 33), (33, 40, 150)], dtypes=EIGHT),
-    *cases(SCALED, SIZES, [(17, 40, 20)], dtypes=EIGHT, engine_orders=True),
-    *cases(SCALED, SIZES, [(1, 1, 1), (1, 64, 1), (17, 1, 33)], part="edges", dtypes=EIGHT),
-    *cases(SCALED, SIZES, [(15, 16, 17), (31, 33, 32)], part="edges", dtypes=EIGHT),
-    *cases(SCALED, SIZES, [(65, 63, 64), (2, 3, 5)], part="edges", dtypes=EIGHT),
-    *cases(
-        SCALED,
-        SIZES,
+    *scaled([(64, 128, 64), (32, 32, 32), (128, 64, 128)]),
+    *scaled([(64, 45, 64), (32, 200, 64)], why="k is ragged."),
+    *scaled([(50, 64, 64), (64, 64, 90)], why="m or n is ragged."),
+    *scaled([(70, 45, 90), (150, 40, 33), (33, 40, 150)]),
+    *scaled([(17, 40, 20)], engine_orders=True),
+    *scaled([(1, 1, 1), (1, 64, 1), (17, 1, 33)], part="edges"),
+    *scaled([(15, 16, 17), (31, 33, 32)], part="edges"),
+    *scaled([(65, 63, 64), (2, 3, 5)], part="edges"),
+    *scaled(
         [(0, 5, 7), (5, 7, 0)],
         part="edges",
-        dtypes=EIGHT,
         why="Nothing to compute.",
     ),
-    *cases(SCALED, SIZES, [(5, 0, 7)], part="edges", dtypes=EIGHT, why="An empty sum is 0."),
+    *scaled([(5, 0, 7)], part="edges", why="An empty sum is 0."),
     case(
         "m=33 k=64 n=40, scales from 1e-05 to 1e+05",
         with_scales(of_many_sizes(33, 0), of_many_sizes(40, 3))(
@@ -97,31 +95,22 @@ FP8_CASES = (
         dtypes=EIGHT,
         label="scales of either sign",
     ),
-    *cases(
-        SCALED,
-        SIZES,
+    *scaled(
         [(40, 40, 40)],
         part="types",
-        dtypes=EIGHT,
         scale=10.0,
         why="Most numbers are 448 or -448, the largest of e4m3.",
     ),
-    *cases(
-        SCALED,
-        SIZES,
+    *scaled(
         [(40, 40, 40)],
         part="types",
-        dtypes=EIGHT,
         scale=1e-4,
         why="Numbers near 2**-9, the smallest of e4m3.",
     ),
-    *cases(
-        SCALED,
-        SIZES,
+    *scaled(
         [(16, 1024, 16)],
         part="types",
         fills=["rectified"],
-        dtypes=EIGHT,
         why="A long sum of terms of one sign.",
     ),
     case(
@@ -130,14 +119,14 @@ FP8_CASES = (
         part="types",
         why="Large sums, of which little is left.",
     ),
-    *cases(SCALED, SIZES, [(28, 36, 24)], part="views", dtypes=EIGHT, views=ALL_VIEWS),
+    *scaled([(28, 36, 24)], part="views", views=ALL_VIEWS),
     *cases(
         with_scales(viewed="a"),
         SIZES,
         [(36, 36, 36)],
         part="views",
-        dtypes=EIGHT,
         views=["transposed", "sliced"],
+        dtypes=EIGHT,
         label="a",
     ),
     *cases(
@@ -145,9 +134,9 @@ FP8_CASES = (
         SIZES,
         [(36, 36, 36)],
         part="views",
-        dtypes=EIGHT,
         views=["transposed", "sliced"],
+        dtypes=EIGHT,
         label="b",
     ),
 )
-FP8_LARGE = cases(SCALED, SIZES, [(1031, 1024, 1029)], part="edges", dtypes=EIGHT)
+FP8_LARGE = scaled([(1031, 1024, 1029)], part="edges")

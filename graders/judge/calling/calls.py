@@ -108,7 +108,7 @@ class Conversation:
 
     @property
     def over(self) -> bool:
-        """Whether no further case was tried, because the last one said that it is no use."""
+        """Whether the last answer made trying further cases pointless."""
         return bool(self.outcomes) and self._remotes[len(self.outcomes) - 1].over
 
     def reply(self, line: bytes) -> bytes | None:
@@ -164,8 +164,8 @@ def call_all(
 ) -> Conversation:
     """Call the function for every case, until one of them comes to no end.
 
-    Raises GraderError where this machine cannot call anything, or not in time: that is told from a
-    function which comes to no end, because that one says nothing any more.
+    Raises GraderError where this machine cannot call anything, or is too slow to. A function that
+    does not end falls silent; on a slow machine answers still come in when the time is over.
     """
     talk = Conversation(function, calls)
     answer = worker.ask(talk.request(submission), CHILD_SECONDS, talk.reply)

@@ -1,8 +1,8 @@
 """The forked child in which a plain function of a submission is called, once for each case.
 
-It holds plain values and stand-ins. What stands behind a stand-in is in the judge, and every use
-of one is a line there and a line back. So there is nothing here that tells what is true, and what
-comes back is a claim: the judge compares it.
+It holds plain values and stand-ins. The object behind a stand-in is in the judge: every use of it
+is a line to the judge and a line back. So the function cannot find the right answer in this
+process. What it returns goes to the judge, which compares it.
 """
 
 from __future__ import annotations

@@ -97,9 +97,9 @@ def _by_torch_alone(step: Copy, inputs: set[int], results: set[int]) -> bool:
 
 
 def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:
-    """Whether numbers are converted whose bytes are those of numbers of another dtype.
+    """Whether a copy converts numbers that were reinterpreted from another dtype.
 
-    That is arithmetic on exponents and mantissas.
+    Integers made of a float's bits and then converted would compute its exponent or mantissa.
     """
     if step.source.dtype == step.target.dtype:
         return False
@@ -152,9 +152,9 @@ def of_numbers(case: CasePlan, exercise: Exercise) -> Iterator[Finding]:
 
 
 def _handed_over(steps: Sequence[Step]) -> Iterator[int]:
-    """For each launch how much its arguments tell, in bits.
+    """How many bits of information the arguments of each launch can carry.
 
-    Of a tuner's launches one counts, if they differ in nothing but their configurations.
+    The launches of an autotuner that differ only in their configuration count once.
     """
     for step in steps:
         if isinstance(step, Launch):

@@ -1,8 +1,8 @@
 """The judge's side of the capture: a launcher's plan, and the findings about the launcher.
 
-What it answers comes from a process in which a stranger's code ran: the plan is read with care
-(`plan_reader`), its kernels are looked up in the submission's text, and whether a result can come
-from kernels at all is decided here.
+The plan comes from a process in which a stranger's code ran. So `plan.reader` validates it, its
+kernels are looked up in the submission's text, and the judge itself decides whether a result can
+come from kernels at all.
 """
 
 from __future__ import annotations

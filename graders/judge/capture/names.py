@@ -79,7 +79,7 @@ class SeenKernels:
         return Parameter(parameter.name, annotation, default, bool(parameter.has_default))
 
     def value(self, value: Any, wanted: set[str] | None = None) -> Value:
-        """A value as it stands in a plan; of a module that is no library, the numbers `wanted`."""
+        """A value in the form of a plan. A module of the submission gives its numbers `wanted`."""
         if isinstance(value, ValuelessTensor):
             return self.recorder.used(value).to_json()
         if isinstance(value, torch.Tensor):

@@ -202,7 +202,7 @@ class Operations:
         return ValuelessTensor(made, self.recorder)
 
     def _all_known(self, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """On numbers of Python's own torch may do what it likes."""
+        """Compute in earnest: all arguments are numbers that Python itself made."""
         plain = tree_map(_values_or_same, list(args)), tree_map(_values_or_same, dict(named))
         real = func(*plain[0], **plain[1])
         views = self._storages([*args, *named.values()])

@@ -83,7 +83,7 @@ class Pretend(TorchFunctionMode):
         return func(*args, **named)
 
     def _check(self, func: Any, args: Any) -> Any:
-        """A check of values passes: it is asked of nothing, so the answer tells nothing."""
+        """Let a check of values pass. There are no values, so its answer gives nothing away."""
         self.recorder.tell("checks-values", getattr(func, "__name__", "a check"))
         answer, is_tensor = _CHECKS[func]
         if not is_tensor:

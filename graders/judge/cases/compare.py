@@ -155,7 +155,7 @@ def close(
 
 
 def sparse(tensor: torch.Tensor) -> int:
-    """A step at which a few hundred elements tell that two large results differ; 1 for small."""
+    """The step at which a quick look at a large result takes elements; 1 for a small one."""
     return max(1, tensor.numel() // FEW)
 
 

@@ -1,6 +1,6 @@
 """What the forked child of the compile gate does: the launches of a plan, lowered to PTX.
 
-No Python of the submission runs here: its kernels are made of their text (`sandbox.kernels`), and
+No Python of the submission runs here: its kernels are made of their text (`plan.kernels`), and
 what is compiled are exactly the specialisations that the plan launches. Each goes through Triton's
 front end; a bounded number goes all the way to PTX. Runs in a jail. What it returns is not
 trusted: the judge validates it, and runs ptxas itself.

@@ -14,9 +14,10 @@ from triton_util.explain.loads import Load
 class CompiledLaunch:
     """One launch of a case as the compiler makes it for one target (sm number).
 
-    `loads` are those from the launcher's argument number `place`, `unplaced` those of which
-    nobody knows where they read. `args` are the case's, tensors as TensorSpec; `threads` of one
-    program, 0 where the PTX does not say. `assembled` asks ptxas what is spilled.
+    `args` are the case's, tensors as TensorSpec. `threads` is the number of threads of a program,
+    0 where the PTX does not say it. `loads` pairs each load with the number of the launcher's
+    argument that it reads. `unplaced` are loads whose argument is not known. `assembled` asks
+    ptxas how many bytes are spilled.
     """
 
     args: tuple[Any, ...]
@@ -30,7 +31,7 @@ class CompiledLaunch:
 
     @property
     def spill_bytes(self) -> int:
-        """What a thread spills, in bytes. ptxas may take its time for it."""
+        """How many bytes a thread spills. Asking ptxas may take a while."""
         return self.assembled()
 
     def loads_from(self, place: int) -> list[Load]:

@@ -105,8 +105,10 @@ def compile_gate(
 
 
 def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
-    """The answer, asked for twice where nothing but the clock on the wall ended it: no kernel can
-    wait, so that is what a busy machine does.
+    """The answer of the compiling process, asked once more if only wall time ran out.
+
+    Compiling never sleeps. If wall time runs out before processor time, the machine is too busy.
+    Raises GraderError where that happens twice.
     """
     for _ in range(2):
         answer = worker.ask(request)
@@ -148,7 +150,7 @@ def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
 
 
 def specialising(launch: Launch, tuned: bool) -> dict[str, Any]:
-    """A launch as far as Triton specialises on it."""
+    """What Triton specialises on in a launch."""
     return {
         "kernel": launch.kernel,
         "positional": [_specialising(value) for value in launch.positional],

@@ -1,7 +1,7 @@
-"""Which launches of a plan a GPU's worker will make: what is worth compiling ahead of it.
+"""Predict which launches a worker on a GPU will make, so that they can be compiled ahead.
 
-Different launches may specialise alike; those are compiled once, where they are compiled. A
-launch that is forgotten here is compiled by the worker.
+Several launches may need the same compiled kernel; it is compiled once. A launch that is not
+predicted costs time only: the worker compiles it when it comes to it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ MOST_LAUNCHES = 600
 
 
 def for_verdict(cases: Iterable[CasePlan]) -> list[dict[str, Any]]:
-    """Those of the cases in their order; of a tuner's configurations the one whose turn it is.
+    """The launches of the cases, in order, as the gate *gpu* makes them.
 
-    See `plan.replay`, which gives each new shape the next configuration.
+    An autotuner launches one configuration for each new shape, the next one every time: so does
+    `plan.replay`, which runs the plan on the GPU.
     """
     return _distinct(_by_turns(cases))
 
 
 def for_timing(cases: Iterable[CasePlan]) -> list[dict[str, Any]]:
-    """Those of the cases, with every configuration of a tuner: it will choose among them."""
+    """The launches of the cases with every configuration of an autotuner, which tries them all."""
     return _distinct(launch for case in cases for launch in launches_of(case.steps))
 
 
@@ -52,7 +53,10 @@ def _chosen(
 
 
 def _distinct(launches: Iterable[Launch]) -> list[dict[str, Any]]:
-    """As far as Triton specialises on them; for a grid without programs it compiles, too."""
+    """Each launch once, reduced to what Triton specialises a kernel on.
+
+    A launch on an empty grid is kept: Triton compiles its kernel, too.
+    """
     found: dict[str, dict[str, Any]] = {}
     for launch in launches:
         if len(found) >= MOST_LAUNCHES:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import torch
 
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic, raised
 from graders.judge.diagnosis.aimed import aimed, handed
+from graders.judge.diagnosis.candidates import candidates, refuted
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.generic import FindingText
-from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
 from graders.judge.diagnosis.returned import wrong_return_text
-from graders.judge.records import Case, Evidence, Exercise, Fault, Misconception
+from graders.judge.records import Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
 MAX_FINDINGS = 3
@@ -38,35 +37,9 @@ _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
 # Faults that the numbers of the launch explain: sizes, strides, the grid.
 ABOUT_PLACES = frozenset(code for code in generic.FAULTS if code.startswith(("out-of-", "gap-")))
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
-MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
-THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
-TINY = 8  # elements: fewer cannot tell one mistake from another
-FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 
-
-@dataclass(frozen=True)
-class Difference:
-    """A known reason why a GPU gives another result, and the line of the kernel, if any."""
-
-    code: str
-    text: FindingText
-    line: int | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """One failing case with all that is known of it."""
-
-    case: Case
-    hidden: bool
-    status: str  # the worker's outcome, "inputs-changed" or "wrong-values"
-    evidence: Evidence
-    expectation: Expectation
-    wrong: torch.Tensor | None  # bool, True where the output is not acceptable
-    error: Fault | None = None
-    returned: str = ""  # what came back instead of the result, in words
-    schedule: str = "grid"
-    difference: Difference | None = None  # why a GPU disagrees with the interpreter
+Cause = tuple[Failure, Misconception | None, str]
+"""A failing case, the misconception that accounts for it, and the code under which it is told."""
 
 
 def explain(
@@ -82,25 +55,11 @@ def explain(
     that foretells a wrong result in a case that passed comes last (`passed`: arguments and
     expectation).
     """
-    named = _ruled(_candidates(exercise, failures))
+    named = candidates(exercise, failures)
     votes = Counter(m.code for _, found in named for m in found)
-    order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
-    refuted = _refuted(exercise, votes, passed)
-    causes: list[tuple[Failure, Misconception | None, str]] = []
-    for failure, found in named:
-        if found:
-            best = max(found, key=lambda m: (votes[m.code], m.code not in refuted, order[m.code]))
-            causes.append((failure, best, best.code))
-        else:
-            causes.append((failure, None, _generic_text(failure, _generic_fault(failure))[0]))
-    causes = _telling(causes)
-    weight = Counter(code for _, cause, code in causes if cause is None)
-    weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
-    weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
-    weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
-    sure = {m.code for _, m, _ in causes if m is not None and not m.everywhere} - refuted
-    for code in SAYING_LITTLE if sure else ():
-        weight[code] = min(weight[code], max(weight[code] for code in sure) - 1)
+    doubtful = refuted(exercise, votes, passed)
+    causes = _telling(_causes(exercise, named, votes, doubtful))
+    weight = _weights(causes, votes, doubtful)
     cases = Counter(code for _, _, code in causes)
     findings: dict[str, Finding] = {}
     placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
@@ -112,6 +71,42 @@ def explain(
         else:
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
     return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def _causes(
+    exercise: Exercise,
+    named: Sequence[tuple[Failure, list[Misconception]]],
+    votes: Mapping[str, int],
+    doubtful: set[str],
+) -> list[Cause]:
+    """For each failing case the misconception that most cases admit, or what its result shows."""
+    order = {m.code: -position for position, m in enumerate(exercise.misconceptions)}
+
+    def rank(m: Misconception) -> tuple[int, bool, int]:
+        return votes[m.code], m.code not in doubtful, order[m.code]
+
+    causes: list[Cause] = []
+    for failure, found in named:
+        if found:
+            best = max(found, key=rank)
+            causes.append((failure, best, best.code))
+        else:
+            causes.append((failure, None, _generic_text(failure, _generic_fault(failure))[0]))
+    return causes
+
+
+def _weights(
+    causes: Sequence[Cause], votes: Mapping[str, int], doubtful: set[str]
+) -> Mapping[str, int]:
+    """How far in front each cause is told, by its code."""
+    weight = Counter(code for _, cause, code in causes if cause is None)
+    weight |= Counter({code: PATTERN_WEIGHT * weight[code] for code in weight.keys() - {VAGUE}})
+    weight |= Counter({code: MISCONCEPTION_WEIGHT * weight[code] for code in CERTAIN})
+    weight |= Counter({m.code: MISCONCEPTION_WEIGHT * votes[m.code] for _, m, _ in causes if m})
+    sure = {m.code for _, m, _ in causes if m is not None and not m.everywhere} - doubtful
+    for vague in SAYING_LITTLE if sure else ():
+        weight[vague] = min(weight[vague], max(weight[code] for code in sure) - 1)
+    return weight
 
 
 def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
@@ -136,8 +131,9 @@ def _by_the_way(
 
 
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
-    """Without what follows from the first finding: the shape of a wrong result, which is a symptom
-    of whatever has a name, and other elements touched or missed than those that were due.
+    """Drop findings that are symptoms of the first one.
+
+    These are the shape of a wrong result, and a second mistake in where programs are placed.
     """
     kept: list[Finding] = []
     for found in told:
@@ -148,110 +144,15 @@ def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
     return kept
 
 
-def _telling(
-    causes: list[tuple[Failure, Misconception | None, str]],
-) -> list[tuple[Failure, Misconception | None, str]]:
-    """Without what the values of a few elements seem to tell, where larger cases tell more; and
-    without cases in which no program stored anything, where in others some did.
+def _telling(causes: list[Cause]) -> list[Cause]:
+    """Drop causes that say little where others say more.
+
+    These are causes seen in tiny cases alone, where larger ones fail too: few values fit too much.
+    And cases in which no program stored anything, where in others some did: a loop had no step.
     """
-    large = [cause for cause in causes if not _tiny(cause[0]) or cause[0].wrong is None]
+    large = [cause for cause in causes if not cause[0].tiny or cause[0].wrong is None]
     stored = [cause for cause in large or causes if cause[2] != NOTHING_STORED]
     return stored or large or causes
-
-
-def _candidates(
-    exercise: Exercise, failures: Sequence[Failure]
-) -> list[tuple[Failure, list[Misconception]]]:
-    """The misconceptions that each failing case admits.
-
-    In a case of a few elements nearly every mistake looks alike. What only such cases admit
-    is no candidate, unless there are no others or the engine itself saw the fault.
-    """
-    named = _without_strays(_asked(exercise, failures))
-    large = [found for failure, found in named if not _tiny(failure)]
-    seen = {m.code for found in large for m in found}
-    if not large:
-        return named
-    return [
-        (failure, [m for m in found if m.code in seen or m.faults] if _tiny(failure) else found)
-        for failure, found in named
-    ]
-
-
-def _ruled(
-    named: list[tuple[Failure, list[Misconception]]],
-) -> list[tuple[Failure, list[Misconception]]]:
-    """With each misconception that another one rules out replaced by that one."""
-    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
-    return [
-        (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
-        for failure, found in named
-    ]
-
-
-def _asked(
-    exercise: Exercise, failures: Sequence[Failure]
-) -> list[tuple[Failure, list[Misconception]]]:
-    """What each failing case admits. Beyond the first ones only what those have admitted, and
-    what the engine sees, is asked about: a learner waits for the answer.
-    """
-    named: list[tuple[Failure, list[Misconception]]] = []
-    seen: set[str] = set()
-    thorough = THOROUGH
-    for failure in failures:
-        known = [m for m in exercise.misconceptions if m.faults or m.code in seen]
-        found = _misconceptions(exercise.misconceptions if thorough > 0 else known, failure)
-        seen |= {m.code for m in found}
-        thorough -= not _tiny(failure)
-        named.append((failure, found))
-    return named
-
-
-def _without_strays(
-    named: list[tuple[Failure, list[Misconception]]],
-) -> list[tuple[Failure, list[Misconception]]]:
-    """Without roundings that few of the failing cases show: some other mistake is small there."""
-    failing = Counter(failure.expectation.dtype for failure, _ in named)
-    shown = Counter((m.code, failure.expectation.dtype) for failure, found in named for m in found)
-
-    def stands(m: Misconception, dtype: torch.dtype) -> bool:
-        return not m.everywhere or shown[m.code, dtype] >= MOST * failing[dtype]
-
-    return [
-        (failure, [m for m in found if stands(m, failure.expectation.dtype)])
-        for failure, found in named
-    ]
-
-
-def _tiny(failure: Failure) -> bool:
-    return failure.evidence.expected.numel() <= TINY
-
-
-def _refuted(
-    exercise: Exercise,
-    votes: Counter[str],
-    passed: Sequence[tuple[tuple[Any, ...], Expectation]],
-) -> set[str]:
-    """The candidates that foretell a wrong result where the submission had a right one.
-
-    Asked only where several account for equally many failing cases: nothing else depends on it.
-    """
-    small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
-    equal = Counter(votes.values())
-    tied = [m for m in exercise.misconceptions if votes[m.code] and equal[votes[m.code]] > 1]
-    return {
-        m.code
-        for m in tied
-        if any(would_fail(m, args, want) for args, want in small if m.result in (None, want.result))
-    }
-
-
-def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
-    if failure.difference is not None:
-        return []
-    slack, result = failure.expectation.slack, failure.expectation.result
-    fitting = [m for m in asked if m.result in (None, result)]
-    return [m for m in fitting if shows(m, failure.evidence, slack)]
 
 
 def _misconception_finding(

@@ -109,9 +109,9 @@ def differs(wrong: torch.Tensor, right: Expectation) -> bool:
 def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | None = None) -> bool:
     """Tell whether the output is this wrong result, and the wrong result is not the right one.
 
-    Both are asked with the same tolerance: a coarse one, and where `slack` says how far a right
-    output may be off, a fine one, which tells mistakes that hardly show. NaN in the wrong result
-    stands for any value; something else must be left to recognise.
+    Both comparisons use the same tolerance. A coarse one comes first. If `slack` says how far a
+    right output may be off, a fine one follows, which recognises mistakes that hardly show. NaN
+    in the wrong result stands for any value; without any other value there is no match.
     """
     actual = evidence.actual
     if actual is None or wrong.shape != actual.shape:
@@ -141,9 +141,9 @@ class _Room:
 
 
 def _rooms(dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None) -> Iterator[_Room]:
-    """The coarse look, then the fine one.
+    """The tolerances of the coarse comparison, then of the fine one.
 
-    Nothing but zeros looks like many mistakes, so that no coarse look is taken at it.
+    Many mistakes give nothing but zeros, so such a result gets no coarse comparison.
     """
     largest = float(wrong.double().abs().nan_to_num_(nan=0.0, posinf=0.0).amax())
     if not dtype.is_floating_point:

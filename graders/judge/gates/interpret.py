@@ -42,9 +42,10 @@ def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
-    """A case that was not run counts as failed.
+    """Count the cases that passed, and the parts that failed. A case that did not run failed.
 
-    Of a kernel that is right wherever it has the time, a part counts where one of its cases was.
+    If a kernel's only fault is that large cases are too slow, a part holds when one of its cases
+    passed.
     """
     reached = {id(item) for item, _ in run.outcomes}
     missed = [item for item in cases if id(item) not in reached]

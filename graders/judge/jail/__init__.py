@@ -1,1 +1,1 @@
-"""What a process that works on a submission may do: the layers of its jail."""
+"""The jail: what a process that works on a submission may do, and what the kernel refuses it."""

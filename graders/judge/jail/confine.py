@@ -1,4 +1,4 @@
-"""Programs of ours that work on a submission's data, with no more files than they need."""
+"""Run trusted programs, such as ptxas, on a submission's data without access to other files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 def confined(work: Callable[[], T], programs: Collection[Path], folder: Path) -> T:
-    """What `work` returns or raises, run where Landlock lets nothing be opened but a few paths.
+    """Call `work` where Landlock opens only a few paths; return or raise what it does.
 
-    They are the system's programs, the directories `programs`, and `folder` alone for writing.
-    Landlock binds a single thread and all that is started from it; so `work` has a thread of
-    its own, and the rest of the process stays free. On a kernel without Landlock it just runs:
-    the tier of the sandbox says so.
+    Readable are the system's programs and the directories `programs`; writable is `folder`.
+    Landlock binds a single thread and the processes that it starts. So `work` runs in a thread of
+    its own, and the rest of the process stays free. Without Landlock it runs unconfined, and the
+    tier of the sandbox says so.
     """
     try:
         rules = landlock.Ruleset()

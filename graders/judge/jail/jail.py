@@ -1,7 +1,7 @@
 """The jail of one forked process: limits, an unprivileged user, Landlock, seccomp.
 
-Prepared once in the warm process, entered after each fork in about a millisecond. Whether it
-holds is not believed but tried: see `probe`.
+It is prepared once in the warm process, and entered after each fork in about a millisecond.
+`probe` tries whether it holds on this machine.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from graders.judge.jail import landlock, seccomp
 Device = Literal["cpu", "cuda"]
 
 LAYERS = ("limits", "user", "landlock", "seccomp")
-# Neither secret nor needed, but kept out: what an installation of the course adds to Python's
-# own directories, and what would be a secret if an instructor installed it there.
+# What an installation of the course adds to Python's own directories. No submission needs it, and
+# where an instructor installed the course it holds the hidden cases.
 _OURS = ("graders", "solutions", "lessons", "tests", "tilewise", "triton_util", "__editable__")
 PACKAGE_DIRECTORIES = ("site-packages", "dist-packages")
 
@@ -37,9 +37,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Jail:
-    """What `enter` will do, and, layer by layer, whether this machine lets it.
+    """A prepared jail. `layers` says of each of LAYERS whether this machine supports it.
 
-    `layers` maps each of LAYERS to words that begin with "on" or with "missing".
+    What it says begins with "on" or with "missing".
     """
 
     def __init__(
@@ -50,9 +50,11 @@ class Jail:
         without: Collection[str] = (),
         compiles_only: bool = False,
     ) -> None:
-        """`readable` may be read, `scratch` written; `without` leaves layers out, for tests.
+        """Prepare every layer.
 
-        compiles_only: for a GPU that is not touched.
+        `readable` are paths that may be read, `scratch` a directory that may be written to.
+        `without` leaves layers out, for tests. `compiles_only` is for a process that compiles for
+        the device and does not open it.
         """
         self.device = device
         self._devices = () if compiles_only else tuple(Path("/dev").glob("nvidia*"))
@@ -101,7 +103,7 @@ class Jail:
         self.layers["seccomp"] = f"on ({self._filter.length} instructions)"
 
     def enter(self, cpu_seconds: float, memory_bytes: int, parent: int) -> None:
-        """Bind the calling process, for ever. `parent` is the id of the warm process.
+        """Jail the calling process for good. `parent` is the id of the warm process.
 
         Closes every file descriptor from 3 on. Raises OSError where a layer that was there
         when the jail was prepared is refused now.
@@ -112,9 +114,9 @@ class Jail:
     def settle(
         self, cpu_seconds: float, memory_bytes: int, parent: int, keep: Collection[int] = ()
     ) -> None:
-        """All layers but the last, which `seal` adds: what waits for its work still may read it.
+        """Enter all layers but the last, the filter of system calls, which `seal` adds.
 
-        The file descriptors `keep` stay open.
+        In between, a fork can wait for its request. The file descriptors `keep` stay open.
         """
         os.setsid()
         if self._limits:
@@ -125,19 +127,20 @@ class Jail:
             os.setresgid(self.uid, self.uid, self.uid)
             os.setresuid(self.uid, self.uid, self.uid)
         _prctl(_PR_SET_DUMPABLE, 0)
-        # After the change of user, which clears it; the check closes the gap before it.
+        # After the change of user, which would clear it. If the parent died before this line, no
+        # signal comes: so it is looked for.
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
         no_new_privileges()
         if self._ruleset:
-            if self.device == "cuda":  # the driver sets what its own core dumps would hold
+            if self.device == "cuda":  # the driver writes /proc/self/coredump_filter
                 own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
                 self._ruleset.allow([Path(f"/proc/{os.getpid()}")], own)
             self._ruleset.restrict()
 
     def seal(self, cpu_seconds: float | None = None) -> None:
-        """The filter of system calls, for all threads; from now on `cpu_seconds` of processor."""
+        """Enter the last layer, in all threads. `cpu_seconds` limits what comes from now on."""
         if self._limits and cpu_seconds is not None:
             used = math.ceil(time.process_time())
             _lower(resource.RLIMIT_CPU, used + int(cpu_seconds) + 2)
@@ -155,9 +158,9 @@ def _close_all_but(keep: Collection[int]) -> None:
 
 
 def python_files() -> Iterator[Path]:
-    """What a lazy import may read: the standard library and installed packages, never ours.
+    """The files that an import may read: the standard library and packages, but not the course.
 
-    Entry by entry, because a rule for a directory would cover what lies beneath it.
+    They are listed entry by entry: a rule for a directory would cover all that lies beneath it.
     """
     directories = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
     directories |= {p for p in map(Path, sys.path) if p.name in PACKAGE_DIRECTORIES}
@@ -171,7 +174,7 @@ def python_files() -> Iterator[Path]:
 
 
 def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None, gpus: Collection[Path]) -> None:
-    """The driver's devices, the compiler's programs and headers, and one directory to write."""
+    """Allow the driver's devices, the compiler's programs and headers, and a scratch directory."""
     system = map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"))
     ruleset.allow([*system, Path(sys.prefix), Path(sys.base_prefix) / "lib"], landlock.EXECUTE)
     ruleset.allow(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")), landlock.READ)
@@ -185,7 +188,10 @@ def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None, gpus: Collection
 
 
 def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
-    """Resource limits. A GPU driver reserves terabytes of addresses and needs threads."""
+    """Set resource limits, which a GPU's driver needs wider.
+
+    It reserves terabytes of addresses, and it starts threads.
+    """
     cpu = int(cpu_seconds) + 2
     limits = {
         resource.RLIMIT_CORE: 0,
@@ -218,13 +224,13 @@ def _lower(which: int, value: int) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of address space of this process now."""
+    """How many bytes of address space this process has now."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[0]) * mmap.PAGESIZE
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory of a process that is neither a file's nor shared; 0 when it is gone."""
+    """Private resident memory of a process in bytes; 0 when the process is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             resident, of_files = map(int, file.read().split()[1:3])
@@ -234,8 +240,10 @@ def resident_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time that a process has had, with the children that it has waited for; endless
-    when it is gone."""
+    """Processor time that a process and the children it has waited for have used, in seconds.
+
+    Infinite when the process is gone.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             ticks = sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
@@ -245,7 +253,10 @@ def cpu_seconds(pid: int) -> float:
 
 
 def _free_uid() -> int | None:
-    """A user that nobody else is; the shared nobody where ids are few; None where refused."""
+    """A user id for the jail: a private one, else that of nobody, else None.
+
+    A container may refuse ids that are not mapped, or every change of user.
+    """
     for uid in (_FIRST_PRIVATE_UID + os.getpid(), _NOBODY):
         if _may_become(uid):
             return uid
@@ -253,7 +264,7 @@ def _free_uid() -> int | None:
 
 
 def _may_become(uid: int) -> bool:
-    """Tried in a process of its own."""
+    """Whether this process may become another user: a fork tries it."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -268,7 +279,10 @@ def _may_become(uid: int) -> bool:
 
 
 def no_new_privileges() -> None:
-    """Landlock and seccomp ask for it; it binds the calling thread and what that starts."""
+    """Give up gaining privileges by exec, which Landlock and seccomp ask for.
+
+    It binds the calling thread and the processes that it starts.
+    """
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 

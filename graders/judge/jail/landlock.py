@@ -1,6 +1,7 @@
 """Landlock: the kernel denies a process every path but those that a ruleset names.
 
-Three system calls, through ctypes. See the kernel's documentation, userspace-api/landlock.
+It takes three system calls, made through ctypes. The kernel documents them in
+userspace-api/landlock.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ def abi() -> int:
 
 
 class Ruleset:
-    """Denies everything that this kernel can deny; `allow` opens paths; `restrict` is for ever."""
+    """A set of rules: everything that the kernel can deny is denied, but what `allow` names.
+
+    `restrict` puts it into force, which cannot be undone.
+    """
 
     def __init__(self) -> None:
         """Raises OSError where the kernel has no Landlock."""

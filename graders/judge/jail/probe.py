@@ -1,4 +1,4 @@
-"""Find the sandbox tier by doing: a jailed process tries what a submission must not do."""
+"""Find out the sandbox's tier: a jailed process tries everything that a submission must not do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class Probed:
 
 
 def probe(jail: Jail, secret: Path) -> Probed:
-    """Enter the jail in a forked process and try. `secret` is a file that anybody may read."""
+    """Fork a process that enters the jail and makes every attempt.
+
+    `secret` is a file that any user may read: only the jail can keep it.
+    """
     allowed = _try_in_child(jail, secret)
     if not allowed:
         tier: Tier = "A"
@@ -84,7 +87,7 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
 
 
 def _attempts(jail: Jail, secret: Path, parent: int) -> dict[str, Callable[[], object]]:
-    """What must fail, by the name under which a report speaks of it."""
+    """The attempts, all of which must fail, by the names that reports use."""
     attempts: dict[str, Callable[[], object]] = {
         "reading files": secret.read_bytes,
         "writing files": lambda: _write(secret.parent),

@@ -1,8 +1,9 @@
-"""Compiling for a GPU: ahead of it, on the processor alone, or where the kernels run.
+"""Compiling kernels for a GPU, on a processor that has none and in the worker that has one.
 
-`build` makes the binaries of a submission without a GPU and leaves them in Triton's own cache,
-under the keys that a launch will ask for: it takes the way of a launch through Triton, up to
-where the GPU would begin. `announce_compiling` says of what is compiled all the same.
+`build` compiles the kernels of a submission without a GPU. It goes through Triton as a launch
+does, up to where the GPU would be needed. So the binaries lie in Triton's own cache under the
+keys that the launch on the GPU will look for. `announce_compiling` and `CompiledHere` watch the
+worker, which compiles what it does not find there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ WARP_SIZE = 32
 
 
 class Pointer:
-    """A tensor as far as Triton specialises on it: its dtype and its address."""
+    """Stands for a tensor: all that Triton specialises a kernel on, its dtype and alignment."""
 
     def __init__(self, ref: TensorRef) -> None:
         self.dtype = dtype_named(ref.dtype)
@@ -41,17 +42,16 @@ class Pointer:
         """As if its storage began at 0: on a GPU all of them begin at a multiple of 512."""
         return self._address
 
-    def ptr_range(self) -> int:
-        """More than 32 bits of offset, as far as anybody knows."""
-        return 1 << 40
-
     def stride(self) -> tuple[int, ...]:
         """The strides in elements."""
         return self.strides
 
 
 def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None]) -> None:
-    """Call `begin` with what Triton compiles, in words, and its line, and `end` when it has."""
+    """Call `begin` before Triton compiles a kernel, and `end` after it.
+
+    `begin` gets the kernel in words and the line of its definition.
+    """
     compile_kernel = JITFunction._do_compile
 
     def announced(
@@ -74,13 +74,13 @@ def announce_compiling(begin: Callable[[str, int], None], end: Callable[[], None
 
 
 class CompiledHere:
-    """Counts the kernels that Triton compiles in this process, and does not find in its cache."""
+    """Counts the kernels that this process compiled because Triton's cache did not have them."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def taken(self) -> int:
-        """How many since this was asked last."""
+        """How many since the last call; the count starts anew."""
         count, self._count = self._count, 0
         return count
 
@@ -93,9 +93,9 @@ class CompiledHere:
 
 
 def preload(capability: int) -> None:
-    """What every compilation for a GPU needs, done once before the fork. Touches no GPU.
+    """Do before the fork what every compilation for a GPU begins with. Touches no GPU.
 
-    capability: 90 for sm_90. Where something is missing each fork does it for itself.
+    capability: 90 for sm_90. What fails here is no error: each fork then does it for itself.
     """
     knobs.compilation.store_binary_only = True  # nobody reads the texts in between
     with contextlib.suppress(Exception):
@@ -114,18 +114,18 @@ def _compile_once() -> None:
 
 
 def _install_driver(capability: int) -> None:
-    """Triton's driver for NVIDIA, whose C part is compiled here and not in each fork."""
+    """Make Triton's driver for NVIDIA here, because its C part would be compiled in each fork."""
     from triton.backends.nvidia import driver as nvidia
 
     driver = nvidia.CudaDriver()
-    nvidia.CudaUtils.__init__ = lambda self: None  # there is one of them, and it is made
+    nvidia.CudaUtils.__init__ = lambda self: None  # a singleton, and made already
     target = GPUTarget("cuda", capability, WARP_SIZE)
     driver.get_current_target = lambda: target
     triton.runtime.driver.set_active(driver)
 
 
 class _NoDevice:
-    """A driver for who compiles and launches nothing."""
+    """A driver for a process that only compiles: it names a target and has no device."""
 
     def __init__(self, capability: int) -> None:
         self._target = GPUTarget("cuda", capability, WARP_SIZE)
@@ -142,7 +142,7 @@ class _NoDevice:
 
 @contextlib.contextmanager
 def _no_device(capability: int) -> Iterator[None]:
-    """Inside, Triton compiles for this capability and may not launch."""
+    """Within this block Triton compiles for `capability`, and cannot launch."""
     drivers = triton.runtime.driver
     before, drivers._active = drivers._active, _NoDevice(capability)
     try:
@@ -152,11 +152,11 @@ def _no_device(capability: int) -> Iterator[None]:
 
 
 def build(request: Mapping[str, Any], claims: Path) -> None:
-    """Compile those launches of the request that no other process has claimed.
+    """Compile the launches of the request that no other process has claimed.
 
     `request` has the source, its kernels and launches as JSON, and the capability of the GPU.
-    Binaries go to Triton's cache. What does not compile is left out: it will be met where it is
-    launched.
+    `claims` is a directory that the processes which share this work have in common. Binaries go
+    to Triton's cache. An error is passed over: the launch itself will report it.
     """
     kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
     with _no_device(request["capability"]):
@@ -166,7 +166,7 @@ def build(request: Mapping[str, Any], claims: Path) -> None:
 
 
 def _compile(kernels: Kernels, raw: Mapping[str, Any], claims: Path) -> None:
-    """One launch, up to where the GPU would begin, unless another process is at it."""
+    """Compile what one launch needs, unless another process has claimed it."""
     kernel = kernels.get(raw["kernel"])
     positional = [kernels.value(value, Pointer) for value in raw["positional"]]
     named = {name: kernels.value(value, Pointer) for name, value in raw["named"].items()}
@@ -181,7 +181,7 @@ def _compile(kernels: Kernels, raw: Mapping[str, Any], claims: Path) -> None:
 
 
 def _claim(place: Path) -> bool:
-    """Whether this process is the first to claim it."""
+    """Make the file `place`; False where another process made it first."""
     try:
         os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError:
@@ -190,7 +190,7 @@ def _claim(place: Path) -> bool:
 
 
 def _compile_launcher(made: Any) -> None:
-    """Up to Triton 3.6 each signature has a launcher in C, which is made when it is first used."""
+    """Compile the launcher in C that Triton, up to version 3.6, needs for each signature."""
     from triton.backends.nvidia import driver as nvidia
 
     nvidia.CudaLauncher(made.src, made.metadata)

@@ -208,7 +208,7 @@ class PlanReader:
         return {_text(name, 200): self.value(value) for name, value in listed.items()}
 
     def value(self, raw: Any, depth: int = 0) -> Value:
-        """The value of an argument, in the forms that `plan` lists."""
+        """The value of an argument, in the forms that `plan.steps` lists."""
         if raw is None or isinstance(raw, bool | float):
             return raw
         if isinstance(raw, int):

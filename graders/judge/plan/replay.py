@@ -124,8 +124,11 @@ class Replay:
         self._written(step.target, target, unstored)
 
     def _written(self, ref: TensorRef, view: torch.Tensor, unstored: torch.Tensor | None) -> None:
-        """Something else than a kernel wrote a view: whose state it has, no element of it is
-        stored but those that were stored where they were copied from."""
+        """Note that a fill or a copy, and no kernel, has written the view.
+
+        Its elements then count as not stored by a kernel. After a copy they have the state of the
+        elements that they were copied from: `unstored` says which of those no kernel stored.
+        """
         if not self._keeps_map:
             return
         self.run.forget_stores(view)
@@ -139,7 +142,7 @@ class Replay:
 
     @property
     def _keeps_map(self) -> bool:
-        """On a GPU nobody says what was stored; nor while a case is timed."""
+        """Whether stores are tracked: only on the CPU, and not while a case is timed."""
         return self.device == "cpu" and self.run is not None
 
     def never_stored(self, ref: TensorRef) -> torch.Tensor | None:
@@ -281,7 +284,7 @@ def _made(step: Step) -> int:
 
 
 def _bytes(mask: torch.Tensor, ref: TensorRef) -> torch.Tensor:
-    """Of a map of a storage by bytes, those of each element of a view, as one more axis."""
+    """A view's part of a storage's byte map: the view's shape, and a last axis of bytes."""
     size = dtype_named(ref.dtype).itemsize
     strides = [*(stride * size for stride in ref.strides), 1]
     return mask.as_strided((*ref.shape, size), strides, ref.offset * size)

@@ -1,9 +1,9 @@
 """The launch plan: what a launcher asks a GPU to do, as plain data.
 
-A launcher runs in a process that holds no values (see `child`). What it does there is recorded:
-memory that it allocates, fills and copies, and kernels that it launches, each with its grid, its
-constants and its arguments. Whoever has the values runs the plan without any Python of the
-submission.
+A launcher runs in a process that holds no values (see `capture.child`). What it does there is
+recorded: memory that it allocates, fills and copies, and kernels that it launches, each with its
+grid, its constants and its arguments. A process that has the values runs the plan without any
+Python of the submission.
 
 Values of arguments are JSON: numbers, texts, truth values and null stand for themselves, all else
 is an object with one key that names its kind:
@@ -190,10 +190,10 @@ class CasePlan:
 
 @dataclass(frozen=True)
 class Told:
-    """Something that the launcher did and must not, or might rather not.
+    """Something that the launcher did although it must not, or better should not.
 
-    `code` is one of `findings.WORDS`; `what` names the operation; `case` is the number of the
-    case in which it was seen first, -1 while the module was loaded.
+    `code` is a key of `capture.findings.WORDS`. `what` names the operation. `case` is the number
+    of the first case in which it was seen, -1 while the module was loaded.
     """
 
     code: str

@@ -1,4 +1,7 @@
-"""A kernel that a warm process runs or compiles: what is done once is done before the fork."""
+"""A small kernel for warming up a process before it forks.
+
+Running or compiling it once imports and caches what every later fork would otherwise pay for.
+"""
 
 from __future__ import annotations
 

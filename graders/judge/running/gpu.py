@@ -14,7 +14,8 @@ import torch
 
 from graders.judge.cases.compare import returned_tensor, widened
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.explain import Difference, Failure, explain
+from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.failures import Difference, Failure
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.gpu_differences import Seen, fill_undefined_lanes, name_difference

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from graders.judge.diagnosis.explain import Difference, Failure
+from graders.judge.diagnosis.failures import Difference, Failure
 from graders.judge.diagnosis.generic import FindingText
 
 # TF32 keeps 10 bits of mantissa, so each product of two rounded operands is off by 2**-10 at most.

@@ -12,7 +12,7 @@ import torch
 
 from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.explain import Failure
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.records import Evidence, GraderError
 from graders.judge.running.claims import backed, not_interpreted
 from graders.judge.running.jobs import PlannedJobs

@@ -10,7 +10,7 @@ from math import prod
 import torch
 
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.explain import Failure
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.loads import loads_table
 from graders.judge.diagnosis.programs import program_table
 from graders.judge.records import GraderError, LaunchFacts
@@ -28,9 +28,9 @@ def table_of(
 ) -> Table | None:
     """The table of the smallest failing public case that fails like the case `named`.
 
-    One of several programs comes first: in one alone, many mistakes look alike. None where only
-    hidden cases fail, of which nobody is told anything, and where places explain nothing. Where
-    all stores are in their places, loads stand beside them.
+    Cases with several programs come first: with a single program many mistakes look alike. None
+    where only hidden cases fail, which must not be shown, and where positions explain nothing.
+    If all stores are at the right positions, the table also shows loads.
     """
     public = [(item, f) for item, f in _failing(ran) if not f.hidden and _tells(f)]
     like = next((_kind(f) for _, f in public if f.case.name == named), None)

@@ -1,9 +1,9 @@
-"""Binaries for a GPU, made ahead of it: jailed forks of the warm process compile, several at once.
+"""Compile a submission's kernels ahead of the GPU, in several jailed forks of the warm process.
 
-They write into the scratch directory, which is empty before and after. What they leave there is
-kept in a directory of the warm process's own, under the key of the submission; a worker of the
-same submission finds a copy of it in its scratch directory. So nothing that a worker can write is
-read by another one.
+The forks write binaries into the scratch directory, which is emptied before and after. The warm
+process copies what they leave into a directory that no fork may read, under the submission's key.
+Before a worker runs the same submission, it gets a copy in its scratch directory. So no worker
+reads a file that another submission could have written.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from graders.judge.sandbox.protocol import BuildOrder
 KEPT = 8  # submissions whose binaries are kept
 TICK_SECONDS = 0.05  # how often time and memory are looked at
 MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may leave
-NICE = 10  # a GPU that has something to run goes before
+NICE = 10  # compiling ahead gives way to workers that drive the GPU now
 _CLAIMS = "claims"
 
 
 class Builders:
-    """Makes and keeps the binaries of submissions. Nothing here is told what it compiles."""
+    """Makes binaries and keeps those of the last submissions. Only the forks read the source."""
 
     def __init__(self, inside: Jail, scratch: Path, kept: Path, control: socket.socket) -> None:
         """inside: the jail of the forks. kept: a new directory that no fork may read."""
@@ -44,13 +44,13 @@ class Builders:
         kept.mkdir(mode=0o700)
 
     def make(self, order: BuildOrder, request: int, clear: Callable[[], None]) -> str:
-        """Compile, and keep what was made. "" or why it was ended: "stopped", "time", "memory".
+        """Compile, and keep what was made. Return "" or why it ended early.
 
-        request: a descriptor of the text that `gpu_compiling.build` reads. clear: empties the
-        scratch directory.
+        The reasons are "stopped" (by the judge), "time" and "memory". `request` is a descriptor
+        of the JSON that `gpu_compiling.build` takes. `clear` empties the scratch directory.
         """
         clear()
-        self.hand_out(order.key)  # what is there already is not made again
+        self.hand_out(order.key)  # what was compiled before is not compiled again
         claims = self._scratch / _CLAIMS
         claims.mkdir()
         claims.chmod(0o777)
@@ -71,7 +71,7 @@ class Builders:
             self._give(self._scratch)
 
     def _give(self, folder: Path) -> None:
-        """Let the forks read and write what is beneath, whatever this process's umask is."""
+        """Give the files in a folder to the forks' user, whatever this process's umask is."""
         for path in folder.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
             if self._jail.uid is not None:
@@ -89,11 +89,11 @@ class Builders:
             os.nice(NICE)
             self._jail.enter(order.seconds, order.memory_bytes, parent)
             gpu_compiling.build(json.loads(asked), self._scratch / _CLAIMS)
-        finally:  # whatever it was, this process must not go on as the warm one
+        finally:  # an error must not let the fork go on as the warm process
             os._exit(0)
 
     def _watch(self, pids: list[int], order: BuildOrder) -> str:
-        """Wait for the forks; end all of them where one is over a limit, or nobody needs them."""
+        """Wait for the forks. End all of them if one is over a limit or the judge says stop."""
         deadline = time.monotonic() + order.seconds
         reason = ""
         running = {os.pidfd_open(pid): pid for pid in pids}
@@ -108,7 +108,7 @@ class Builders:
                     os.close(descriptor)
                     _end(running.pop(descriptor))
                 else:
-                    reason = "stopped"  # the message itself is read, and passed over, later
+                    reason = "stopped"  # `serve` reads the message itself later, and ignores it
             if time.monotonic() > deadline:
                 reason = "time"
             if any(jail.resident_bytes(pid) > order.memory_bytes for pid in running.values()):
@@ -138,9 +138,9 @@ def _end(pid: int) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy the files beneath a directory, and nothing that is not a plain file.
+    """Copy the plain files of a directory and its subdirectories, up to a total size.
 
-    Who wrote them may have put something else there: no link is followed.
+    A submission's code may have put links or pipes there: they are left out.
     """
     left, files = MOST_BYTES, MOST_FILES
     for path in _plain_files(source):

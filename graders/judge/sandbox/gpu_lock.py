@@ -1,7 +1,7 @@
 """A lock on the GPU of this machine: shared by those that check, exclusive to one that times.
 
-Everybody takes a turn before the lock itself: who waits to have the GPU alone keeps it, so that
-nobody who comes later goes first.
+A second lock, the *turn*, makes it fair. Whoever wants the GPU holds the turn until the GPU's own
+lock is theirs. So those who come later cannot overtake one that waits for exclusive use.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOCK = Path(tempfile.gettempdir()) / f"tilewise-gpu-{os.getuid()}.lock"
 
 @contextlib.contextmanager
 def hold_gpu(exclusive: bool) -> Iterator[None]:
-    """Wait for the lock that all judges of this user on this machine share, and hold it.
+    """Wait for the GPU's lock, and hold it. All judges of this user on this machine share it.
 
-    exclusive: nobody else may run meanwhile, because something is being timed. The system frees
-    the lock of a process that dies.
+    exclusive: nobody else may run meanwhile, because something is being timed. If the process
+    dies, the system frees its lock.
     """
     descriptor = _open(LOCK)
     try:
@@ -33,9 +33,10 @@ def hold_gpu(exclusive: bool) -> Iterator[None]:
 
 
 def shared_at_once(lock: Path) -> int | None:
-    """A descriptor that holds the shared lock until it is closed; None where one had to wait.
+    """Take the shared lock without waiting: a descriptor that holds it, None where it is taken.
 
-    lock: `LOCK` of the judge. A warm process has another directory for what is temporary.
+    Closing the descriptor frees the lock. `lock` is the judge's `LOCK`: a warm process would
+    compute another path, because it has a temporary directory of its own.
     """
     descriptor = _open(lock)
     try:
@@ -48,10 +49,10 @@ def shared_at_once(lock: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def _turn(lock: Path, or_not: int = 0) -> Iterator[None]:
+def _turn(lock: Path, not_waiting: int = 0) -> Iterator[None]:
     descriptor = _open(lock.with_suffix(".turn"))
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | or_not)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | not_waiting)
         yield
     finally:
         os.close(descriptor)

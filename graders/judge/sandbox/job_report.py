@@ -204,8 +204,10 @@ def _traffic(run: Run) -> dict[str, Any]:
 
 
 def _order(first: Any) -> dict[str, int]:
-    """Of the blocks that the programs load first: how many there are, how many programs load
-    one, and whether they only rise in launch order.
+    """Figures about the block that each program loads first.
+
+    They are how many different blocks that gives, how many programs load one, and whether the
+    blocks never descend in launch order.
     """
     rising = bool((first[1:] >= first[:-1]).all())
     return {"blocks": len(set(first.tolist())), "programs": len(first), "rising": int(rising)}

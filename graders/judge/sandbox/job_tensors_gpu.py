@@ -17,9 +17,9 @@ _USUAL = (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int64
 class DeviceMemory(Memory):
     """Arguments are views of storages on the GPU, of the same size, strides and offset.
 
-    What is done to those storages is copied back, so that the judge sees it: all of a small
-    storage, of one of gigabytes what the view touches. `memory_bytes` is what torch may take
-    for a job beyond its arguments: others may be at work on the same GPU.
+    After the job the storages are copied back, so that the judge sees every change: a small
+    storage as a whole, of one of gigabytes what the view touches. `memory_bytes` limits what
+    torch may take beyond the arguments, because other processes may use the same GPU.
     """
 
     device = "cuda"
@@ -44,7 +44,7 @@ class DeviceMemory(Memory):
             raise NoRoomError(str(error)) from error
 
     def limit(self, needed: int) -> None:
-        """Let torch take `needed` bytes and what a job may have besides, and no more."""
+        """Limit torch's memory to `needed` bytes and what a job may allocate besides."""
         whole = torch.cuda.get_device_properties(self.device).total_memory
         share = min(1.0, (needed + self._memory_bytes) / whole)
         torch.cuda.set_per_process_memory_fraction(share)
@@ -58,7 +58,7 @@ class DeviceMemory(Memory):
         return placed[place.region.begin].view(protocol.dtype_of(place.dtype))
 
     def _to_device(self, region: Region) -> torch.Tensor:
-        """The storage as bytes on the device. Its gaps come along where it is small."""
+        """Copy a storage to the device as bytes. `region.ranges` are the parts that count."""
         storage = torch.empty(region.length, dtype=torch.uint8, device=self.device)
         host = self.host_tensor(region, torch.uint8, region.length)
         for first, last in region.ranges:
@@ -76,14 +76,14 @@ class DeviceMemory(Memory):
 
     def wake(self, job: JobPlan) -> None:
         if _takes_tensors(job):
-            with contextlib.suppress(Exception):  # the job will meet it again, and report it
+            with contextlib.suppress(Exception):  # the job will meet the error, and report it
                 self.synchronize()
 
     def synchronize(self) -> None:
         torch.cuda.synchronize()
 
     def usable_after(self, error: BaseException) -> bool:
-        """False after an illegal access or a failed assertion: the context is lost with it."""
+        """Whether the GPU still works here: an illegal access or assertion loses the context."""
         self._storages = []
         with contextlib.suppress(Exception):
             torch.cuda.synchronize()
@@ -94,7 +94,7 @@ class DeviceMemory(Memory):
 
 
 def drawn(place: TensorPlace, draw: Draw, device: str) -> torch.Tensor:
-    """The storage of a tensor whose values are drawn on the device: 1D, of its dtype."""
+    """Draw the values of a tensor on the device; return its storage as a 1D tensor."""
     dtype = protocol.dtype_of(place.dtype)
     storage = torch.empty(place.region.length // dtype.itemsize, dtype=dtype, device=device)
     view = storage.as_strided(place.shape, place.stride, place.offset)
@@ -104,7 +104,7 @@ def drawn(place: TensorPlace, draw: Draw, device: str) -> torch.Tensor:
 
 
 def start_device() -> None:
-    """Make the GPU's context, and load what every job needs of torch."""
+    """Create the CUDA context, and load the kernels of torch that every job needs."""
     for dtype in _USUAL:
         tensor = torch.full((64,), 1, dtype=dtype, device=DeviceMemory.device)
         torch.empty_like(tensor).copy_(tensor)

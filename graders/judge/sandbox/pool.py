@@ -1,10 +1,10 @@
-"""`Workers`: run jobs in jailed processes and say what became of each. The trusted end.
+"""`Workers`: run jobs in jailed processes and say how each ended. This is the trusted end.
 
     with Workers() as workers:
         outcomes = workers.run(jobs)
 
-One warm process serves many submissions; each batch runs in a fork of it. A job that crashes,
-hangs or ends its process has that as its outcome, and the jobs behind it go on in a new fork.
+One warm process serves many submissions, and each batch of jobs runs in a fork of it. If a job
+crashes, hangs or ends its process, that is its outcome. The jobs after it run in a new fork.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import torch
@@ -61,7 +60,7 @@ class Workers:
         self.capability = capability
         self.gpu_seconds = 0.0  # of batches on a GPU, by this process's clock
         self.next_at_once = False  # see `protocol.Limits`
-        self.compiled_there = 0  # kernels that were compiled meanwhile
+        self.compiled_there = 0  # kernels that the GPU had to wait for
         self._without = tuple(without)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -78,12 +77,7 @@ class Workers:
             self._ensure_started()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._stop()
 
@@ -108,11 +102,11 @@ class Workers:
         stop_on: Collection[str] = (),
         seconds: float = BATCH_SECONDS,
     ) -> list[Outcome]:
-        """Run the jobs in order; one outcome each. Those of one source share a process.
+        """Run the jobs in order and return one outcome each.
 
-        After an outcome whose status is in `stop_on` the others are "not-run". All of them
-        together have `seconds`, of the processor or on a GPU by the clock; what is left then is
-        "timeout".
+        Jobs of one submission share a process. After an outcome whose status is in `stop_on` the
+        rest are "not-run". `seconds` limits all of them together, in processor time or, on a GPU,
+        by the clock. Jobs that are left when the time is over have the outcome "timeout".
         """
         with self._lock:
             outcomes: list[Outcome] = []
@@ -130,11 +124,11 @@ class Workers:
         return outcomes + [Outcome("timeout")] * (len(jobs) - len(outcomes))
 
     def build(self, work: Work, launches: Sequence[Any]) -> str:
-        """Compile launches of a submission for the GPU, which is not touched: jobs with the same
-        `work.key` find the binaries.
+        """Compile launches of a submission ahead, without using the GPU.
 
-        launches: as `compiling.variants` lists them. "" where all of them were looked at, else
-        why not: "stopped", "time" or "memory".
+        Later jobs with the same `work.key` find the binaries. `launches` are listed by
+        `compiling.variants`. Return "" if all were compiled or failed to, else what ended it:
+        "stopped", "time" or "memory".
         """
         if not launches:
             return ""
@@ -159,7 +153,7 @@ class Workers:
         return str(answer["built"])
 
     def stop_building(self) -> None:
-        """End what `build` does in another thread, if it does something."""
+        """Stop a `build` that runs in another thread, if there is one."""
         control = self._control
         if self._building and control is not None:
             with contextlib.suppress(OSError):
@@ -167,13 +161,15 @@ class Workers:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many of the jobs that run now are done, and how many there are; for people only."""
+        """How many of the current jobs are done, and how many there are; for progress bars."""
         batch = self._batch
         return self._finished + (batch.done() if batch is not None else 0), self._jobs
 
     def _run_fork(self, jobs: Sequence[Job], seconds: float) -> tuple[list[Outcome], float]:
-        """Outcomes of at least the first of the jobs, and the seconds that it took: of the
-        processor, or on a GPU by the clock."""
+        """Run jobs in one fork: the outcomes of the first or more, and the seconds used.
+
+        These are of the processor, or by the clock on a GPU.
+        """
         started = time.monotonic()
         self._batch = batch = Batch(jobs, seconds)
         try:
@@ -192,9 +188,9 @@ class Workers:
     def _abnormal(
         self, batch: Batch, jobs: Sequence[Job], ending: Ending, index: int
     ) -> list[Outcome]:
-        """What became of the job in which the process ended.
+        """The outcome of the job in which the process ended.
 
-        Where it ended while the source was loaded, that holds for all the jobs.
+        If it ended while it loaded the source, all the jobs have that outcome.
         """
         if ending.reason == "stalled":
             raise GraderError(
@@ -215,7 +211,7 @@ class Workers:
         return [outcome] * (len(jobs) - index if state == protocol.LOADING else 1)
 
     def _check_jail(self) -> None:
-        """Was that the machine or the submission? A job of our own tells."""
+        """Raise GraderError if not even a job of our own runs: then the machine is at fault."""
         constant = ["constant", 0, "int64", [1]]
         result = {"tensor": [0, "int64", [], [], 0]}
         job = Job(Work("", "<check>", (), [constant], result, ()), (), (), torch.int64)

@@ -25,8 +25,8 @@ from graders.judge.jail.jail import Device as Device
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
-# A kernel cannot sleep. A child that after this many times its limit has not had the processor
-# for that long waits for the machine, which has too much to do: nobody's mistake.
+# A kernel cannot sleep. If a child has not used up its processor time after this many times its
+# limit by the clock, the machine is overloaded: that is not the submission's mistake.
 PATIENCE = 20.0
 
 Status = Literal[
@@ -67,7 +67,7 @@ _DTYPES = {
     if isinstance(dtype, torch.dtype)
 }
 
-STOP = b"stop"  # said to the warm process while it builds: nobody needs it any more
+STOP = b"stop"  # tells the warm process to end what it compiles ahead
 
 _HEADER = struct.Struct("=IIIIdd")
 HEADER_BYTES = 64
@@ -85,7 +85,7 @@ class Header:
     state: int = WAITING
     status: int = 0
     dtype: int = 0
-    stored: int = 0
+    stored: int = NO_MAP
     started: float = 0.0
     seconds: float = 0.0
 
@@ -120,9 +120,9 @@ class Region:
 
 @dataclass(frozen=True)
 class Draw:
-    """Normally distributed values of a view, which whoever has a GPU draws on it for himself.
+    """Normally distributed values, which each process draws on the GPU instead of copying them.
 
-    The same seed gives the same values to every process that has the same torch and GPU.
+    The same seed gives the same values in every process with the same torch and GPU.
     """
 
     seed: int
@@ -147,11 +147,12 @@ class TensorPlace:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """Where everything of one job lies, and how to run it. No expected value in sight.
+    """How to run one job, and where in the shared memory its data lies. No expected value.
 
-    `steps` are those of the launch plan for this case, `earlier` make memory that is older than
-    the case, both in JSON; `inputs` are the storages of the arguments, `keep` those of earlier
-    cases that are still needed; `result` is the view that the launcher returned.
+    `steps` are the launch plan's steps for this case, in JSON. `earlier` are steps that make
+    memory which an earlier case or the module allocated. `inputs` are the numbers of the
+    arguments' storages. `keep` are those of storages that outlive the case that made them.
+    `result` is the view that the launcher returned.
     """
 
     filename: str
@@ -193,7 +194,7 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a child ended: its wait status, why it was ended if it was, and its processor time."""
+    """How a child ended: wait status, the limit that it was killed for, and processor time."""
 
     status: int
     reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
@@ -220,13 +221,13 @@ class Ending:
 
 @dataclass(frozen=True)
 class Limits:
-    """All that the warm process knows of a batch, which it watches and does not read."""
+    """What the warm process is told of a batch: its limits, and nothing of its content."""
 
     jobs: tuple[JobLimits, ...]
     seconds: float
     memory_bytes: int
-    key: str = ""  # of the submission whose binaries the child is given
-    next_at_once: bool = False  # the judge has the GPU alone, and will have more to run on it
+    key: str = ""  # names the submission, whose binaries the child is given
+    next_at_once: bool = False  # another batch follows at once, with the GPU's lock still held
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -240,7 +241,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """All jobs that one forked process runs, one after another: those of one submission.
+    """The jobs that one fork runs, one after another. All are of one submission.
 
     `kernels` are the kernels of its launch plan in JSON, `source` the text that they stand in.
     """
@@ -271,9 +272,9 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class BuildOrder:
-    """What the warm process knows of binaries that it has made: whose they are, and limits.
+    """An order to compile ahead: the submission's key, how many processes, and their limits.
 
-    `seconds` by the clock for all of them, `memory_bytes` for each process.
+    `seconds` is by the clock for all processes together, `memory_bytes` for each of them.
     """
 
     key: str
@@ -286,7 +287,7 @@ class BuildOrder:
 
     @classmethod
     def in_message(cls, raw: bytes) -> BuildOrder | None:
-        """The order in a message; None where it is about something else."""
+        """The order in a message; None if the message is a batch."""
         order = json.loads(raw).get("build")
         return None if order is None else cls(**order)
 

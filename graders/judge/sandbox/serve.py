@@ -1,7 +1,7 @@
-"""The warm process at work: fork, watch, end, report. See `zygote`, which starts it.
+"""The warm process's loop: fork a child for each batch, watch it, end it, report how it ended.
 
-What a batch is about only the child reads, from a descriptor: nothing of one submission stays in
-the memory that the next one's child inherits.
+`zygote` starts it. Only the child reads what the batch is about, from a descriptor. So nothing of
+one submission stays in the memory that the next child inherits.
 """
 
 from __future__ import annotations
@@ -46,22 +46,25 @@ from graders.judge.sandbox.waiting import Waiting
 GPU_START_SECONDS = 30.0
 GPU_MEMORY_BYTES = 4 << 30
 TICK_SECONDS = 0.025  # how often time and memory are looked at
-LOCK_TICK_SECONDS = 0.01  # how often a fork that waits looks whether it may use the GPU
-WAITING_CPU_SECONDS = 600.0  # until the request says how many
+LOCK_TICK_SECONDS = 0.01  # how often a waiting fork asks for the GPU's lock
+WAITING_CPU_SECONDS = 600.0  # processor time of a fork until its request sets the limit
 _DESCRIPTORS = 2  # request and shared memory
 
 
 @dataclass(frozen=True)
 class _Allowance:
-    """The seconds that a job or a batch of the process `pid` may take from `started` on."""
+    """A time limit of a job or a batch that runs in the process `pid` since `started`."""
 
     pid: int
     seconds: float
     started: float  # of the monotonic clock
-    processor_before: float
+    processor_before: float  # processor time that the process had used then
 
     def left(self, now: float, by_clock: bool) -> Literal["some", "none", "stalled"]:
-        """By the clock, or of the processor; "stalled" if the machine has given too little."""
+        """Whether time is left, by the clock or else of the processor.
+
+        "stalled": in a long wait the machine has given the process too little of the processor.
+        """
         passed = now - self.started
         if passed <= self.seconds:
             return "some"
@@ -130,7 +133,7 @@ class WarmProcess:
             )
             if not message:
                 return
-            if message == protocol.STOP:  # of what is at its end already
+            if message == protocol.STOP:  # what it was to stop has ended by itself
                 continue
             try:
                 answer = self._answer(message, descriptors)
@@ -158,7 +161,7 @@ class WarmProcess:
         return ending
 
     def _work(self, _message: bytes, descriptors: list[int], parent: int) -> None:
-        """What a fork does."""
+        """What a fork does with a request: read it, enter the jail, run its jobs."""
         request, memory = descriptors
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
@@ -174,9 +177,11 @@ class WarmProcess:
         os._exit(0)
 
     def _wake_gpu(self, channel: socket.socket) -> None:
-        """What a fork does for a GPU while it waits: enter the jail, and start the device.
+        """What a fork for a GPU does while it waits: enter the jail, and start the device.
 
-        Nobody may be timing something meanwhile; who has handed over a request may.
+        Starting the device would disturb a process that is timing. So the fork first takes the
+        GPU's lock. It needs no lock where the judge holds it already and has a request for this
+        fork, or has said that one follows at once.
         """
         parent = os.getppid()
         lock = None
@@ -187,13 +192,13 @@ class WarmProcess:
         _be_silent()
         kept = [channel.fileno(), *([] if lock is None else [lock])]
         self._jail.settle(WAITING_CPU_SECONDS, 0, parent, keep=kept)
-        with contextlib.suppress(Exception):  # the first job will meet it again, and report it
+        with contextlib.suppress(Exception):  # the first job will meet the error, and report it
             job_tensors_gpu.start_device()
         if lock is not None:
             os.close(lock)
 
     def _clear_scratch(self) -> None:
-        """An empty directory that belongs to the next child: nothing outlives a batch."""
+        """Empty the scratch directory, and give it to the next child's user."""
         if self._scratch is None:
             return
         for entry in self._scratch.iterdir():
@@ -206,7 +211,7 @@ class WarmProcess:
 
 
 class _Watch:
-    """Waits for one child, and ends it and all its descendants when it is over a limit."""
+    """Waits for one child. Ends it and its descendants if it is over a limit."""
 
     def __init__(
         self,
@@ -250,10 +255,10 @@ class _Watch:
         return Ending(status, reason, processor_seconds)
 
     def _end(self) -> tuple[int, float]:
-        """Kill what is left of the child's process group, then reap the child: its wait status,
-        and its processor time.
+        """Kill what is left of the child's process group, then reap the child.
 
-        In this order: until it is reaped, nobody else can have its id.
+        Until it is reaped no other process can get its id, hence the order. Return its wait
+        status and its processor time.
         """
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
@@ -272,7 +277,7 @@ class _Watch:
 
     def _over_time(self, now: float) -> str:
         batch = self._batch_time.left(now, by_clock=self._on_gpu)
-        # Who waits for a GPU computes nothing here.
+        # A job that waits for a GPU uses no processor time, so it is clocked.
         job = self._job_time.left(now, by_clock=self._on_gpu and not self._compiling)
         if "stalled" in (batch, job):
             return "stalled"
@@ -281,9 +286,12 @@ class _Watch:
         return "timeout" if job == "none" else ""
 
     def _follow(self, now: float) -> None:
-        """A job's time starts when the jobs before it are done, the first one's when it runs, and
-        anew with compiling and after it; a child that lies about that gains no more than what
-        the batch has left."""
+        """Follow the child's own headers, to know which job runs and since when.
+
+        A job's time starts when the job before it is done, and that of the first when it runs.
+        It starts anew when compiling begins and when it ends. A child that lies in its headers
+        can gain no more than the time that the batch has left.
+        """
         if self._waking and self._state(0) >= protocol.RUNNING:
             self._waking = False
             self._begin(min(self._job_time.started, now))
@@ -313,18 +321,18 @@ class _Watch:
 
 
 def _nothing(_channel: socket.socket) -> None:
-    """Rehearse nothing."""
+    """A fork for the processor has nothing to do while it waits."""
 
 
 def _be_silent() -> None:
-    """Whatever this process prints goes nowhere."""
+    """Discard whatever this process prints."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
 
 
 def _warm_up() -> None:
-    """Run a kernel, so that what is imported or cached lazily is there before the fork."""
+    """Run a kernel once: what that imports and caches, every fork inherits."""
     name = "<warm-up>"
     x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
     steps = [["allocate", 1, "float32", 11, 1], ["launch", 0, [2], [x, out, 11, 8], {}, 1]]
@@ -345,10 +353,10 @@ def _warm_up() -> None:
 
 
 def _forget_the_judge(root: str) -> None:
-    """Leave no way to import the judge's own package from a submission.
+    """Leave a submission no way to import the judge's own package.
 
-    The files are closed by Landlock; this is for machines that have none. The modules that
-    this process goes on using hold on to each other.
+    Landlock closes its files; this is for machines without Landlock. Modules that this process
+    still uses stay alive, because they refer to each other.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "graders"]:
         del sys.modules[name]

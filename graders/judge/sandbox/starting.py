@@ -1,4 +1,4 @@
-"""What a warm process starts with, and what is said where it does not come up."""
+"""What a warm process needs to start, and the message where it does not start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _MENDS = {
 
 
 def environment(device: Device, directory: Path) -> dict[str, str]:
-    """No more than what is needed: an instructor's environment may hold keys and passwords."""
+    """The variables that a warm process needs, and no others.
+
+    The instructor's own environment may hold keys and passwords.
+    """
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment |= dict.fromkeys(_ONE_THREAD, "1")
     # Huge pages make the fork, which copies the map of all memory, markedly shorter.
@@ -37,13 +40,13 @@ def environment(device: Device, directory: Path) -> dict[str, str]:
         environment |= {"PATH": os.environ.get("PATH", environment["PATH"])}
         environment |= {"TRITON_CACHE_DIR": scratch, "TMPDIR": scratch, "HOME": scratch}
         environment |= {"TORCHINDUCTOR_CACHE_DIR": scratch}
-        # A cache there would be read by a fork that waits for another submission.
+        # The driver would read that cache in a fork which may be given another submission.
         environment |= {"CUDA_CACHE_DISABLE": "1"}
     return environment
 
 
 def idle_processors() -> int:
-    """How many processors of this process have nothing to do now; one at least."""
+    """How many of the processors that this process may use are idle now; at least 1."""
     mine = len(os.sched_getaffinity(0))
     try:
         running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
@@ -53,13 +56,16 @@ def idle_processors() -> int:
 
 
 def last_line(errors: int) -> str:
-    """The last line of a file, given its descriptor: there a process says why it ended."""
+    """The last line of a process's error output, which says why it ended.
+
+    `errors` is a descriptor of the file that holds the output.
+    """
     lines = os.pread(errors, 1 << 20, 0).decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "it ended without a word"
 
 
 def broken(error: str) -> str:
-    """Why a warm process does not start, and what mends it."""
+    """Say why a warm process does not start, and what to do about it."""
     mend = next((words for sign, words in _MENDS.items() if sign in error), "")
     advice = mend or "`tilewise doctor` shows what works here"
     return f"the sandbox's warm process does not start: {error}; {advice}"

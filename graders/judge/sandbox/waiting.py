@@ -1,4 +1,4 @@
-"""`Waiting`: a fork that waits for its one request, so that nobody waits for the fork."""
+"""`Waiting`: forks a process ahead of each request, so that no request waits for a fork."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Work = Callable[[bytes, list[int], int], None]
 
 
 class Waiting:
-    """Hands each request to a fork that was made before it came, and makes the next one.
+    """Hands each request to a fork that was made before the request came.
 
-    A fork is made when nothing of an earlier request is in this process's memory, does `work`
-    once, and ends. `rehearse` is what it does while it waits, before it reads its request from the
-    channel that it is given. `control` is the warm process's own connexion, which no fork keeps.
+    A fork inherits nothing of an earlier request. It does `work` once and ends. While it waits it
+    does `rehearse`, which gets the channel that the request will come through. `control` is the
+    warm process's own connection to the judge, which a fork closes.
     """
 
     def __init__(
@@ -73,5 +73,5 @@ class Waiting:
                 message, descriptors, *_ = socket.recv_fds(theirs, MESSAGE_BYTES, DESCRIPTORS)
             if message and os.getppid() == parent:
                 self._work(message, descriptors, parent)
-        finally:  # whatever it was, this process must not go on as the warm one
+        finally:  # an error must not let the fork go on as the warm process
             os._exit(1)

@@ -1,4 +1,4 @@
-"""What there is to do for a worker, as the judge says it, and what became of it."""
+"""Jobs for a worker and their outcomes, as the judge sees them."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ class Work:
 
     @cached_property
     def key(self) -> str:
-        """What it compiles: binaries made for equal keys are equal."""
+        """A digest of source and kernels: equal keys share the binaries compiled ahead."""
         text = json.dumps([self.source, self.filename, list(self.kernels)])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def submission(self) -> tuple[str, int]:
-        """What jobs that may share a process have in common."""
+        """Identifies the submission: only jobs of one submission share a process."""
         return self.source, id(self.kernels)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A tensor argument whose normally distributed values a GPU draws: the layout of the view,
-    in elements, and the length of its storage.
+    """A tensor argument whose values the worker draws on its GPU, from a normal distribution.
+
+    It is described by the layout of the view and the length of its storage, in elements.
     """
 
     shape: tuple[int, ...]
@@ -59,7 +60,7 @@ class Drawn:
     draw: Draw
 
     def place(self, region: Region) -> TensorPlace:
-        """The argument as a worker is told of it."""
+        """The description that goes to a worker."""
         name = protocol.dtype_name(self.dtype)
         return TensorPlace(region, name, self.shape, self.strides, self.offset, self.draw)
 
@@ -68,9 +69,9 @@ class Drawn:
 class Job:
     """One case of a launch plan. `args` are CPU tensors (any view), Drawn ones, and scalars.
 
-    `work` is what there is to do (see `protocol.JobPlan`); `out_dtype` is the dtype of the
-    result, or "any-integer". `seconds` is time of the processor, on a GPU wall time.
-    `memory_bytes` is what the worker may allocate beyond what it starts with.
+    `out_dtype` is the dtype of the result, or "any-integer". `seconds` limits processor time, or
+    wall time on a GPU. `memory_bytes` is what the worker may allocate beyond what it starts with.
+    The other fields are those of `protocol.JobPlan`.
     """
 
     work: Work
@@ -87,10 +88,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one job. Only `output` decides a grade; the rest explains.
+    """How one job ended. Only `output` decides a grade; the rest explains it.
 
-    `output` and `never_stored` are the judge's own copies, present where status is
-    "returned"; `returned` says in words what came back where it was "wrong-return".
+    `output` and `never_stored` are the judge's own copies, present where `status` is "returned".
+    Where it is "wrong-return", `returned` says in words what came back.
     """
 
     status: Status
@@ -103,6 +104,6 @@ class Outcome:
     traffic: Mapping[str, Mapping[str, int]] | None = None
     error: Fault | None = None
     returned: str = ""
-    compiled: int = 0  # kernels for which the GPU waited
+    compiled: int = 0  # kernels that were compiled while the GPU waited
     seconds: float = 0.0
     signal: str = ""

@@ -1,6 +1,6 @@
 """The speed of a right submission, as a share of the model solution's on the same GPU.
 
-Both plans are timed in the sandbox by the same code (`sandbox.timing`), each in a process of its
+Both plans are timed in the sandbox by the same code (`plan.timing`), each in a process of its
 own, one after the other, with nobody else of ours on the GPU. What the submission's process
 reports is held against what it cannot change: the judge's own clock around bursts of calls, the
 judge's own reference for the outputs of timed calls, and the time that the hardware needs at

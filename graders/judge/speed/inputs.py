@@ -1,4 +1,4 @@
-"""The arguments on which speed is measured, and what they must give."""
+"""The arguments on which speed is measured, and the results that they must give."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from graders.judge.speed.limits import bytes_read
 
 @dataclass(frozen=True)
 class Inputs:
-    """Two sets of arguments, and what each must give, on the GPU.
+    """Two sets of arguments, and the expected result of each on the GPU.
 
-    `least_bytes` must be read and written at least.
+    `least_bytes` are the bytes that any solution must read, and those that it must write.
     """
 
     sets: tuple[tuple[Any, ...], tuple[Any, ...]]
@@ -30,12 +30,12 @@ class Inputs:
 
 
 def prepare(exercise: Exercise, work: Workload) -> Inputs:
-    """Draw two sets of arguments, and compute on the GPU what they must give."""
+    """Draw two sets of arguments, and compute their expected results on the GPU."""
     seed = int.from_bytes(torch.randint(256, (7,), dtype=torch.uint8).numpy().tobytes(), "big")
     sets = tuple(_arguments(work, seed + number * len(work.args)) for number in range(2))
     expectations = tuple(expect(exercise, _to_gpu(args))[0] for args in sets)
     if torch.cuda.is_available():
-        torch.cuda.empty_cache()  # others need the room of what was only in between
+        torch.cuda.empty_cache()  # others need the memory of intermediate results
     written = expectations[0].values.numel() * expectations[0].dtype.itemsize
     return Inputs(
         (sets[0], sets[1]),
@@ -45,7 +45,7 @@ def prepare(exercise: Exercise, work: Workload) -> Inputs:
 
 
 def _arguments(work: Workload, seed: int) -> tuple[Any, ...]:
-    """What a GPU can draw is left to it: drawn here, it would have to be carried there."""
+    """One set of arguments. Those that a GPU can draw itself need not be copied to it."""
     if not torch.cuda.is_available():
         return tensors.build(Case(work.name, work.args, seed=seed))
     return tuple(_argument(arg, seed + place) for place, arg in enumerate(work.args))

@@ -1,7 +1,8 @@
-"""The times of model solutions, which all judges of a user on this machine share for a while.
+"""Times of model solutions, kept for some minutes for all judges of one user on this machine.
 
-A class is judged by several processes, and each time of a model solution keeps everybody else off
-the GPU. Whoever uses one holds a yardstick of his own beside it (see `gate`).
+Several processes judge a class, and timing a model solution keeps the others off the GPU. So one
+measures and the others use its time. A judge that uses it compares its own yardstick, a copy of
+constant size, with the one that was timed then (see `gate`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ FOLDER = Path(tempfile.gettempdir()) / f"tilewise-model-times-{os.getuid()}"
 
 @dataclass(frozen=True)
 class TimedRun:
-    """One solution as it was timed; milliseconds. `outside_ms` is by the judge's own clock.
+    """The times of one solution in milliseconds; `outside_ms` is by the judge's own clock.
 
-    `problem` says why it is not believed; `when` is seconds since 1970.
+    `yard_ms` is the time of the yardstick in the same run. `problem` says why the time is not
+    believed. `when` is in seconds since 1970.
     """
 
     ms: float
@@ -36,12 +38,12 @@ class TimedRun:
 
 
 def key_of(*what: str) -> str:
-    """The key of a time: of everything that it depends on, as GPU, driver and source."""
+    """The key of a kept time, from all that it depends on: GPU, driver, source and so on."""
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
 def keep(key: str, run: TimedRun) -> None:
-    """Keep a time; where that is not possible it is only known to who measured it."""
+    """Keep a time for others. Failing to do so is no error: they measure it again."""
     with contextlib.suppress(OSError):
         FOLDER.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(FOLDER):
@@ -52,7 +54,7 @@ def keep(key: str, run: TimedRun) -> None:
 
 
 def find(key: str) -> TimedRun | None:
-    """A time that is fresh; None where there is none."""
+    """The kept time, unless there is none or it is too old."""
     try:
         if not _is_ours(FOLDER):
             return None
@@ -63,7 +65,10 @@ def find(key: str) -> TimedRun | None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether nobody else may write there: the directory above is open to everybody."""
+    """Whether only this user may write there.
+
+    Anybody may make a folder of that name in the temporary directory.
+    """
     found = folder.lstat()
     return (
         stat.S_ISDIR(found.st_mode)

@@ -207,8 +207,11 @@ class Bindings:
             self._bound[name] = _Bound(own), _Bound(given)
 
     def chosen(self, name: str, limit: int | None) -> list[Statement]:
-        """The statements that give `name` its value before the statement number `limit`, or
-        after all; with what alters that value, the first time that it is asked for."""
+        """The statements that give `name` the value that it has at the statement number `limit`.
+
+        Without a limit, at the end. The first call for a value also returns the statements that
+        alter its object.
+        """
         group, position = self._place(name, limit)
         if group is None:
             return []
@@ -263,7 +266,7 @@ class _Bound:
         return place < len(self.indexes) and self.indexes[place] == index
 
     def value(self, count: int) -> Statement:
-        """Of the first `count` the last; but an untouched stub wins over nothing written."""
+        """The last of the first `count` that is no untouched stub; if all are, the last one."""
         return self._written[count - 1] or self._bound[count - 1]
 
 

@@ -132,11 +132,6 @@ def heads_left_out(evidence: Evidence) -> bool:
     return heads is not None and not bool(heads.all())
 
 
-def parts_collide(evidence: Evidence) -> bool:
-    """Several programs stored to the same elements."""
-    return has_fault(evidence, RACES)
-
-
 def usual_page_assumed(evidence: Evidence) -> bool:
     """The kernel left a tensor in a case whose pages do not have the usual number of slots."""
     return bool(evidence.args[1].shape[1] != USUAL_PAGE) and has_fault(evidence, OUT_OF_BOUNDS)

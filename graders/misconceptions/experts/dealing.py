@@ -68,7 +68,7 @@ def rows_missing(evidence: Evidence) -> torch.Tensor | None:
 
 
 def strayed_without_tile(evidence: Evidence) -> bool:
-    """Tell whether a program read outside a tensor that has a number for which there is no tile."""
+    """Tell whether a program without a tile, whose number is too high, read outside a tensor."""
     if not evidence.launches:
         return False
     launch, bounds = evidence.launches[-1], groups(evidence.args[2])

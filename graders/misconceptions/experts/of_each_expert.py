@@ -56,9 +56,10 @@ def _as_list(found: Any) -> list[torch.Tensor]:
 
 
 def _of_first_factors(detector: Detector) -> Detector:
-    """The detector that is shown x and one expert's matrix: it looks at their shapes.
+    """Use a detector for a product of two matrices: it is shown x and one expert's matrix.
 
-    Faults at the offsets, and those many lanes behind the end of x, are not its own.
+    It does not see faults at the offsets, nor those far behind the end of x: these have other
+    causes.
     """
 
     def found(evidence: Evidence) -> bool:

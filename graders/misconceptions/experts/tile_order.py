@@ -32,10 +32,11 @@ def _full_tiles(evidence: Evidence) -> int | None:
 
 
 def _parts(evidence: Evidence) -> Iterator[tuple[int, list[Part | None]]]:
-    """Yield the number of programs, and the parts of the result in the usual orders.
+    """Yield the number of programs and the tiles of the result, in each of the usual orders.
 
-    None stands for a tile that is counted and does not exist: without values in offsets only the
-    most tiles that there can be are known. Nothing where the size of a tile is not known.
+    A launcher does not know the offsets, so it counts as many tiles as there can be at most. None
+    stands for a tile that is counted and does not exist. Yields nothing where the size of a tile
+    is not known.
     """
     if not evidence.launches or evidence.expected.dim() != 2:
         return
@@ -92,7 +93,7 @@ def last_round_missing(evidence: Evidence) -> bool:
 
 
 def accumulator_goes_on(evidence: Evidence) -> bool:
-    """Tell whether to each tile the sums of those before it in its program were added."""
+    """Tell whether a program that computes several tiles never set its accumulator back to zero."""
     x, w, _ = widened(evidence.args)
     for programs, parts in _parts(evidence):
         if not 0 < programs < len(parts):

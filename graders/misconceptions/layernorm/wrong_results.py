@@ -48,8 +48,9 @@ def divided_by_block(
 
 
 def _divided_by(count: int, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor, int]]:
-    """Mean, sum of squares about it and what that is divided by: `count` for one of them, or
-    for both, the columns for the other.
+    """Triples of a mean, the sum of squares about it, and the number to divide that sum by.
+
+    Mean, variance or both are divided by `count` in place of the number of columns.
     """
     columns = x.shape[1]
     found = []
@@ -103,10 +104,10 @@ def parameters_of_first_block(
 
 
 def cancelled(evidence: Evidence) -> bool:
-    """The mean is far above the spread, and the rows have a scale that follows no rule.
+    """Tell whether the variance was lost to cancellation: the mean is far above the spread.
 
-    A variance that is noise leaves the shape of a row as it is: its scale is wrong, by a
-    factor that differs from row to row, or not a number at all.
+    A variance that is nothing but rounding errors scales each row by a wrong factor of its own,
+    or makes it NaN. Apart from that factor the row is right.
     """
     x, weight, bias, eps = widened(evidence.args)
     if x.shape[1] < 2 or not x.numel() or evidence.actual is None or has_holes(evidence):
@@ -214,7 +215,7 @@ def of_whole_tile(
 ) -> list[torch.Tensor]:
     """Return the layer norms whose mean, variance or both are those of `block` rows together.
 
-    Rows that a tile has and the matrix has not count as rows of zeros, or not.
+    Rows of a tile beyond the end of the matrix count as rows of zeros, or do not count.
     """
     rows, columns = x.shape
     if not 1 < block < 2 * rows or not columns:
@@ -298,8 +299,8 @@ def columns_of_tile(
 ) -> list[torch.Tensor]:
     """Return the rows normalised by the mean and variance of each column of a tile of rows.
 
-    The sums are divided by the rows of the matrix, of a tile, or by those that are there; rows
-    that a tile has and the matrix has not count as zeros in the variance, or not.
+    The sums are divided by the number of rows of the matrix, of a tile, or of the tile's rows in
+    the matrix. Rows of a tile beyond the end of the matrix count as zeros in the variance, or not.
     """
     rows, columns = x.shape
     if not 1 < block < 2 * rows or not columns:

@@ -67,8 +67,9 @@ def one_for_all(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Te
 
 
 def one_for_tile(block: int, a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Tensor]:
-    """All rows, or columns, of a tile have one scale: that of its first one, or the one that has
-    the number of the tile.
+    """All rows of a tile have one scale, or all columns, or both.
+
+    It is the scale of the tile's first row, or the one whose index is the number of the tile.
     """
     product = a @ b
     found = []
@@ -116,9 +117,9 @@ def exchanged(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Tens
 def exchanged_in_tile(
     block: int, a: Args, b: Args, scale_a: Args, scale_b: Args
 ) -> list[torch.Tensor]:
-    """In a square tile the scales of its rows are laid along its columns, or the other way round.
+    """In a square tile the scales of the rows are broadcast along its columns, or vice versa.
 
-    A lane has the scale of the row, or column, that has its place in the tile.
+    So an element is multiplied by the scale of another row (or column) of its tile.
     """
     if block < 2 or max(len(scale_a), len(scale_b)) <= block:
         return []  # one tile: as without one
@@ -131,8 +132,9 @@ def exchanged_in_tile(
 
 
 def left_other_scales(evidence: Evidence) -> bool:
-    """Tell whether the kernel read beyond a vector, where there are more rows than columns, or
-    fewer: it may have looked for the scale of a row among those of the columns.
+    """Tell whether the kernel read beyond a vector of scales, if the two differ in length.
+
+    It may have looked for the scale of a row among those of the columns.
     """
     _, _, scale_a, scale_b = evidence.args
     return _left_a_vector(evidence) and len(scale_a) != len(scale_b)
@@ -229,8 +231,9 @@ def in_each_step(block: int, a: Args, b: Args, scale_a: Args, scale_b: Args) -> 
 
 
 def tiles_rounded(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Tensor]:
-    """Numbers are scaled first, and rounded to few bits again, before they are multiplied; the
-    scales perhaps before that, too.
+    """Factors are scaled before the product, and rounded to a narrow format again.
+
+    The scales may have been rounded before that, too.
     """
     found = []
     for dtype in ROUNDED_TO:
@@ -248,8 +251,10 @@ def tiles_were_rounded(evidence: Evidence) -> bool:
 
 
 def _bits_of_one(evidence: Evidence, results: list[torch.Tensor]) -> bool:
-    """Whether the output has the bits of one of these wrong results where the right one has
-    others: the sum over k may end in another last bit here and there.
+    """Whether the output equals one of these wrong results, bit by bit.
+
+    Only elements count in which the wrong result differs from the right one. A few of them may
+    differ, because a sum over k in another order may end in another last bit.
     """
     actual = evidence.actual
     if actual is None or actual.dtype != torch.bfloat16 or has_holes(evidence):

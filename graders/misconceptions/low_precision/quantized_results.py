@@ -53,10 +53,10 @@ def other_order(*args: torch.Tensor) -> list[torch.Tensor]:
 
 
 def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
-    """In each block of k all first nibbles come first, then all second ones, and so on; or all
-    even ones and then all odd ones.
+    """The eight numbers of a word do not stay neighbours within a block of k.
 
-    What is beyond the words is 0, as loads with `other=0` bring it.
+    First come the lowest nibbles of all words, then the second ones, and so on; or first all even
+    nibbles, then all odd ones. Words beyond the end are 0, as a load with `other=0` gives them.
     """
     packed = args[1]
     words = block // PER_WORD
@@ -78,8 +78,11 @@ def sign_extended(*args: torch.Tensor) -> torch.Tensor:
 
 
 def shifted_wrongly(*args: torch.Tensor) -> list[torch.Tensor]:
-    """Every number is the lowest nibble; or the shift counts bits, goes on beyond the word, or
-    words are not cut off."""
+    """Nibbles are shifted out of their word by a wrong amount, or not masked.
+
+    The shift is 0, or it is not multiplied by 4, or it grows beyond the length of the word; or
+    the bits above the nibble are kept.
+    """
     packed = args[1].to(torch.int64)
     place = torch.arange(PER_WORD)[:, None]
     k = torch.arange(PER_WORD * packed.shape[0])[:, None]

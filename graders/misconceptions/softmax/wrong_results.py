@@ -243,9 +243,9 @@ def all_underflowed(evidence: Evidence) -> bool:
 
 
 def spread_overflowed(evidence: Evidence) -> bool:
-    """Tell whether exactly rows that reach too far from their least element are not finite.
+    """Tell whether a row is broken only if its largest element is far above its smallest.
 
-    exp of a distance overflows at 89: from the minimum, from the mean, or from -inf.
+    exp overflows at 89. So it does where the minimum or the mean was subtracted, not the maximum.
     """
     found = _broken_rows(evidence)
     if found is None or has_fault(evidence, LANES_USED):

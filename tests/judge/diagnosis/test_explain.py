@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from graders.judge.cases.compare import expect, wrong_elements
-from graders.judge.diagnosis.explain import Failure, explain
+from graders.judge.diagnosis.explain import explain
+from graders.judge.diagnosis.failures import Failure
 from graders.judge.records import (
     Case,
     Evidence,

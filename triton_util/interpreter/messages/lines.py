@@ -75,7 +75,7 @@ def _name_function(line: str, groups: dict[str, str]) -> None:
 
 
 def _called(kind: str, line: str, groups: dict[str, str]) -> str:
-    """Which name is called: one that belongs to nobody's functions."""
+    """Name what the line calls although it is no function: any name but Python's functions."""
     functions = {"range", "min", "max", "print", "int", "float", "len"} | {*other_names.PYTHONS_OWN}
     found = [name for name in _CALLED.findall(line) if name not in functions]
     if not found:

@@ -1,9 +1,10 @@
-"""Hints to the compiler: `tl.multiple_of` and `tl.max_constancy`, which a GPU believes unasked.
+"""Hints to the compiler, `tl.multiple_of` and `tl.max_constancy`: it takes them as true.
 
-A load that is made wide because of an untrue hint starts at an address where none may start, or
-takes one lane's mask for its neighbours'. Nothing of that shows in values, so it is checked here.
-`tl.max_contiguous` is not: where rows wrap around at the end of a matrix it is often untrue, and
-does no harm on an axis that is multiplied by a stride.
+Because of an untrue hint the compiler may make a load so wide that its address is misaligned, or
+that one lane's mask counts for its neighbours. The interpreter computes the same values with and
+without a hint, so hints are checked here. `tl.max_contiguous` is not checked. It is often untrue
+where rows wrap around at the end of a matrix, and harmless on an axis that is multiplied by a
+stride.
 """
 
 from __future__ import annotations

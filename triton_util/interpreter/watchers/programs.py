@@ -161,9 +161,9 @@ class Programs:
         return [pointed for pointed in told if pointed is not None]
 
     def stopped(self) -> Pointed | None:
-        """The access at which the launch was stopped: the last one, and the same of other programs.
+        """The access that stopped the launch, with the other programs' accesses by the same line.
 
-        Of a line in a loop each program's latest.
+        If the line is in a loop, each program's latest one counts.
         """
         if not self._accesses:
             return None

@@ -1,0 +1,111 @@
+"""Which misconceptions each failing case admits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from graders.judge.cases.compare import Expectation
+from graders.judge.diagnosis.failures import Failure
+from graders.judge.diagnosis.matching import shows, would_fail
+from graders.judge.records import Exercise, Misconception
+
+MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
+THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
+FORETOLD = 10_000  # elements: larger passed cases are not looked at again
+
+
+def candidates(
+    exercise: Exercise, failures: Sequence[Failure]
+) -> list[tuple[Failure, list[Misconception]]]:
+    """The misconceptions that each failing case admits.
+
+    In a case of a few elements nearly every mistake looks alike. What only such cases admit
+    is no candidate, unless there are no others or the engine itself saw the fault.
+    """
+    named = _without_strays(_asked(exercise, failures))
+    large = [found for failure, found in named if not failure.tiny]
+    seen = {m.code for found in large for m in found}
+    if not large:
+        return _ruled(named)
+    return _ruled(
+        [
+            (failure, [m for m in found if m.code in seen or m.faults] if failure.tiny else found)
+            for failure, found in named
+        ]
+    )
+
+
+def _ruled(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Replace each misconception that another candidate rules out by that candidate."""
+    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
+    return [
+        (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
+        for failure, found in named
+    ]
+
+
+def _asked(
+    exercise: Exercise, failures: Sequence[Failure]
+) -> list[tuple[Failure, list[Misconception]]]:
+    """What each failing case admits. Beyond the first ones only what those have admitted, and
+    what the engine sees, is asked about: a learner waits for the answer.
+    """
+    named: list[tuple[Failure, list[Misconception]]] = []
+    seen: set[str] = set()
+    thorough = THOROUGH
+    for failure in failures:
+        known = [m for m in exercise.misconceptions if m.faults or m.code in seen]
+        found = _misconceptions(exercise.misconceptions if thorough > 0 else known, failure)
+        seen |= {m.code for m in found}
+        thorough -= not failure.tiny
+        named.append((failure, found))
+    return named
+
+
+def _without_strays(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Drop rounding mistakes that few of a dtype's failing cases show: it is another mistake."""
+    failing = Counter(failure.expectation.dtype for failure, _ in named)
+    shown = Counter((m.code, failure.expectation.dtype) for failure, found in named for m in found)
+
+    def stands(m: Misconception, dtype: torch.dtype) -> bool:
+        return not m.everywhere or shown[m.code, dtype] >= MOST * failing[dtype]
+
+    return [
+        (failure, [m for m in found if stands(m, failure.expectation.dtype)])
+        for failure, found in named
+    ]
+
+
+def refuted(
+    exercise: Exercise,
+    votes: Counter[str],
+    passed: Sequence[tuple[tuple[Any, ...], Expectation]],
+) -> set[str]:
+    """The candidates that foretell a wrong result where the submission had a right one.
+
+    Asked only where several account for equally many failing cases: nothing else depends on it.
+    """
+    small = [(args, want) for args, want in passed if 0 < want.values.numel() <= FORETOLD]
+    equal = Counter(votes.values())
+    tied = [m for m in exercise.misconceptions if votes[m.code] and equal[votes[m.code]] > 1]
+    return {
+        m.code
+        for m in tied
+        if any(would_fail(m, args, want) for args, want in small if m.result in (None, want.result))
+    }
+
+
+def _misconceptions(asked: Sequence[Misconception], failure: Failure) -> list[Misconception]:
+    if failure.difference is not None:
+        return []
+    slack, result = failure.expectation.slack, failure.expectation.result
+    fitting = [m for m in asked if m.result in (None, result)]
+    return [m for m in fitting if shows(m, failure.evidence, slack)]

@@ -1,0 +1,43 @@
+"""What is known of a case that failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from graders.judge.cases.compare import Expectation
+from graders.judge.diagnosis.generic import FindingText
+from graders.judge.records import Case, Evidence, Fault
+
+TINY = 8  # elements
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A known reason why a GPU gives another result, and the line of the kernel, if any."""
+
+    code: str
+    text: FindingText
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failing case with all that is known of it."""
+
+    case: Case
+    hidden: bool
+    status: str  # the worker's outcome, "inputs-changed" or "wrong-values"
+    evidence: Evidence
+    expectation: Expectation
+    wrong: torch.Tensor | None  # bool, True where the output is not acceptable
+    error: Fault | None = None
+    returned: str = ""  # what came back instead of the result, in words
+    schedule: str = "grid"
+    difference: Difference | None = None  # why a GPU disagrees with the interpreter
+
+    @property
+    def tiny(self) -> bool:
+        """Whether the result has too few elements to tell one mistake from another."""
+        return self.evidence.expected.numel() <= TINY
