@@ -201,7 +201,8 @@ def ran_out_of_programs(evidence: Evidence) -> bool:
         return False
     if stores_single_elements(evidence):
         return False
-    if apart(evidence) is not None:  # lanes enough, along one axis: they are at wrong places
+    distance = apart(evidence)
+    if distance is not None and distance[0] != distance[1]:  # lanes enough, at wrong places
         return False
     one_short = stored == evidence.expected.numel() - 1 and stored % 2 == 1
     return (stored > 0 and not one_short) or count == 0

@@ -356,11 +356,10 @@ def k_step_wrong(operands: Operands, finish: Result) -> Misconception:
     def misled(block: int, *args: torch.Tensor) -> torch.Tensor | None:
         a, b = operands(*args)
         k, n = b.shape
-        if k <= block or not b.numel() or not (a.is_contiguous() and b.is_contiguous()):
-            return None
         row, column = torch.arange(k)[:, None], torch.arange(n)
         place = row % block * n + row // block * block + column
-        if int(place.max()) >= b.numel():
+        dense = a.is_contiguous() and b.is_contiguous()
+        if k <= block or not b.numel() or not dense or int(place.max()) >= b.numel():
             return None
         return finish(a.double() @ b.double().flatten()[place], *args)
 

@@ -124,6 +124,16 @@ MISTAKES = (
         expected_wrong=walks_through_blocks(wrong.each_block_alone),
     ),
     Misconception(
+        code="block-not-advanced",
+        title="Each step of the second walk reads the first block again",
+        message=(
+            "The sum is right, and so is the first block. The next ones are made of y, of dy or of "
+            "both as they stand in the *first* block: that offset does not move with the loop."
+        ),
+        next_step="Compute the columns anew in each step, `cols = start + tl.arange(0, BLOCK)`.",
+        expected_wrong=walks_through_blocks(wrong.first_block_again),
+    ),
+    Misconception(
         code="sum-so-far",
         title="The sum is used before it is complete",
         message=(

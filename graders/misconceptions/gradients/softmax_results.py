@@ -117,6 +117,15 @@ def end_left_out(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
     return [y * (dy - _sum(y[:, :end], dy[:, :end])) for end in ends]
 
 
+def first_block_again(block: int, y: torch.Tensor, dy: torch.Tensor) -> Found:
+    """The walk that stores reads the first block of y, of dy or of both in each step."""
+    if not_walked(block, y):
+        return []
+    total, again = _sum(y, dy), torch.arange(y.shape[1]) % block
+    pairs = ((y, dy[:, again]), (y[:, again], dy), (y[:, again], dy[:, again]))
+    return [mine * (change - total) for mine, change in pairs]
+
+
 def sum_so_far(block: int, y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor | None:
     """Each block subtracts the sum up to and with itself."""
     if not_walked(block, y):
