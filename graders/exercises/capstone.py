@@ -78,6 +78,7 @@ OF_A_SUM, GARBAGE = with_dloss(view="expanded_columns"), with_dloss(3, garbage=T
 OVERFLOW = "exp must not overflow."
 LONG_ROWS = "A vocabulary longer than a block."
 MASKED_HEAD = "Rows that begin with many -inf."
+RISING = "Rows that rise: the largest logit is in the last block."
 NOT_COUNTED = "Rows with the target -100."
 NO_CLASSES = "No classes: all targets are -100."
 
@@ -103,6 +104,7 @@ def usual(make: Maker, ignoring: Maker, behind: Maker, ahead: Maker) -> tuple[An
         *cases(make, AXES, [(12, 70), (4, 1700)], part="types", scale=100.0, why=OVERFLOW),
         *cases(make, AXES, [(12, 70)], part="types", scale=100.0, dtypes=HALVES, why=OVERFLOW),
         *cases(make, AXES, [(12, 70)], part="types", shift=-300.0, why="All far below zero."),
+        *cases(make, AXES, [(3, 3000)], part="types", fills=["ramp"], why=RISING),
         *cases(
             behind,
             AXES,
@@ -191,6 +193,7 @@ CROSS_ENTROPY_BACKWARD = Exercise(
     challenge="Read dloss without its stride and check again: which cases still pass, and why?",
     misconceptions=GRADIENT_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
+    dense=True,
 )
 
 EXERCISES = (CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +64,22 @@ def opposed(make: Maker) -> Maker:
     return made
 
 
+def even(make: Maker) -> Maker:
+    """Return the maker of keys that all weigh the same, and of values that hardly differ.
+
+    Each block adds nearly the same to the sums. One that is kept in 16 bits is rounded the same way
+    in each step: with 1.03 for a key, a block of 2**n keys brings a little more than 2**n.
+    """
+
+    def made(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+        q, k, v, *others = make(shape, **spec)
+        none = replace(q, fill="zeros")  # type: ignore[type-var]
+        alike = replace(v, scale=0.01, shift=1.03)  # type: ignore[type-var]
+        return (none, k, alike, *others)
+
+    return made
+
+
 def decoded(
     lengths: Sequence[int],
     page_size: int,
@@ -72,13 +88,13 @@ def decoded(
     garbage: bool = False,
     of: dict[str, Any] | None = None,
     own: Own | None = None,
-    far_below: bool = False,
+    drawn: Callable[[Maker], Maker] | None = None,
     also: str = "",
     **more: Any,
 ) -> tuple[Case, ...]:
     """Return a case for each (query heads, key heads, d), of sequences of these lengths.
 
-    of: more of `Pages`. own: the views of q, keys, values and table.
+    of: more of `Pages`. own: the views of q, keys, values and table. drawn: changes the numbers.
     """
     pages = Pages(tuple(lengths), page_size, **(of or {}))
     make = arguments(pages, garbage, own)
@@ -87,7 +103,7 @@ def decoded(
         told = f"{len(lengths)} sequences"
     label = f"page {page_size}, {told}{', garbage behind' if garbage else ''}{also}"
     axes = "heads key_heads d"
-    return cases(opposed(make) if far_below else make, axes, heads, label=label, **more)
+    return cases(drawn(make) if drawn else make, axes, heads, label=label, **more)
 
 
 BEHIND = "What lies behind a length counts nowhere: not in pages, not in the table."
@@ -133,10 +149,21 @@ DECODE_ATTENTION = Exercise(
             [150, 45],
             16,
             [(4, 2, 16)],
-            far_below=True,
+            drawn=opposed,
             part="types",
             also=", opposed",
             why="Every score is far below zero.",
+        ),
+        *decoded(
+            [4096],
+            16,
+            [(2, 1, 16)],
+            of={"columns": 256},
+            drawn=even,
+            part="types",
+            dtypes=HALVES,
+            also=", even",
+            why="Sums of many keys that weigh the same.",
         ),
         *decoded([60, 45], 16, part="types", scale=0.01, why="Tiny scores."),
         *decoded([60, 45], 16, part="types", fills=["zeros"]),

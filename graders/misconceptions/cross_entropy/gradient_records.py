@@ -229,7 +229,9 @@ _OF_THE_FORMULA = (
 _OF_THE_SUM = (
     seen_through(gradient_of, "maximum-from-zero", marks.all_underflowed),
     seen_through(gradient_of, "hidden-block-nan", marks.nan_after_infinity),
-    seen_through(gradient_of, "max-not-subtracted", marks.overflowed),
+    seen_through(
+        gradient_of, "max-not-subtracted", either(marks.overflowed, marks.nan_after_infinity)
+    ),
     seen_through(gradient_of, "padding-counted"),
     seen_through(gradient_of, "rescaling-missing", marks.rescaled_to_infinity),
     shared.other_missing("-float('inf')", nan_from_padding(lambda x, *_: x.shape[1])),
@@ -266,7 +268,6 @@ MISTAKES = (
     *_OF_THE_FORMULA,
     *_OF_THE_SUM,
     strides.output_strides_of_input(cross_entropy_backward),
-    strides.allocated_like_view(cross_entropy_backward),
     shared.contiguous_assumed(cross_entropy_backward),
     rounding.computes_in_half(cross_entropy_backward_magnitude),
     rounding.lossy_dtype(cross_entropy_backward),

@@ -127,7 +127,7 @@ _OF_THE_SUM = (
     seen_through(
         loss_of,
         "max-not-subtracted",
-        marks.overflowed,
+        either(marks.overflowed, marks.nan_after_infinity),
         message=(
             "exp(89) is already too large for float32: it becomes inf, and so does the loss. "
             "(Where all of a row is far below zero, every exp is 0, and its logarithm -inf.) "
