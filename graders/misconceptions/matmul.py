@@ -19,6 +19,7 @@ from graders.misconceptions.detectors import (
     Detector,
     has_fault,
     has_holes,
+    starts_before_tensor,
 )
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
@@ -118,7 +119,8 @@ def k_not_masked(operands: Operands) -> Misconception:
 
     def detector(evidence: Evidence) -> bool:
         k = operands(*evidence.args)[0].shape[1]
-        return k % 128 != 0 and has_fault(evidence, READS_OUTSIDE)
+        before = starts_before_tensor(evidence)  # no step of the loop leads there
+        return k % 128 != 0 and not before and has_fault(evidence, READS_OUTSIDE)
 
     return Misconception(
         code="k-not-masked",
