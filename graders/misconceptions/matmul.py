@@ -15,11 +15,9 @@ from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
-    READS_OUTSIDE,
     Detector,
     has_fault,
     has_holes,
-    starts_before_tensor,
 )
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
@@ -31,7 +29,7 @@ from graders.misconceptions.expected import (
 )
 from graders.misconceptions.persistent import accumulator_kept
 from graders.misconceptions.placement import address_stretched
-from graders.misconceptions.product_bounds import bound_of_other_axis
+from graders.misconceptions.product_bounds import bound_of_other_axis, reads_behind
 from graders.misconceptions.rounding import (
     accumulates_in_half,
     lossy_dtype,
@@ -119,8 +117,7 @@ def k_not_masked(operands: Operands) -> Misconception:
 
     def detector(evidence: Evidence) -> bool:
         k = operands(*evidence.args)[0].shape[1]
-        before = starts_before_tensor(evidence)  # no step of the loop leads there
-        return k % 128 != 0 and not before and has_fault(evidence, READS_OUTSIDE)
+        return k % 128 != 0 and reads_behind(evidence)
 
     return Misconception(
         code="k-not-masked",
@@ -381,7 +378,7 @@ def left_oblong_factor(evidence: Evidence) -> bool:
     """Tell whether the kernel left a factor, where the factors are not both square."""
     a, b = evidence.args[:2]
     square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-    return not square and has_fault(evidence, READS_OUTSIDE)
+    return not square and reads_behind(evidence)
 
 
 def with_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
