@@ -200,7 +200,7 @@ TRANSPOSE = Exercise(
             expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
         ),
         strides.divided_by_wrong_size(turned=True),
-        strides.strides_swapped(lambda x: x.t()),
+        strides.strides_swapped(lambda x: x.t(), turned=True),
         strides.column_stride_ignored(lambda x: x.t()),
         shared.contiguous_assumed(lambda x: x.t()),
         strides.flat_mask(),

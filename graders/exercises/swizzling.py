@@ -83,9 +83,15 @@ def _tiles_lost(evidence: Evidence) -> bool:
     return not at_the_end or detectors.enough_programs(evidence)
 
 
+def _before_the_start(evidence: Evidence) -> bool:
+    """A tile with a negative number, though no program is left over."""
+    left_over = detectors.programs_left_over(evidence)
+    return detectors.starts_before_tensor(evidence) and not left_over
+
+
 TILES_LOST = replace(
     shared.tiles_lost(),
-    detector=detectors.either(_tiles_lost, detectors.leaves_tiles_out),
+    detector=detectors.either(_tiles_lost, detectors.leaves_tiles_out, _before_the_start),
 )
 
 PRODUCT_MISTAKES = tuple(m for m in MATMUL_MISCONCEPTIONS if m.code != TILES_LOST.code)

@@ -15,7 +15,6 @@ from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import (
     OUT_OF_BOUNDS,
-    READS_OUTSIDE,
     Detector,
     has_fault,
     has_holes,
@@ -30,7 +29,7 @@ from graders.misconceptions.expected import (
 )
 from graders.misconceptions.persistent import accumulator_kept
 from graders.misconceptions.placement import address_stretched
-from graders.misconceptions.product_bounds import bound_of_other_axis
+from graders.misconceptions.product_bounds import bound_of_other_axis, reads_behind
 from graders.misconceptions.rounding import (
     accumulates_in_half,
     lossy_dtype,
@@ -118,7 +117,7 @@ def k_not_masked(operands: Operands) -> Misconception:
 
     def detector(evidence: Evidence) -> bool:
         k = operands(*evidence.args)[0].shape[1]
-        return k % 128 != 0 and has_fault(evidence, READS_OUTSIDE)
+        return k % 128 != 0 and reads_behind(evidence)
 
     return Misconception(
         code="k-not-masked",
@@ -379,7 +378,7 @@ def left_oblong_factor(evidence: Evidence) -> bool:
     """Tell whether the kernel left a factor, where the factors are not both square."""
     a, b = evidence.args[:2]
     square = a.shape[0] == a.shape[1] and b.shape[0] == b.shape[1]
-    return not square and has_fault(evidence, READS_OUTSIDE)
+    return not square and reads_behind(evidence)
 
 
 def with_rows_of_k(a: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import torch
 
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
+from graders.misconceptions.detectors import READS_OUTSIDE, has_fault, starts_before_tensor
 from graders.misconceptions.expected import Operands, Result, computes, computes_with_block, each
+
+
+def reads_behind(evidence: Evidence) -> bool:
+    """Whether reads left a tensor, and not at its start: neither strides nor bounds lead there."""
+    return has_fault(evidence, READS_OUTSIDE) and not starts_before_tensor(evidence)
 
 
 def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
@@ -25,7 +30,7 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
 
     def detector(evidence: Evidence) -> bool:
         a, b = operands(*evidence.args)
-        return a.shape[0] != b.shape[1] and has_fault(evidence, READS_OUTSIDE)
+        return a.shape[0] != b.shape[1] and reads_behind(evidence)
 
     return Misconception(
         code="bound-of-other-axis",

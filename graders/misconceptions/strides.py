@@ -41,8 +41,29 @@ def _left(evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READ
     return any(shape in fault.message for fault in faults)
 
 
-def strides_swapped(reference: Result) -> Misconception:
-    """Return the misconception of row and column that take each other's stride."""
+EXCHANGED = (
+    "The strides of rows and columns are exchanged",
+    "The kernel moves to the next *row* by the stride of the columns, and the other way round. A "
+    "square matrix is then read transposed; any other shape is read at wrong places, or left.",
+    "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. Check the order of "
+    "the arguments at the launch too, and that `//` gives the row and `%` the column.",
+)
+NOT_TURNED = (
+    "Nothing is transposed: each stride is multiplied by the wrong index",
+    "The row of the *output* is multiplied by `stride_row` and its column by `stride_col`: so a "
+    "square matrix arrives as it was, and any other shape is read at wrong places, or left. "
+    "(Strides that are passed in the other order at the launch do the same.)",
+    "Row i of the output is column i of x: load from `x_ptr + output_cols * stride_row + "
+    "output_rows * stride_col`, and pass `x.stride(0), x.stride(1)` in this order.",
+)
+
+
+def strides_swapped(reference: Result, turned: bool = False) -> Misconception:
+    """Return the misconception of row and column that take each other's stride.
+
+    Where the output is the `turned` matrix, the cause mostly is that nothing was turned.
+    """
+    title, message, next_step = NOT_TURNED if turned else EXCHANGED
 
     def misread(*args: Any) -> list[torch.Tensor]:
         return each(reference(*widened(read)) for read in _misread(args))
@@ -57,17 +78,9 @@ def strides_swapped(reference: Result) -> Misconception:
     return Misconception(
         code="strides-swapped",
         places=True,
-        title="The strides of rows and columns are exchanged",
-        message=(
-            "The kernel moves to the next *row* by the stride of the columns, and the other "
-            "way round. A square matrix is then read transposed; any other shape is read at "
-            "wrong places, or left."
-        ),
-        next_step=(
-            "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. Check the "
-            "order of the arguments at the launch too, and that `//` gives the row and `%` the "
-            "column."
-        ),
+        title=title,
+        message=message,
+        next_step=next_step,
         expected_wrong=computes_from_memory(misread),
         detector=detector,
     )
@@ -85,29 +98,43 @@ def divided_by_wrong_size(
     """
 
     def results(x: torch.Tensor, *others: Any) -> Iterator[torch.Tensor | None]:
-        """What each way to divide wrongly computes; None where it leaves x."""
+        """What each way to divide wrongly computes; None where it leaves x.
+
+        NaN where the mask of a row, or of row and column, leaves an element out.
+        """
         rows, columns = x.shape
         right, wrong = (rows, columns) if turned else (columns, rows)
         if right == wrong or not x.numel():
             return
+        shape = (columns, rows) if turned else (rows, columns)
+        offsets = torch.arange(x.numel())
         for by, rest in ((wrong, wrong), (wrong, right), (right, wrong)):
-            offsets = torch.arange(x.numel())
             outer, inner = offsets // by, offsets % rest
             row, column = (inner, outer) if turned else (outer, inner)
-            values = _lying_at(x, row * x.stride(0) + column * x.stride(1))
-            if values is not None and combine is not None:
-                if int(column.max()) >= columns:
-                    continue
-                values = combine(values, column, *others)
-            shape = (columns, rows) if turned else (rows, columns)
-            yield values if values is None else values.reshape(shape)
+            inside = outer < shape[0]
+            for kept in (inside | True, inside, inside & (inner < shape[1])):
+                places = row * x.stride(0) + column * x.stride(1)
+                values = _lying_at(x, places.where(kept, 0))
+                if values is not None and combine is not None:
+                    if int(column[kept].max()) >= columns:
+                        continue
+                    values = combine(values, column.where(kept, 0), *others)
+                if values is None or kept.all():
+                    yield values if values is None else values.reshape(shape)
+                else:
+                    yield values.double().masked_fill(~kept, float("nan")).reshape(shape)
 
     def known(*args: Any) -> list[torch.Tensor]:
         return each(results(*args))
 
     def detector(evidence: Evidence) -> bool:
+        x = evidence.args[0]
+        rows, columns = x.shape[::-1] if turned else x.shape
+        # A number that is too large gives too few rows: their mask lets lanes pass behind the end.
+        if x.is_contiguous() and rows > columns and has_fault(evidence, OUT_OF_BOUNDS):
+            return True
         leaves = any(result is None for result in results(*evidence.args))
-        return leaves and _left(evidence, evidence.args[0])
+        return leaves and _left(evidence, x)
 
     length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
     return Misconception(

@@ -27,7 +27,7 @@ from triton_util.client import (
 )
 from triton_util.client.card import frame, inline, prose, report_html
 from triton_util.client.checking import CheckResult
-from triton_util.client.judge import JudgeUnavailable, shared
+from triton_util.client.judge import JudgeUnavailable, NotKnown, shared
 from triton_util.client.phrases import NotThere
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
@@ -246,8 +246,9 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
     display = session.Display()
     try:
         show(display)
-    except NotThere as error:
-        said = str(error)[:1].upper() + str(error)[1:]
+    except (NotThere, NotKnown) as error:
+        said = error.message if isinstance(error, NotKnown) else str(error)
+        said = said[:1].upper() + said[1:]
         display.show(frame("outdated", "?", inline(said), "", "", "Not there"), f"? {said}")
     except JudgeUnavailable as error:
         report = could_not_check(what, error.message, error.mend, error.detail)

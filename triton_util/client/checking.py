@@ -85,7 +85,8 @@ def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResu
     below = ("", []) if found is None else (passing_html(found), passing_lines(found))
     now = time.strftime("%H:%M:%S")
     display.show(report_html(report, below[0], now), report_text(report, below[1]))
-    hints.follow(report.exercise)
+    if report.names_exercise:
+        hints.follow(report.exercise)
     attempts.record(report)
     if report.state == "passed" and report.source:
         remembered.keep(remembered.PASSED_CODE, report.exercise, report.source)

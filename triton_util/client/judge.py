@@ -38,6 +38,10 @@ class JudgeUnavailable(Exception):  # noqa: N818 - a state of the judge, like Ke
         self.detail = detail
 
 
+class NotKnown(JudgeUnavailable):
+    """The judge was asked for something by a name that it does not know."""
+
+
 class JudgeProcess:
     """Starts the judge when it is first needed, keeps it warm, and starts it again when it died.
 
@@ -94,7 +98,8 @@ class JudgeProcess:
                 self._stop()
                 raise
         if not answer.get("ok"):
-            raise JudgeUnavailable(str(answer.get("error", "The judge gave no reason.")))
+            error = str(answer.get("error", "The judge gave no reason."))
+            raise (NotKnown if error.startswith("There is no ") else JudgeUnavailable)(error)
         return answer
 
     def close(self) -> None:

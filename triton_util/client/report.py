@@ -48,6 +48,11 @@ class Finding:
     table: Table | None = None
 
 
+# Codes of findings of `check` itself: it was given nothing that is an exercise, or no code yet.
+NO_EXERCISE = frozenset({"unknown-exercise", "kernel-given", "no-function"})
+NO_CODE = frozenset({"not-defined"})
+
+
 @dataclass(frozen=True)
 class BytesMoved:
     """Bytes that a kernel moves in a case, and that the model solution moves there."""
@@ -96,7 +101,16 @@ class Report:
     @property
     def counts(self) -> bool:
         """Whether code of the learner's was judged."""
-        return self.state in ("passed", "failed")
+        return self.state in ("passed", "failed") and not self._codes & (NO_EXERCISE | NO_CODE)
+
+    @property
+    def names_exercise(self) -> bool:
+        """Whether the check was asked for by the name of an exercise."""
+        return not self._codes & NO_EXERCISE
+
+    @property
+    def _codes(self) -> frozenset[str]:
+        return frozenset(finding.code for finding in self.findings)
 
 
 class MalformedReport(Exception):  # noqa: N818 - names what was received

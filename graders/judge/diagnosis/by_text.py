@@ -60,10 +60,26 @@ def _cause(symptom: Finding, source: str) -> Finding | None:
         for function in functions if suspect.in_launcher else kernels:
             for node in suspect.find(function):
                 return _told(suspect, symptom, getattr(node, "lineno", None))
-    if symptom.code == "timeout" and kernels and not any(map(_loops, kernels)):
-        return replace(symptom, message=f"{NO_LOOP.message}\n\n{_seen(symptom)}",
-                       next_step=NO_LOOP.next_step)  # fmt: skip
-    return None
+    return _endless(symptom, functions, kernels) if symptom.code == "timeout" else None
+
+
+def _endless(
+    symptom: Finding, functions: Sequence[ast.FunctionDef], kernels: Sequence[ast.FunctionDef]
+) -> Finding | None:
+    """Where a program that comes to no end has its loop, or that it has none."""
+    loops = [loop for kernel in kernels for loop in _loops(kernel)]
+    if loops or not kernels:
+        return replace(symptom, line=symptom.line or loops[0].lineno) if len(loops) == 1 else None
+    outside = [loop for function in functions for loop in _loops(function)]
+    endless = next((loop for loop in outside if isinstance(loop, ast.While)), None)
+    text = NO_LOOP if endless is None else LOOP_OUTSIDE
+    return replace(
+        symptom,
+        title=text.title,
+        message=f"{text.message}\n\n{_seen(symptom)}",
+        next_step=text.next_step,
+        line=symptom.line if endless is None else endless.lineno,
+    )
 
 
 def _told(suspect: Suspect, symptom: Finding, line: int | None) -> Finding:
@@ -88,8 +104,8 @@ def _is_kernel(node: ast.FunctionDef) -> bool:
     return any(ast.unparse(mark).split(".")[-1] == "jit" for mark in marks)
 
 
-def _loops(kernel: ast.AST) -> bool:
-    return any(isinstance(node, ast.For | ast.While) for node in ast.walk(kernel))
+def _loops(function: ast.AST) -> list[ast.For | ast.While]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
 
 
 def _joined(node: ast.AST) -> bool:
@@ -287,4 +303,11 @@ NO_LOOP = FindingText(
     "its own, and one that works on a few elements does hardly anything else.",
     "Let each program work on a block of 1024 elements or so, and launch as many programs as there "
     "are blocks.",
+)
+LOOP_OUTSIDE = FindingText(
+    "The launcher comes to no end in the time that it has",
+    "There is no loop in the kernel, but a `while` outside of it. The judge stopped the submission "
+    "at the time limit.",
+    "Does the condition of this `while` ever become false? A launch needs no loop: the grid says "
+    "how many programs there are.",
 )

@@ -45,6 +45,17 @@ ATTEMPTS = {
         "Nothing arrives at stride_col.",
         ("x.stride(0), x.stride(1),", "x.stride(0),"),
     ),
+    "divided-by-the-height": Attempt(
+        "divided-by-wrong-size",
+        "offsets // n_cols is the row of the output",
+        ("offsets // n_cols", "offsets // n_rows"),
+        ("offsets % n_cols", "offsets % n_rows"),
+    ),
+    "quotient-by-the-height": Attempt(
+        "divided-by-wrong-size",
+        "offsets // n_cols is the row of the output",
+        ("offsets // n_cols", "offsets // n_rows"),
+    ),
     "two-indices": Attempt(
         "compile-error",
         "A pointer cannot be indexed with [ ]",

@@ -63,7 +63,7 @@ ATTEMPTS = {
     ),
     "not-turned": Attempt(
         "strides-swapped",
-        "The strides of rows and columns are exchanged",
+        "Nothing is transposed",
         (
             "output_cols * stride_row + output_rows * stride_col",
             "output_rows * stride_row + output_cols * stride_col",

@@ -71,7 +71,17 @@ def test_of_a_kernel_without_a_loop_no_endless_loop_is_said() -> None:
     (found,) = told_once([endless], KERNEL.format(**RIGHT))
     assert "no loop" in found.message
     looping = KERNEL.format(**RIGHT).replace("    mask", "    for i in range(9): pass\n    mask")
-    assert told_once([endless], looping) == [endless]
+    (found,) = told_once([endless], looping)
+    assert (found.message, found.line) == (endless.message, 5)
+
+
+def test_an_endless_loop_of_the_launcher_is_not_said_of_the_kernel() -> None:
+    endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
+    text = KERNEL.format(**RIGHT).replace("    return", "    while True:\n        pass\n    return")
+    (found,) = told_once([endless], text)
+    assert "launcher" in found.title
+    assert found.message.endswith("Seen with x.")
+    assert found.line == 8
 
 
 LOOPING = """

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 from triton_util import client
-from triton_util.client import checking, hints, remembered
+from triton_util.client import attempts, checking, hints, remembered
 from triton_util.client import judge as judge_module
 from triton_util.client.card import waiting_html
 from triton_util.client.judge import JudgeProcess
@@ -298,6 +298,15 @@ def test_hint_follows_the_last_check_and_goes_on_after_a_restart(capsys):
     hints.follow("")  # as in a kernel that has just started
     client.hint("vector_add")
     assert "Hint 2 of 3 for vector_add" in capsys.readouterr().out
+
+
+def test_a_name_that_is_no_exercise_is_no_attempt_and_hint_does_not_follow_it(capsys):
+    hints.follow("")  # as in a kernel that has just started
+    client.check("vectoradd")
+    client.hint()
+    assert "Say of which exercise" in capsys.readouterr().out
+    client.check("ahead")  # known, and no cell that was run defines it
+    assert attempts.load() == {}
 
 
 def test_hint_without_a_judge_is_a_card(capsys, monkeypatch):

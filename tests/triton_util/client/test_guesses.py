@@ -64,7 +64,8 @@ def test_a_row_is_no_quantity(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unknown_prediction_is_one_card(capsys: pytest.CaptureFixture[str]) -> None:
     client.predict("rwo", 7)
-    assert "Did you mean 'row'?" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told == "? There is no prediction 'rwo'. Did you mean 'row'?\n"
 
 
 @pytest.mark.parametrize(
