@@ -15,7 +15,9 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from graders.authoring import class_folder
 from graders.grading import fork_server
+from graders.grading.finished import Finished
 from graders.judge.plain_text import one_line
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
@@ -73,9 +75,10 @@ def autograde(
     all are graded, 2 when some could not be: they are named, and none of them is a zero.
     """
     with _told_in_one_line():
-        if scheduler is None:
+        place = class_folder.find(course)
+        new = _without_grade(place, assignment, only, force)
+        if scheduler is None and (new or watch or collect or source is not None):
             fork_server.start()  # it imports torch while this process imports nbgrader
-        from graders.authoring import class_folder
         from graders.grading.judging import MODE, need_gpu
         from graders.grading.marks import UNSANDBOXED
 
@@ -83,7 +86,6 @@ def autograde(
             os.environ[UNSANDBOXED] = "1"
         if mode is not None:
             os.environ[MODE] = mode
-        place = class_folder.find(course)
         if scheduler is None:
             need_gpu()
         if watch:
@@ -96,7 +98,7 @@ def autograde(
             # made first: it says what is missing before anything is unpacked
             grader = _grader(place, assignment, db)
             _fetch(place, assignment, source, times, collect)
-        new = _without_grade(place, assignment, only, force)
+            new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
         grader = grader or _grader(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
@@ -150,11 +152,10 @@ def _fetch(course: Path, assignment: str, source: Path | None, times: bool, coll
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:
     """How many submissions will surely be judged."""
-    from graders.grading.gradebooks import Finished
-
     finished = Finished(course, assignment)
-    students = only or [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]
-    return sum(force or not finished.get(student) for student in students)
+    students = [path.parent.name for path in course.glob(f"submitted/*/{assignment}")]
+    chosen = [student for student in students if not only or student in only]
+    return sum(force or not finished.get(student) for student in chosen)
 
 
 def _judging(scheduler: str | None, workers: int | None, new: int) -> Judging:

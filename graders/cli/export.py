@@ -9,7 +9,8 @@ import click
 from graders.authoring import class_folder
 from graders.authoring.refusal import is_refusal
 from graders.grading.course_config import load_config
-from graders.grading.gradebooks import Finished, opened
+from graders.grading.finished import Finished
+from graders.grading.gradebooks import opened
 from graders.grading.plugins import export as plugins
 from graders.judge.plain_text import one_line
 

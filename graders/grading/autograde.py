@@ -24,7 +24,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
-from graders.grading.gradebooks import Finished
+from graders.grading.finished import Finished
 from graders.grading.intake.handed_in import counting, in_order
 from graders.grading.intake.roster import enter, read_roster
 from graders.grading.intake.rules import grant, read_rules

@@ -11,7 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from graders.grading.gradebooks import Finished, is_open, opened, submissions
+from graders.grading.finished import Finished
+from graders.grading.gradebooks import is_open, opened, submissions
 from graders.grading.plugins.export import harmless
 from graders.grading.templates import rendered
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
+from functools import cache
 from multiprocessing import forkserver, util
 from multiprocessing.context import BaseContext
 
@@ -27,8 +28,9 @@ def context() -> BaseContext:
     return found
 
 
+@cache
 def start() -> None:
-    """Let it import in the background; returns at once."""
+    """Let it import in the background; returns at once. Once it runs, nothing is done."""
     if not _has_room():
         return
     context()

@@ -7,7 +7,7 @@ with each gradebook as before. What a table of a class shows of submissions is f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import joinedload, selectinload, undefer
 
 from graders.authoring.refusal import refusal
-from graders.grading.atomic_files import read_json, write_atomically
 from graders.judge.plain_text import one_line
 
 _engine_of = cache(create_engine)
@@ -85,26 +84,3 @@ def submissions(gradebook: Gradebook, assignment: str) -> list[Any]:
 def is_open(grade: Any) -> bool:
     """Whether nobody has given points yet, neither the judge nor a person."""
     return grade.auto_score is None and grade.manual_score is None
-
-
-class Finished:
-    """The students of an assignment whose grades nbgrader has written, in `folder`."""
-
-    def __init__(self, course: Path, assignment: str) -> None:
-        self.folder = course / ".tilewise" / "graded" / assignment
-
-    def get(self, student: str) -> dict[str, Any]:
-        """What was kept by `put`; {} when there is nothing or its file is damaged."""
-        return read_json(self._path(student))
-
-    def ungraded(self) -> dict[str, str]:
-        """The students whose last grading ended without a grade, and why."""
-        found = {path.stem: self.get(path.stem) for path in sorted(self.folder.glob("*.json"))}
-        return {name: one_line(str(s["reason"])) for name, s in found.items() if s.get("reason")}
-
-    def put(self, student: str, state: Mapping[str, Any]) -> None:
-        """Remember what the grade depended on (`digest`), and why it is open (`reason`)."""
-        write_atomically(self._path(student), state)
-
-    def _path(self, student: str) -> Path:
-        return self.folder / f"{student}.json"

@@ -135,6 +135,7 @@ class LocalProcesses:
     def start(self, tasks: int) -> None:
         """Get processes for so many tasks ready in the background; a call finds them warm."""
         if tasks:
+            fork_server.start()
             thread = ThreadPoolExecutor(1)
             self._early = thread.submit(self._warm_pool, min(tasks, self.workers))
             thread.shutdown(wait=False)
@@ -198,6 +199,7 @@ class LocalProcesses:
                 task = again.popleft() if again else next(waiting, None)
                 if task is None:
                     break
+                fork_server.start()  # not before: where there is no task nothing is needed
                 try:
                     running[
                         pool.submit(self.ask, task.code, task.exercise, Terms(task.earlier))

@@ -19,7 +19,7 @@ from traitlets.config import Config, LoggingConfigurable
 from graders.cli import autograde as autograde_command
 from graders.cli.export import export
 from graders.cli.report import report
-from graders.grading import judging
+from graders.grading import fork_server, judging
 from graders.grading.autograde import Autograder
 from graders.grading.class_report import class_report
 from graders.grading.course_config import load_config
@@ -182,12 +182,49 @@ def test_nothing_is_unpacked_for_what_cannot_be_graded(
     place = ["--course", str(course.folder), "--from", str(tmp_path / "lms.zip")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(autograde_command, "_judging", lambda *_: pytest.fail("a judge started"))
-        patch.setattr(autograde_command.fork_server, "start", lambda: None)
+        patch.setattr(fork_server, "start", lambda: None)
         done = CliRunner().invoke(autograde_command.autograde, [*options, *place])
     assert done.exit_code == 1, done.output
     assert said in done.output
     assert done.output.count("\n") == 1
     assert not (course.folder / "submitted").exists()
+
+
+def test_where_nothing_is_to_judge_no_process_is_started(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the one that imports torch for the others."""
+    course.hand_in("ada", "right = 1")
+    assert grade(course) == {"ada": "graded"}
+    monkeypatch.setattr(fork_server, "start", lambda: pytest.fail("a process was started"))
+    place = [ASSIGNMENT, "--course", str(course.folder)]
+    done = CliRunner().invoke(autograde_command.autograde, place)
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith("1 submissions: 0 graded, 1 unchanged, 0 ungraded\n")
+    done = CliRunner().invoke(autograde_command.autograde, [*place, "--only", "kurt"])
+    assert done.exit_code == 1
+    assert done.output == f"Error: nothing submitted by kurt for {ASSIGNMENT}\n"
+
+
+def test_what_comes_from_a_zip_is_graded_with_the_gradebook_opened_once(
+    course: SmallCourse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "lms.zip", "w") as archive:
+        archive.writestr("ada/answer.py", "right = 1")
+    made: list[Path] = []
+
+    def noted(place: Path, assignment: str, db: str | None) -> Autograder:
+        made.append(place)
+        return Autograder(place, assignment, db)
+
+    monkeypatch.setattr(autograde_command, "_grader", noted)
+    monkeypatch.setattr(autograde_command, "_judging", lambda *_: FakeJudging())
+    monkeypatch.setattr(fork_server, "start", lambda: None)
+    place = [ASSIGNMENT, "--course", str(course.folder), "--from", str(tmp_path / "lms.zip")]
+    done = CliRunner().invoke(autograde_command.autograde, place)
+    assert done.exit_code == 0, done.output
+    assert "1 submissions: 1 graded" in done.output
+    assert made == [course.folder]
 
 
 def test_reports_and_tables_that_cannot_be_made_say_why_in_one_line(course: SmallCourse) -> None:

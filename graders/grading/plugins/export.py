@@ -18,7 +18,8 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 
-from graders.grading.gradebooks import Finished, is_open, submissions
+from graders.grading.finished import Finished
+from graders.grading.gradebooks import is_open, submissions
 from graders.judge.plain_text import one_line
 
 LONGEST_CELL = 2_000  # characters in a table

@@ -114,6 +114,17 @@ def slice_of(data: bytes, exercise: Exercise, is_notebook: bool) -> list[str]:
     return [line for line in source.split("\n") if line.strip()]
 
 
+def program(text: str, exercise: Exercise) -> list[str]:
+    """What the judge reads of a text, in an order that says nothing; imports left away.
+
+    A session tells definitions in the order in which they are needed, and of a constant its
+    present value, with the whole name of the type.
+    """
+    tree = ast.parse("\n".join(slice_of(text.encode(), exercise, False)))
+    kept = (node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom))
+    return sorted(ast.unparse(node).replace("triton.language.", "tl.") for node in kept)
+
+
 def new_names() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     """Each right kernel, the name of its kernel, and the names that it is to have."""
     for lesson, kernels in kernels_by_lesson().items():
@@ -226,6 +237,7 @@ def test_a_check_in_the_session_reads_the_same(path: Path) -> None:
     )
     assert f"def {name}(" in found.text
     assert "what the lesson made" not in found.text
+    assert program(found.text, exercise) == program(own, exercise)
 
 
 @pytest.mark.parametrize("name", ["add", "result"])
