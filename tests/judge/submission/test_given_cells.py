@@ -2,7 +2,8 @@
 its kernel under names that the lesson itself binds.
 
 Some 1,000 notebooks, in which each name of each lesson occurs. With TILEWISE_EVERY_NAME=1, as
-`make nightly` has it, every kernel is given every name: some 12,000 notebooks, a quarter of an hour.
+`make nightly` has it, every kernel is given every name: some 12,000 notebooks, a quarter of an
+hour.
 """
 
 from __future__ import annotations
