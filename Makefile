@@ -52,7 +52,7 @@ test-oldest: $(OLDEST)/.ready ## run what depends on triton with the oldest supp
 	TILEWISE_KERNELS=sample $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS) $(OLDEST_TESTS)
 
 nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every kernel, on both versions of triton
-	TILEWISE_KERNELS=all $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
+	TILEWISE_KERNELS=all TILEWISE_EVERY_NAME=1 $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 	TILEWISE_KERNELS=all $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
 verdicts: $(READY) $(OLDEST)/.ready ## judge and test what changed and keep the answers for `make test`

@@ -207,6 +207,8 @@ def _summary(results: list[GradedStudent]) -> int:
     counts = Counter(result.status for result in results)
     parts = [f"{counts[status]} {status}" for status in ("graded", "unchanged", "ungraded")]
     click.echo(f"{len(results)} submissions: {', '.join(parts)}")
+    if not results:
+        click.echo("  nothing is in submitted/: --collect fetches it, --from takes a folder or zip")
     alike: dict[str, list[str]] = {}
     for result in results:
         if result.status == "ungraded":

@@ -194,10 +194,14 @@ def test_where_nothing_is_to_judge_no_process_is_started(
     course: SmallCourse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even the one that imports torch for the others."""
-    course.hand_in("ada", "right = 1")
-    assert grade(course) == {"ada": "graded"}
     monkeypatch.setattr(fork_server, "start", lambda: pytest.fail("a process was started"))
     place = [ASSIGNMENT, "--course", str(course.folder)]
+    done = CliRunner().invoke(autograde_command.autograde, place)
+    assert done.exit_code == 0, done.output
+    assert "0 submissions: 0 graded, 0 unchanged, 0 ungraded\n" in done.output
+    assert "--collect fetches it, --from takes a folder or zip" in done.output
+    course.hand_in("ada", "right = 1")
+    assert grade(course) == {"ada": "graded"}
     done = CliRunner().invoke(autograde_command.autograde, place)
     assert done.exit_code == 0, done.output
     assert done.output.endswith("1 submissions: 0 graded, 1 unchanged, 0 ungraded\n")

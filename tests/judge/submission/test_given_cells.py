@@ -1,8 +1,9 @@
 """Only what the learner wrote is judged: every right kernel in the built notebook of its lesson,
 its kernel under names that the lesson itself binds.
 
-Some 1,000 notebooks, in which each name of each lesson occurs. With TILEWISE_EVERY_NAME=1 every
-kernel is given every name: some 12,000 notebooks, a quarter of an hour.
+Some 1,000 notebooks, in which each name of each lesson occurs. With TILEWISE_EVERY_NAME=1, as
+`make nightly` has it, every kernel is given every name: some 12,000 notebooks, a quarter of an
+hour.
 """
 
 from __future__ import annotations
