@@ -147,7 +147,8 @@ def _packed(states: Sequence[str]) -> dict[str, Any]:
 def prediction_html(actual: float, unit: str, name: str, identity: str) -> str:
     """A field for a guess; the answer is told by `lesson.js` once there is one."""
     asked = name.replace("_", " ") or "Your prediction"
-    label = html.escape(f"{asked} ({unit})" if unit else asked)
+    said = not unit or unit in asked
+    label = html.escape(asked if said else f"{asked} ({unit})")
     return (
         f'<form class="tw-prediction" data-actual="{float(actual)!r}" '
         f'data-told="{html.escape(number_text(actual), quote=True)}" '

@@ -65,7 +65,8 @@ def test_each_control_has_a_label_of_its_own() -> None:
 
 def test_a_prediction_shows_no_answer_before_the_guess() -> None:
     made = interactive.prediction_html(1536.0, "bytes", "relu_bytes", "x")
-    assert "relu bytes (bytes)" in made
+    assert ">relu bytes</label>" in made
+    assert ">rows (bytes)</label>" in interactive.prediction_html(1.0, "bytes", "rows", "x")
     assert "1,536" not in re.sub(r"<[^>]*>", "", made)
     assert 'data-actual="1536.0"' in made
 
@@ -159,4 +160,4 @@ def test_a_registered_prediction_is_a_field_on_the_page_too() -> None:
         predicting.predict("relu_bytes", None, judge, None)
     (shown,) = page.shown
     assert 'data-told="24,000"' in shown
-    assert "relu bytes (bytes)" in shown
+    assert ">relu bytes</label>" in shown

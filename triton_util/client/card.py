@@ -233,7 +233,7 @@ def _finding(finding: Finding) -> str:
 
 def _programs(table: Table) -> str:
     """What each program did; a line that is wrong says so by a sign, not by its colour alone."""
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in table.columns)
+    head = "".join(f'<th scope="col">{inline(column)}</th>' for column in table.columns)
     body = "".join(
         f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(table.columns, row, wrong)}</tr>"
         for row, wrong in zip(table.rows, table.wrong, strict=True)
@@ -252,7 +252,8 @@ def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) 
     """
     sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span>\u00a0' if wrong else ""
     told = [html.escape(cell).replace(" ", "\u00a0").replace(",\u00a0", ", ") for cell in row]
-    (first, number), *others = zip(told, (html.escape(c, quote=True) for c in columns), strict=True)
+    names = (html.escape(column.replace("`", ""), quote=True) for column in columns)
+    (first, number), *others = zip(told, names, strict=True)
     cells = "".join(f'<td data-column="{name}">{cell}</td>' for cell, name in others)
     return f'<th scope="row" data-column="{number}">{sign}{first}</th>{cells}'
 

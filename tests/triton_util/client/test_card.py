@@ -26,7 +26,7 @@ EVIL = '<script>alert("x")</script>&\'"'
 GATES = {"read": "passed", "compile": "passed", "interpret": "failed", "gpu": "not_run"}
 TABLE = Table(
     "What each program stored: n=5",
-    ("program", "offsets", "mask", "stored", "should be"),
+    ("program", "loaded from `x_ptr`", "mask", "stored", "should be"),
     (("0", "0 to 3", "all 4 lanes", "0 to 3", "0 to 3"), ("1", "0 to 3", "none", "-", "4")),
     (False, True),
     ("No program stored 1 of the 5 elements: 4.",),
@@ -80,8 +80,8 @@ def test_everything_that_matters_is_told(show):
         "The last block reads past the end of", "First paragraph.", "Second paragraph.",
         "6 elements", "cell [3], line 7", "x = tl.load(x_ptr + offsets)", "The tail is wrong.",
         "never stored", "wrong value", "Give", "IndexError: 6", "add_kernel", "sm_80", "1,024 B",
-        "the sandbox here is partial", "What each program stored: n=5", "should be",
-        "all 4 lanes", "No program stored 1 of the 5 elements: 4.",
+        "the sandbox here is partial", "What each program stored: n=5", "loaded from",
+        "should be", "all 4 lanes", "No program stored 1 of the 5 elements: 4.",
     ):  # fmt: skip
         assert words in told, words
 
@@ -100,6 +100,13 @@ def test_a_wrong_program_is_told_without_colour():
     card = parsed(report_html(failed_report()))
     (line,) = [row for row in card.iter("tr") if row.get("class") == "tw-off"][:1]
     assert [sign.get("aria-label") for sign in line.iter("span")] == ["wrong"]
+
+
+def test_a_column_names_its_argument_as_code():
+    card = parsed(report_html(failed_report()))
+    heads = [head for head in card.iter("th") if head.get("scope") == "col"]
+    assert {code.text for head in heads for code in head.iter("code")} == {"x_ptr"}
+    assert "loaded from x_ptr" in {cell.get("data-column") for cell in card.iter("td")}
 
 
 def test_gates_are_told_without_colour():
