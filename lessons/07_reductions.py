@@ -181,6 +181,52 @@ predict("variance_with_padding", None)
 # %% exercise="layernorm"
 
 # %% [markdown]
+# ## One walk for mean and variance
+#
+# `layernorm` walks through a long row three times: for the mean, for the variance, for the result. The first two can be
+# one, without the formula that cancels. Three numbers are enough to know of any piece of a row: how many elements it
+# has (n), their mean, and the sum of their squared distances from it (S). Two pieces a and b are put together from
+# these alone (Chan, Golub and LeVeque):
+#
+# $$n = n_a + n_b, \qquad \delta = \text{mean}_b - \text{mean}_a$$
+#
+# $$\text{mean} = \text{mean}_a + \delta \, \frac{n_b}{n}, \qquad
+# S = S_a + S_b + \delta^2 \, \frac{n_a n_b}{n}$$
+#
+# Where b is a single element this is **Welford's** method. Means are near each other, so no large number is subtracted
+# from another. In Triton each lane keeps three numbers of its own while the blocks go by. At the end `tl.reduce` puts the
+# lanes together, with a function of yours in place of the sum or the maximum:
+#
+# ```python
+# @triton.jit
+# def merged(n_a, mean_a, s_a, n_b, mean_b, s_b):
+#     n = n_a + n_b
+#     share = n_b / tl.maximum(n, 1.0)  # two empty lanes make an empty one, and no division by 0
+#     delta = mean_b - mean_a
+#     return n, mean_a + delta * share, s_a + s_b + delta * delta * n_a * share
+#
+#
+# @triton.jit
+# def moments_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
+#     n = tl.zeros((BLOCK_SIZE,), tl.float32)
+#     mean = tl.zeros((BLOCK_SIZE,), tl.float32)
+#     s = tl.zeros((BLOCK_SIZE,), tl.float32)
+#     for start in range(0, n_cols, BLOCK_SIZE):
+#         cols = start + tl.arange(0, BLOCK_SIZE)
+#         inside = cols < n_cols
+#         x = tl.load(x_ptr + cols, mask=inside, other=0.0).to(tl.float32)
+#         one = tl.where(inside, 1.0, 0.0)  # a lane outside is a piece without elements
+#         n, mean, s = merged(n, mean, s, one, x, tl.zeros_like(x))
+#     n, mean, s = tl.reduce((n, mean, s), 0, merged)
+#     tl.store(output_ptr, mean)
+#     tl.store(output_ptr + 1, s / n)
+# ```
+#
+# `tl.reduce` may put the lanes together in any order. So the function must be *associative*: (a with b) with c is the same
+# as a with (b with c), up to rounding. The walk that is saved is one of three loads of a long row. It costs a division for
+# each element, and registers for three numbers in each lane.
+
+# %% [markdown]
 # ## Quiz
 
 # %%

@@ -10,7 +10,8 @@ import pytest
 from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
 from triton_util.client.card import report_html
 from triton_util.client.passed import Passing, passing_html
-from triton_util.client.report import Finding, Report, Table
+from triton_util.client.picture import read_store_map
+from triton_util.client.report import Finding, Picture, Report, Table
 
 pytestmark = [
     pytest.mark.kept(folders=("triton_util", "graders", "lessons", "constraints.txt")),
@@ -29,10 +30,25 @@ PROGRAMS = Table(
     (False, False, True),
     ("No program stored 416 of the 4000 elements: 896 to 999, 1896 to 1999, …",),
 )
-SLIP = Finding("interpret", "slip", "A slip", "It slips.", "Mend it.", table=PROGRAMS)
+PLACES = Picture((".x" * 32, "o" * 64), "Right, wrong and never stored, 64 columns.")
+SLIP = Finding(
+    "interpret", "slip", "A slip", "It slips.", "Mend it.", picture=PLACES, table=PROGRAMS
+)
+STORES = read_store_map(
+    {
+        "case": "rows=100 columns=1000",
+        "shape": [1000],
+        "programs": 8,
+        "rows": [
+            {"program": "0", "lanes": 128, "on": 128, "aimed": [[0, 127]], "stored": [[0, 127]]},
+            {"program": "7", "lanes": 128, "on": 104, "aimed": [[896, 1023]],
+             "stored": [[896, 999]]},
+        ],
+    }
+)  # fmt: skip
 FAILED = Report("relu2d", "failed", {"read": "passed"}, (SLIP,), 2, 9, 0, 10, "A", 1.0)
 PASSED = Report("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
-WAY_ON = Passing(("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb")
+WAY_ON = Passing(("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb", STORES)
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cards</title>
 <meta name="viewport" content="width=device-width"><style>
 @media (prefers-color-scheme: dark) {{ body {{ background: #111; color: #eee }} }}
@@ -55,6 +71,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 @pytest.mark.parametrize("width", [900, 480])
 def test_nothing_is_cut_and_axe_finds_nothing(visitor: Visitor, width: int, dark: bool) -> None:
     visitor.open("index.html", width, dark)
+    assert visitor.run("return document.querySelectorAll('svg[role=img]').length") == 2
     assert visitor.sideways() <= 0
     cut = visitor.run(
         "return [...document.querySelectorAll('.tw-body, .tw-programs, .tw-programs table')]"

@@ -212,6 +212,40 @@ def test_tf32_is_cut_off_and_not_rounded(tmp_path: Path) -> None:
     assert run(TF32, tmp_path).split() == ["80", "True", "False", "90", "True", "False"]
 
 
+MOMENTS = """
+import os, torch, triton, triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+{kernels}
+
+if os.environ.get("TRITON_INTERPRET") == "1":
+    for size in (1, 2, 63, 64, 200, 1000):
+        x = 1e4 + torch.randn(size)
+        found = torch.empty(2)
+        moments_kernel[(1,)](x, found, size, BLOCK_SIZE=64)
+        right = torch.stack([x.double().mean(), x.double().var(correction=0)])
+        assert torch.allclose(found.double(), right, rtol=2e-3, atol=1e-6), (size, found)
+else:
+    signature = {{"x_ptr": "*fp32", "output_ptr": "*fp32", "n_cols": "i32"}}
+    signature["BLOCK_SIZE"] = "constexpr"
+    for arch in (80, 90):
+        source = ASTSource(moments_kernel, signature, {{(3,): 1024}}, {{}})
+        triton.compile(source, target=GPUTarget("cuda", arch, 32))
+"""
+
+
+@ON_3_9
+def test_one_walk_gives_mean_and_variance(tmp_path: Path) -> None:
+    """Lesson 07: its kernel, far from 0 too, in the interpreter; and it compiles for GPUs."""
+    (path,) = (ROOT / "lessons").glob("*_reductions.py")
+    texts = [cell.source for cell in read_lesson(path).cells if cell.kind == "markdown"]
+    (block,) = (part for text in texts for part in re.findall(r"```python\n(.*?)```", text, re.S))
+    script = MOMENTS.format(kernels=block)
+    run(script, tmp_path)
+    run(script, tmp_path, TRITON_INTERPRET="1")
+
+
 SIDES = """
 import triton, triton.language as tl
 from triton.backends.compiler import GPUTarget

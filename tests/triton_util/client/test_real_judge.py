@@ -142,6 +142,9 @@ def test_endless_launcher_is_told_within_seconds(judge):
     report = report_of(judge, IMPORTS, KERNEL, launcher)
     assert time.monotonic() - started < 60
     assert [item.code for item in report.findings] == ["timeout"], report.findings
+    (found,) = report.findings
+    assert found.title.startswith("The launcher comes to no end")
+    assert found.code_line.strip() == "while True:"
 
 
 @pytest.mark.parametrize("line", ["os._exit(0)", "os.kill(os.getppid(), 9)", "os.abort()"])
