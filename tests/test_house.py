@@ -102,6 +102,21 @@ def test_no_path_of_a_machine_is_committed() -> None:
         assert not found, f"{path.relative_to(ROOT)} names {found[0]}: use a relative path"
 
 
+def test_no_test_measures_time() -> None:
+    """A machine may be busy: a test waits for what must come, with a deadline, and judges that.
+
+    What an attack may cost at most has a name, `LONGEST_SECONDS`.
+    """
+    measured = re.compile(r"(?:monotonic|perf_counter|time\.time)\(\) - (?!.*< LONGEST_SECONDS)")
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assert):
+                assert not measured.search(ast.unparse(node.test)), (
+                    f"{path.relative_to(ROOT)}:{node.lineno} asserts how long something took: "
+                    "measure that in benchmarks/"
+                )
+
+
 INVENTED = re.compile(r"slug|NN_|style\.py|^learner/|^my_|^submissions?/")  # names in examples
 
 

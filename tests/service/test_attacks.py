@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -192,11 +191,9 @@ def test_who_is_slow_is_cut_off(tmp_path: Path, start: bytes) -> None:
         slow = [await asyncio.open_connection("127.0.0.1", running.port) for _ in range(50)]
         for _, writer in slow:
             writer.write(start)
-        began = time.monotonic()
         assert (await running.submit("k"))["status"] == 202  # meanwhile
         ends = await asyncio.gather(*(asyncio.wait_for(reader.read(), 15) for reader, _ in slow))
         assert all(b"202" not in said for said in ends)
-        assert time.monotonic() - began < 15
         for _, writer in slow:
             writer.close()
 

@@ -284,7 +284,7 @@ def test_the_judge_clocks_a_job_from_outside() -> None:
         plain = workers.run([job])
     assert [outcome.status for outcome in (*outcomes, *plain)] == ["returned"] * 3
     assert set(windows) == {0, 1}
-    assert all(0 <= seconds < 10 for seconds in windows.values())
+    assert all(seconds >= 0 for seconds in windows.values())
 
 
 def test_who_times_is_alone_on_the_gpu_and_who_checks_is_not() -> None:

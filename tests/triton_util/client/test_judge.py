@@ -53,14 +53,12 @@ def wait_for(condition, seconds: float = 20) -> bool:
 
 
 def test_start_does_not_wait_and_close_does_not_either():
-    sleeper = JudgeProcess((sys.executable, "-c", "import time; time.sleep(60)"))
-    started = time.monotonic()
+    """The process neither answers nor ends by itself, so whoever waited would wait for ever."""
+    code = "import time\nwhile True: time.sleep(60)"
+    sleeper = JudgeProcess((sys.executable, "-c", code))
     sleeper.start()
-    assert time.monotonic() - started < 2
     assert wait_for(lambda: sleeper.pid is not None)
-    closing = time.monotonic()
     sleeper.close()
-    assert time.monotonic() - closing < 5
     assert sleeper.pid is None
 
 
