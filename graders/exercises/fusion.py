@@ -82,7 +82,7 @@ GELU = Exercise(
     magnitude=lambda x: x.abs(),
     traffic_factor=2.0,  # the lesson's point: no second kernel, nothing stored in between
     cases=(
-        *cases(one, "n", [1000, 4096, 5000], why="One block or several, the last one not full."),
+        *cases(one, "n", [1000, 4096, 5000], why="One block or several, full or not."),
         *cases(one, "n", [100_003], why="Many blocks, whatever their size."),
         *cases(one, "rows columns", [(37, 53), (64, 64)]),
         *cases(one, "batch rows columns", [(3, 17, 20)]),

@@ -142,6 +142,10 @@ def masked_kernel(x_ptr, output_ptr, n, MODE: tl.constexpr, BLOCK_SIZE: tl.const
         tl.store(output_ptr, tl.sum(x, axis=0))
     elif MODE == "max":
         tl.store(output_ptr, tl.max(x, axis=0))
+    elif MODE == "exp":
+        tl.store(output_ptr, tl.sum(tl.exp(x.to(tl.float32)), axis=0))
+    elif MODE == "sin of log":
+        tl.store(output_ptr, tl.sum(tl.sin(tl.log(tl.abs(x.to(tl.float32)) + 1)), axis=0))
     elif MODE == "dropped":
         tl.store(output_ptr, tl.sum(tl.where(offsets < n, x, 0.0), axis=0))
     else:
@@ -150,7 +154,15 @@ def masked_kernel(x_ptr, output_ptr, n, MODE: tl.constexpr, BLOCK_SIZE: tl.const
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(
-    ("mode", "faulty"), [("sum", True), ("max", True), ("dropped", False), ("copied", False)]
+    ("mode", "faulty"),
+    [
+        ("sum", True),
+        ("max", True),
+        ("exp", True),
+        ("sin of log", True),
+        ("dropped", False),
+        ("copied", False),
+    ],
 )
 def test_values_from_lanes_that_were_not_loaded_are_found(mode, faulty, dtype):
     x, output = torch.randn(50).to(dtype), torch.zeros(64, dtype=dtype)

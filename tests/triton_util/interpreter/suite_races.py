@@ -1,6 +1,7 @@
 # ruff: noqa: PT018
 """Completeness, races, uninitialised reads, and what atomics make of them."""
 
+import numpy as np
 import pytest
 import torch
 import triton
@@ -8,6 +9,7 @@ import triton.language as tl
 
 from tests.triton_util.interpreter.zoo import CASES
 from triton_util.interpreter import EngineOptions, interpret, order_dependence
+from triton_util.interpreter.operations.formats import differs
 
 SCHEDULES = ("grid", "serial", "reversed", "shuffled")
 
@@ -219,3 +221,17 @@ def test_results_that_depend_on_the_order_are_found():
 @pytest.mark.parametrize("name", ["vector_add", "atomic_floats", "attention_causal", "spin_lock"])
 def test_correct_kernels_do_not_depend_on_the_order(name):
     assert order_dependence(CASES[name]) == []
+
+
+@pytest.mark.parametrize(("off", "different"), [(1e-7, False), (5e-7, False), (1e-4, True)])
+def test_last_bits_of_terms_that_cancel_are_no_other_value(off, different):
+    """A sum of large terms that comes to nearly nothing, rounded in two orders."""
+    once = np.array([1e-6, 0.0, 1.0, -3.0], np.float32)
+    again = once + np.array([off, off, 0.0, 0.0], np.float32)
+    found = differs(once, again, tl.float32)
+    assert found.tolist() == [different, different, False, False]
+
+
+def test_beside_nothing_larger_small_numbers_differ_as_ever():
+    once, again = np.array([1e-6, 0.0], np.float32), np.array([2e-6, 0.0], np.float32)
+    assert differs(once, again, tl.float32).tolist() == [True, False]

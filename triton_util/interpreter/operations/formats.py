@@ -23,6 +23,7 @@ POISON_BITS = np.uint32(0x7FD50000)
 POISON = POISON_BITS.view(np.float32)
 
 SURE_BITS = 18  # of a result, whatever the order in which numpy sums
+CANCELLED_BITS = 20  # the same, of the terms of a sum that cancel: how large they were is not known
 HALVES_BITS = 7  # of bfloat16; float8 has fewer, and there neighbours are different results
 
 _RAW = {
@@ -107,7 +108,9 @@ def differs(left: Array, right: Array, dtype: tl.dtype) -> Array:
     """Which elements (as they lie in memory) are two different results, not one twice rounded.
 
     Bit for bit, so that equal NaNs are equal; of floating-point numbers, some last bits may
-    differ, because numpy sums a row in another order where it lies in another place of a tile.
+    differ, because numpy sums a row in another order where it lies in another place of a tile. Of
+    a sum whose terms cancel these are the last bits of the terms: they are compared with the
+    largest number stored beside it.
     """
     kind = np.dtype(f"u{left.dtype.itemsize}")
     same_kind = np.ascontiguousarray(right).astype(left.dtype, copy=False)
@@ -118,8 +121,11 @@ def differs(left: Array, right: Array, dtype: tl.dtype) -> Array:
     if floating and scalar.fp_mantissa_width >= HALVES_BITS and result.any():
         a, b = (decode(raw, dtype).astype(np.float64) for raw in (left[result], same_kind[result]))
         bits = min(scalar.fp_mantissa_width - 1, SURE_BITS)
+        beside = np.abs(decode(same_kind, dtype).astype(np.float64))
+        largest = beside[np.isfinite(beside)].max(initial=0.0)
         with np.errstate(invalid="ignore"):
             close = np.abs(a - b) <= np.maximum(np.abs(a), np.abs(b)) * 2.0**-bits
+            close |= np.abs(a - b) <= largest * 2.0**-CANCELLED_BITS
         result[result] = ~close
     return result
 

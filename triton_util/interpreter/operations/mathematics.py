@@ -11,7 +11,13 @@ from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.operations.arithmetic import float_result
 from triton_util.interpreter.operations.blocks import Block, joint_shape, scalar
-from triton_util.interpreter.operations.formats import Array, convert, is_carried, round_to
+from triton_util.interpreter.operations.formats import (
+    Array,
+    convert,
+    holds_poison,
+    is_carried,
+    round_to,
+)
 
 if TYPE_CHECKING:
     from triton_util.interpreter.launch import Launching
@@ -26,12 +32,20 @@ def constant(value: Any, dtype: tl.dtype) -> Block:
 
 
 def unary(launching: Launching, block: Block, operation: Any) -> Block:
-    """An elementwise function."""
-    values = float_result(operation(block.data), block.dtype.scalar)
+    """An elementwise function. Lanes that nobody loaded keep their mark."""
+    values = float_result(_marked_again(operation(block.data), block.data), block.dtype.scalar)
     result = Block(values, block.dtype.scalar, block.shape)
     name = getattr(operation, "__name__", "")
     launching.count("arithmetic" if name in ("absolute", "negative") else "special", result)
     return result
+
+
+def _marked_again(values: Array, before: Array) -> Array:
+    """The results with the marks of `before`: on some processors numpy's exp gives its own NaN."""
+    if values.dtype != np.float32 or not np.isnan(values).any():
+        return values
+    lost = np.isnan(values) & holds_poison(before)
+    return np.where(lost, before, values)
 
 
 def erf(values: Array) -> Array:
