@@ -193,7 +193,6 @@ CROSS_ENTROPY_BACKWARD = Exercise(
     challenge="Read dloss without its stride and check again: which cases still pass, and why?",
     misconceptions=GRADIENT_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
-    dense=True,
 )
 
 EXERCISES = (CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD)

@@ -268,6 +268,7 @@ MISTAKES = (
     *_OF_THE_FORMULA,
     *_OF_THE_SUM,
     strides.output_strides_of_input(cross_entropy_backward),
+    strides.allocated_like_view(cross_entropy_backward),
     shared.contiguous_assumed(cross_entropy_backward),
     rounding.computes_in_half(cross_entropy_backward_magnitude),
     rounding.lossy_dtype(cross_entropy_backward),
