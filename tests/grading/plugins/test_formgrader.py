@@ -80,8 +80,12 @@ class Server:
                 time.sleep(0.2)
 
     def workers(self) -> list[psutil.Process]:
-        children = psutil.Process(self.process.pid).children()
-        return [c for c in children if any("formgrader_worker" in word for word in c.cmdline())]
+        found = []
+        for child in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                if any("formgrader_worker" in word for word in child.cmdline()):
+                    found.append(child)
+        return found
 
 
 class Press(threading.Thread):
