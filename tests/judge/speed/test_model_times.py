@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,13 @@ import pytest
 from graders.judge.speed import model_times
 from graders.judge.speed.model_times import TimedRun, find, keep, key_of
 
-RUN = TimedRun(1.0, 0.9, 0.06, 1.1, when=time.time())
+RUN = TimedRun(1.0, 0.9, 0.06, 1.1)
 
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(model_times, "FOLDER", tmp_path / "times")
+    monkeypatch.setattr(sys.modules[__name__], "RUN", replace(RUN, when=time.time()))
     return tmp_path / "times"
 
 
