@@ -39,6 +39,7 @@ All exceptions of the house, here and in `triton_util`:
     ├── BesideError              raised by a function that ran in a process of its own
     ├── GatherError              a learner's: what `check` cannot read from the session
     ├── JudgeUnavailable         the judge's process could not answer: ours
+    │   └── NotKnown             a learner's: no exercise, prediction or case study of that name
     ├── MalformedReport          the judge's answer lacks something: ours
     ├── NotTaken                 the class's service takes no more: a line for the learner
     ├── Refused                  the same, as the learner's side reads it

@@ -97,32 +97,8 @@ def divided_by_wrong_size(
     are the result.
     """
 
-    def results(x: torch.Tensor, *others: Any) -> Iterator[torch.Tensor | None]:
-        """What each way to divide wrongly computes; None where it leaves x.
-
-        NaN where the mask of a row, or of row and column, leaves an element out.
-        """
-        rows, columns = x.shape
-        right, wrong = (rows, columns) if turned else (columns, rows)
-        if right == wrong or not x.numel():
-            return
-        shape = (columns, rows) if turned else (rows, columns)
-        offsets = torch.arange(x.numel())
-        for by, rest in ((wrong, wrong), (wrong, right), (right, wrong)):
-            outer, inner = offsets // by, offsets % rest
-            row, column = (inner, outer) if turned else (outer, inner)
-            inside = outer < shape[0]
-            for kept in (inside | True, inside, inside & (inner < shape[1])):
-                places = row * x.stride(0) + column * x.stride(1)
-                values = _lying_at(x, places.where(kept, 0))
-                if values is not None and combine is not None:
-                    if int(column[kept].max()) >= columns:
-                        continue
-                    values = combine(values, column.where(kept, 0), *others)
-                if values is None or kept.all():
-                    yield values if values is None else values.reshape(shape)
-                else:
-                    yield values.double().masked_fill(~kept, float("nan")).reshape(shape)
+    def results(*args: Any) -> Iterator[torch.Tensor | None]:
+        return _divided_wrongly(turned, combine, *args)
 
     def known(*args: Any) -> list[torch.Tensor]:
         return each(results(*args))
@@ -153,6 +129,36 @@ def divided_by_wrong_size(
         expected_wrong=computes_from_memory(known),
         detector=detector,
     )
+
+
+def _divided_wrongly(
+    turned: bool, combine: Callable[..., torch.Tensor] | None, x: torch.Tensor, *others: Any
+) -> Iterator[torch.Tensor | None]:
+    """What each way to divide wrongly computes; None where it leaves x.
+
+    NaN where the mask of a row, or of row and column, leaves an element out.
+    """
+    rows, columns = x.shape
+    right, wrong = (rows, columns) if turned else (columns, rows)
+    if right == wrong or not x.numel():
+        return
+    shape = (columns, rows) if turned else (rows, columns)
+    offsets = torch.arange(x.numel())
+    for by, rest in ((wrong, wrong), (wrong, right), (right, wrong)):
+        outer, inner = offsets // by, offsets % rest
+        row, column = (inner, outer) if turned else (outer, inner)
+        inside = outer < shape[0]
+        for kept in (inside | True, inside, inside & (inner < shape[1])):
+            places = row * x.stride(0) + column * x.stride(1)
+            values = _lying_at(x, places.where(kept, 0))
+            if values is not None and combine is not None:
+                if int(column[kept].max()) >= columns:
+                    continue
+                values = combine(values, column.where(kept, 0), *others)
+            if values is None or kept.all():
+                yield values if values is None else values.reshape(shape)
+            else:
+                yield values.double().masked_fill(~kept, float("nan")).reshape(shape)
 
 
 def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
