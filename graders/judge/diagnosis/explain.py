@@ -29,7 +29,6 @@ PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values ar
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
 SAYING_LITTLE = (VAGUE, "never-stored")  # where something has a name, it stands first
-RARE = 1 / 4  # of the first cause's cases: what explains no more of them is no cause by itself
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 TF32 = "tf32-product"
 NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
@@ -60,11 +59,11 @@ def explain(
     doubtful = refuted(exercise, votes, passed)
     causes = _telling(_causes(exercise, named, votes, doubtful))
     weight = _weights(causes, votes, doubtful)
-    cases = Counter(code for _, _, code in causes)
     findings: dict[str, Finding] = {}
     placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
-        if code in findings or (findings and _by_the_way(cause, code, next(iter(findings)), cases)):
+        # Nobody sees a rounding beneath a mistake that has another name.
+        if code in findings or (findings and cause is not None and cause.everywhere):
             continue
         if cause is None:
             findings[code] = _generic_finding(exercise, failure, gate)
@@ -117,17 +116,6 @@ def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> 
             return [_misconception_finding(exercise, known[0], failure, gate)]
         return [_generic_finding(exercise, failure, gate)]
     return []
-
-
-def _by_the_way(
-    cause: Misconception | None, code: str, first: str, cases: Mapping[str, int]
-) -> bool:
-    """Whether a cause is a guess beside the first one: a rounding, which nobody sees beneath a
-    mistake that has another name; or one that few cases show, and no fault that was seen.
-    """
-    if cause is None or cause.faults:
-        return False
-    return cause.everywhere or cases[code] <= RARE * cases[first]
 
 
 def _causes_only(told: Sequence[Finding], placing: set[str]) -> list[Finding]:
