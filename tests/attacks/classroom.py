@@ -31,7 +31,7 @@ _SHORTER_LIMITS = """
 from functools import partial
 from graders.judge import runtime
 from graders.judge.running import jobs
-jobs.CASE_SECONDS = 1.0
+jobs.CASE_SECONDS = jobs.LARGE_CASE_SECONDS = 1.0
 runtime.CompileWorker = partial(runtime.CompileWorker, cpu_seconds=3.0)
 """
 _PR_SET_CHILD_SUBREAPER = 36

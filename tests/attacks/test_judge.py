@@ -48,6 +48,7 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
     with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
         patch.setattr(jobs, "CASE_SECONDS", 1.0)
+        patch.setattr(jobs, "LARGE_CASE_SECONDS", 1.0)
         patch.setattr(runtime, "CompileWorker", partial(CompileWorker, cpu_seconds=3.0))
         control = running.judge_text(honest(), exercise)
         if control.verdict is not Verdict.PASSED:

@@ -118,10 +118,11 @@ OUTCOMES = {
     ),
     "too-slow": FindingText(
         "The kernel is right, but too slow for the larger cases",
-        "Every smaller case is right; this one was stopped when it had used up the 10 s of the "
-        "processor that a case has. That is worth half of the points. Many very small programs, "
-        "one program that does everything, or a loop over single elements: each step costs the "
-        "interpreter, and a GPU, as much as a step over a whole block.",
+        "Every smaller case is right; this one was stopped when it had used up the time of the "
+        "processor that a case has: 10 s, and 30 s for a large one. That is worth half of the "
+        "points. Many very small programs, one program that does everything, or a loop over "
+        "single elements: each step costs the interpreter, and a GPU, as much as a step over a "
+        "whole block.",
         "Let each program work on a block of many elements, and launch as many programs as there "
         "are blocks.",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -114,7 +115,7 @@ def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | No
     in the wrong result stands for any value; without any other value there is no match.
     """
     actual = evidence.actual
-    if actual is None or wrong.shape != actual.shape:
+    if actual is None or wrong.shape != actual.shape or _far_off(actual, wrong, slack):
         return False
     known = _known(wrong)
     if not known.any():
@@ -124,6 +125,48 @@ def looks_like(evidence: Evidence, wrong: torch.Tensor, slack: torch.Tensor | No
         _agrees(actual, wrong, known, room) and not _agrees(right, wrong, known, room)
         for room in _rooms(actual.dtype, wrong, slack)
     )
+
+
+def _far_off(actual: torch.Tensor, wrong: torch.Tensor, slack: torch.Tensor | None) -> bool:
+    """Whether a few elements show that the output is not this wrong result.
+
+    Most results are nothing like it, and a learner waits for all of them. Looks with all the
+    tolerances of `_rooms` at once.
+    """
+    if not actual.numel():
+        return False
+    step, dtype = sparse(actual), actual.dtype
+    few = every(wrong, step)
+    got = every(actual, step).double()
+    want = (few.to(dtype) if dtype.is_floating_point else few).double()
+    share, more = 0.0, 0.999  # of integers
+    if dtype.is_floating_point:
+        share = max(_coarse(dtype), _fine(dtype))
+        more = _coarse(dtype) * _largest(wrong)
+    room = few.double().abs().nan_to_num_(nan=0.0, posinf=0.0).mul_(share).add_(more)
+    if slack is not None:
+        room += every(slack, step)
+    near = (got == want) | ((got - want).abs_() <= room) | few.isnan()
+    return not bool(near.all())
+
+
+def _coarse(dtype: torch.dtype) -> float:
+    """The share of an element, and of the largest one, of the coarse comparison."""
+    return max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE)
+
+
+def _fine(dtype: torch.dtype) -> float:
+    """The share of an element in the fine comparison, beside the slack."""
+    return FURTHER_ROUNDINGS * DEFAULTS[dtype].rel if dtype in DEFAULTS else 0.0
+
+
+def _largest(wrong: torch.Tensor) -> float:
+    """The largest finite absolute value."""
+    wide = wrong.double()
+    least, most = (float(bound) for bound in torch.aminmax(wide))
+    if math.isfinite(least) and math.isfinite(most):
+        return max(-least, most)
+    return float(wide.abs().nan_to_num_(nan=0.0, posinf=0.0).amax())
 
 
 @dataclass(frozen=True)
@@ -145,16 +188,15 @@ def _rooms(dtype: torch.dtype, wrong: torch.Tensor, slack: torch.Tensor | None) 
 
     Many mistakes give nothing but zeros, so such a result gets no coarse comparison.
     """
-    largest = float(wrong.double().abs().nan_to_num_(nan=0.0, posinf=0.0).amax())
+    largest = _largest(wrong)
     if not dtype.is_floating_point:
         if largest:  # a fraction may have been rounded either way
             yield _Room(0.0, 0.999 if wrong.is_floating_point() else 0.0)
     elif largest:
-        tolerance = max(2 * torch.finfo(dtype).eps, LEAST_TOLERANCE)
+        tolerance = _coarse(dtype)
         yield _Room(tolerance, tolerance * largest)
     if slack is not None:
-        rel = DEFAULTS[dtype].rel if dtype in DEFAULTS else 0.0
-        yield _Room(FURTHER_ROUNDINGS * rel, slack=slack)
+        yield _Room(_fine(dtype), slack=slack)
 
 
 def _agrees(output: torch.Tensor, wrong: torch.Tensor, known: torch.Tensor, room: _Room) -> bool:
@@ -171,8 +213,7 @@ def close(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     """Return where two results agree up to a few roundings of the dtype of `actual`."""
     size = expected.double().abs().nan_to_num(nan=0.0, posinf=0.0)
     largest = float(size.amax()) if size.numel() else 0.0
-    tolerance = max(2 * torch.finfo(actual.dtype).eps, LEAST_TOLERANCE)
-    return _near(actual, expected, tolerance * (size + largest))
+    return _near(actual, expected, _coarse(actual.dtype) * (size + largest))
 
 
 def _near(output: torch.Tensor, wrong: torch.Tensor, room: torch.Tensor) -> torch.Tensor:

@@ -34,7 +34,7 @@ from graders.judge.sandbox.work import Job, Outcome, Work
 
 __all__ = ["Job", "Outcome", "Status", "Work", "Workers"]
 
-BATCH_SECONDS = 120.0
+BATCH_SECONDS = 180.0
 _START_SECONDS = 120.0  # a cold disk may take long to give torch
 _GRACE_SECONDS = 60.0
 BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # of compiling ahead, and of memory for each process

@@ -16,6 +16,7 @@ from graders.misconceptions.attention.wrong_loops import (
     by_whole_blocks,
     diagonal_skipped,
     divided_in_each_step,
+    ends_too_early,
     fewer_keys,
     first_keys,
     keys_reshaped,
@@ -175,6 +176,17 @@ MISTAKES = (
         ),
         next_step="Walk up to `(block + 1) * BLOCK_M`, and compare the positions in that block.",
         expected_wrong=computes_skipping(diagonal_skipped),
+    ),
+    Misconception(
+        code="causal-loop-too-short",
+        title="The loop over the keys ends before the last queries of the block",
+        message=(
+            "A program has a block of queries, and the last of them sees the most keys. Here the "
+            "loop ends earlier, so the later queries of the block miss keys that they may see. It "
+            "goes unnoticed where blocks of keys are as large as blocks of queries."
+        ),
+        next_step="Walk up to `(pid_m + 1) * BLOCK_M`: one behind the block's last query.",
+        expected_wrong=computes_skipping(ends_too_early),
     ),
     Misconception(
         code="causal-by-block",

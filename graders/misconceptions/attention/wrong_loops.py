@@ -12,6 +12,7 @@ from graders.misconceptions.attention.wrong_results import keys_or_values, scale
 from graders.misconceptions.expected import WIDE_BLOCKS
 from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
+KEY_BLOCKS = (16, 32, 64)  # usual numbers of keys for each step
 SHORTEST = WIDE_BLOCKS[0]  # part of the keys
 LARGEST_BLOCK = 256  # of keys, where the wrong result takes its time
 
@@ -62,6 +63,24 @@ def diagonal_skipped(
         return torch.zeros_like(q)  # one block, and nobody sees it
     hidden = torch.arange(n) >= torch.arange(m)[:, None] // block * block
     return attend(scaled(q, k).masked_fill(hidden, -float("inf")), v)
+
+
+def ends_too_early(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor] | None:
+    """A causal walk ends before the last queries of its block, with blocks of keys of other sizes.
+
+    It ends with the block of keys that holds the first query's own key, or its end is counted in
+    blocks of keys where blocks of queries are meant.
+    """
+    m, n = q.shape[-2], k.shape[-2]
+    if not causal or not m:
+        return None
+    first = torch.arange(m)[:, None] // block * block
+    ends = [first + narrow for narrow in KEY_BLOCKS if narrow < block < m + narrow]
+    ends += [(first // block + 1) * narrow for narrow in KEY_BLOCKS if narrow < block < m]
+    s, keys = hide(scaled(q, k), True), torch.arange(n)
+    return [attend(s.masked_fill(keys >= end, -float("inf")), v) for end in ends]
 
 
 def first_keys(

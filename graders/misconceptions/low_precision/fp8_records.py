@@ -190,6 +190,18 @@ OF_THE_FORMATS = (
         next_step="Pass the tensors as they are: `tl.load` then brings a tile of `tl.float8e4nv`.",
         expected_wrong=computes_from_memory(wrong.bits_misread),
     ),
+    Misconception(
+        code="bits-decoded-wrong",
+        title="The eight bits are decoded with a wrong rule",
+        message=(
+            "e4m3 has a sign, four bits of exponent with a bias of 7, and three bits of mantissa. "
+            "Where the exponent bits are all 0 the number has no leading 1: it is mantissa / 8 "
+            "times 2**-6, and zero is one of these. Here the bias is another one, or those small "
+            "numbers are treated as the others are, or lost."
+        ),
+        next_step="Let Triton decode them: `tile.to(tl.float32)`, or `tl.dot` with the tiles.",
+        expected_wrong=computes_from_memory(wrong.decoded_wrongly),
+    ),
 )
 
 OF_THE_FACTORS = (

@@ -343,6 +343,41 @@ def bits_misread(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.T
     return found
 
 
+def decoded_wrongly(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Tensor]:
+    """The bits of e4m3 are taken apart by hand, with another bias or without subnormal numbers."""
+    found = []
+    for decode in (*OTHER_BIASES, _flushed):
+        left, right = decode(a), decode(b)
+        found += [left @ right, left @ b.double(), a.double() @ right]
+    for lowest in (2.0**-6, 2.0**-7):
+        product = _filled(a, lowest) @ _filled(b, lowest)
+        lanes = {-a.shape[1] % block for block in (1, 16, 32, 64, 128)}
+        found += [product + count * lowest**2 for count in lanes]  # masked lanes hold zeros
+    return [scaled(product, a, b, scale_a, scale_b) for product in found]
+
+
+OTHER_BIASES: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
+    lambda x: x.double() / 2,  # a bias of 8
+    lambda x: x.double() * 2,  # of 6
+    lambda x: x.double() / 256,  # of 15, as e5m2 has it
+)
+
+
+def _flushed(x: torch.Tensor) -> torch.Tensor:
+    """Numbers whose exponent bits are all 0 count as zero."""
+    return torch.where(x.view(torch.uint8) & 0x78 == 0, 0.0, x.double())
+
+
+def _filled(x: torch.Tensor, lowest: float) -> torch.Tensor:
+    """Numbers whose exponent bits are all 0, zero among them, get a leading 1 as all others do.
+
+    lowest: the power of two that their exponent then means.
+    """
+    bits = x.view(torch.uint8).int()
+    sign = torch.where(bits >= 0x80, -1.0, 1.0).double()
+    return torch.where(bits & 0x78 == 0, sign * (1.0 + (bits & 7) / 8) * lowest, x.double())
+
+
 def factor_transposed(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.Tensor]:
     """The two strides of a factor are exchanged; or b is read as if it lay in memory as (n, k)."""
     k, n = b.shape

@@ -172,10 +172,13 @@ OF_THE_GROUPS = (
         title="Rows are given to the wrong groups",
         message=(
             "A group is a run of neighbours along k. Here neighbours go to different groups "
-            "(`offs_k % n_groups`), or the groups run backwards."
+            "(`offs_k % n_groups`), or the groups run backwards, or the number of groups was "
+            "taken for the number of rows in a group, so that k goes on beyond the last one."
         ),
         next_step="`groups = offs_k // GROUP`, where GROUP is k / scales.shape[0].",
         expected_wrong=computes(wrong.other_groups),
+        detector=wrong.groups_beyond,
+        rules_out=frozenset({"missing-mask"}),
     ),
     Misconception(
         code="scales-of-first-columns",

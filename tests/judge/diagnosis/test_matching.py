@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graders.judge.cases.compare import Expectation
+from graders.judge.diagnosis import matching
 from graders.judge.diagnosis.matching import looks_like, shows, would_fail
 from graders.judge.records import Evidence, ExpectedWrong, Fault, Misconception
 
@@ -73,6 +76,31 @@ def test_a_mistake_in_small_elements_is_told_where_the_slack_is_known() -> None:
     found = Evidence((expected,), expected, wrong.float(), None)
     assert not looks_like(found, wrong)
     assert looks_like(found, wrong, 4e-6 * expected)
+
+
+ODD = [0.0, 1.0, -1.0, 1.00001, 1.0004, 300.0, 7e4, torch.inf, -torch.inf, torch.nan]
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data(), dtype=st.sampled_from([torch.float32, torch.float16, torch.int32]))
+def test_the_quick_look_leaves_out_nothing_that_agrees(
+    data: st.DataObject, dtype: torch.dtype
+) -> None:
+    size = data.draw(st.sampled_from([1, 3, 1100]))
+    values = st.sampled_from(ODD if dtype.is_floating_point else [0.0, 1.0, 5.0])
+
+    def tensor() -> torch.Tensor:
+        few = data.draw(st.lists(values, min_size=1, max_size=4))
+        return torch.tensor(few, dtype=torch.float64).repeat(size)[:size]
+
+    actual, wrong, slack = tensor().to(dtype), tensor(), data.draw(st.sampled_from([None, 1e-3]))
+    room = None if slack is None else torch.full((size,), slack, dtype=torch.float64)
+    known = ~wrong.isnan()
+    agreeing = known.any() and any(
+        matching._agrees(actual, wrong, known, one)
+        for one in matching._rooms(actual.dtype, wrong, room)
+    )
+    assert not (agreeing and matching._far_off(actual, wrong, room))
 
 
 @pytest.mark.parametrize(

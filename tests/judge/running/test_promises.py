@@ -39,7 +39,7 @@ def judge() -> Iterator[Judge]:
 def test_what_is_right_and_slow_has_half_of_the_points(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "CASE_SECONDS", 2.0)  # enough for what is small
+    monkeypatch.setattr(jobs, "LARGE_CASE_SECONDS", 2.0)
     report = judge.judge_text(LATE, discovery.exercise("vector_add"))
     assert [finding.code for finding in report.findings] == ["too-slow"]
     assert report.points == 0.5 * report.max_points
