@@ -142,6 +142,18 @@ PLACE_MISTAKES = (
         expected_wrong=computes(wrong.slot_not_modulo),
     ),
     Misconception(
+        code="page-and-slot-exchanged",
+        title="`//` and `%` have changed places",
+        message=(
+            "The quotient of a key's number and the page size says which page it is in, the "
+            "remainder which slot of that page. Here the remainder chooses the page, so that "
+            "neighbours lie in different pages, and soon the table has no such column."
+        ),
+        next_step="`page = table[keys // page_size]`, `slot = keys % page_size`.",
+        rules_out=STRAYS,
+        expected_wrong=computes(wrong.page_and_slot_exchanged),
+    ),
+    Misconception(
         code="page-not-multiplied",
         title="The page number counts as a slot number",
         message=(

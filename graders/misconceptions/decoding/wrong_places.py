@@ -199,6 +199,21 @@ def _in_slots(
     return _attended(q, _found_at(k, v, flat // page_size, flat % page_size, counts))
 
 
+def page_and_slot_exchanged(
+    q: Tensor, k: Tensor, v: Tensor, table: Tensor, lengths: Tensor
+) -> Tensor | None:
+    """Key i is slot i // page_size of the page that the table has in column i % page_size."""
+    width, page_size = table.shape[1], k.shape[1]
+    if not width:
+        return None
+    place = torch.arange(width * page_size)
+    column = place % page_size
+    known = table.long()[:, column.clamp(max=width - 1)]
+    pages = torch.where(column < width, known, -1)
+    slots = (place // page_size).expand_as(pages)
+    return _attended(q, _found_at(k, v, pages, slots, _counts(table, lengths, page_size)))
+
+
 def slot_not_modulo(q: Tensor, k: Tensor, v: Tensor, table: Tensor, lengths: Tensor) -> Tensor:
     """The place in the sequence stands for the place in the page."""
     pages = pages_of(k, table)[0]

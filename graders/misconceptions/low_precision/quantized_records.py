@@ -117,6 +117,16 @@ OF_THE_GROUPS = (
         expected_wrong=computes(wrong.zero_turned),
     ),
     Misconception(
+        code="difference-wraps",
+        title="The difference is computed without a sign",
+        message=(
+            "Where q is smaller than its zero point, `q - zero` is negative. Here both are "
+            "`uint8`, which knows no sign: 3 - 5 is 254."
+        ),
+        next_step="Convert before the difference: `q.to(tl.float32) - zero.to(tl.float32)`.",
+        expected_wrong=computes(wrong.difference_wraps),
+    ),
+    Misconception(
         code="zero-off-by-one",
         title="The zero points are off by one",
         message=(

@@ -218,6 +218,14 @@ def zero_turned(*args: torch.Tensor) -> list[torch.Tensor]:
     return [_with_groups(scale, -zero, *args), _with_groups(-scale, zero, *args)]
 
 
+def difference_wraps(*args: torch.Tensor) -> torch.Tensor:
+    """q - zero is computed in eight bits without a sign: below 0 it starts again from 255."""
+    _, packed, scales, zeros = args
+    q = unpacked(packed)
+    wrapped = (q - spread(zeros, len(q))) % 256
+    return args[0] @ (wrapped * spread(scales, len(q)))
+
+
 def scale_left_out(*args: torch.Tensor) -> list[torch.Tensor]:
     """b = q - zero; or the difference is divided by the scale."""
     k = PER_WORD * len(args[1])
