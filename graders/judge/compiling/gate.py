@@ -53,7 +53,7 @@ __all__ = ["SHARED_LIMITS", "CompileResult", "CompileWorker", "compile_gate"]
 
 SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may have
 LAUNCHES_LIMIT = 2000  # different ones; each is bound and specialised in the child
-COMPILED_LIMIT = 16  # what an honest child sends: 4 kernels, 2 specialisations, 2 targets
+COMPILED_LIMIT = 16  # more than an honest child sends: 4 kernels, one and a half times 2 targets
 PTX_LIMIT = 8 << 20
 SHARED_CLAIM = 1 << 40  # bytes; a number beyond is no figure
 ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started

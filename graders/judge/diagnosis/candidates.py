@@ -14,7 +14,8 @@ from graders.judge.diagnosis.matching import shows, would_fail
 from graders.judge.records import Exercise, Misconception
 
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
-THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception
+THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception at most
+FEWEST = 4  # that one misconception accounts for, before others are asked about it first
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 
 
@@ -53,19 +54,43 @@ def _ruled(
 def _asked(
     exercise: Exercise, failures: Sequence[Failure]
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """What each failing case admits. Beyond the first ones only what those have admitted, and
-    what the engine sees, is asked about: a learner waits for the answer.
+    """What each failing case admits.
+
+    A learner waits for the answer, so not every case is asked about every misconception: nothing
+    is left out that could account for more cases than what is found. Tiny cases come last, since
+    they are only heard about what others admit.
     """
-    named: list[tuple[Failure, list[Misconception]]] = []
-    seen: set[str] = set()
-    thorough = THOROUGH
+    large = [failure for failure in failures if not failure.tiny]
+    found = _of_large(exercise.misconceptions, large)
+    seen = {m.code for admitted in found.values() for m in admitted}
     for failure in failures:
-        known = [m for m in exercise.misconceptions if m.faults or m.code in seen]
-        found = _misconceptions(exercise.misconceptions if thorough > 0 else known, failure)
-        seen |= {m.code for m in found}
-        thorough -= not failure.tiny
-        named.append((failure, found))
-    return named
+        if failure.tiny:
+            known = [m for m in exercise.misconceptions if m.faults or m.code in seen]
+            asked = known if large else exercise.misconceptions
+            found[id(failure)] = _misconceptions(asked, failure)
+    return [(failure, found[id(failure)]) for failure in failures]
+
+
+def _of_large(
+    misconceptions: Sequence[Misconception], failures: Sequence[Failure]
+) -> dict[int, list[Misconception]]:
+    """What these cases admit, by the id of each.
+
+    Once a misconception has accounted for some, the next ones are asked about what was seen so
+    far. Only one that does not admit it is asked about everything.
+    """
+    found: dict[int, list[Misconception]] = {}
+    votes: Counter[str] = Counter()
+    for number, failure in enumerate(failures):
+        leading = {code for code, count in votes.items() if count >= FEWEST}
+        known = [m for m in misconceptions if m.faults or m.rules_out or m.code in votes]
+        short = bool(leading) or number >= THOROUGH
+        admitted = _misconceptions(known if short else misconceptions, failure)
+        if short and number < THOROUGH and not any(m.code in leading for m in admitted):
+            admitted = _misconceptions(misconceptions, failure)
+        votes.update({m.code: 0 if m.everywhere else 1 for m in admitted})
+        found[id(failure)] = admitted
+    return found
 
 
 def _without_strays(
