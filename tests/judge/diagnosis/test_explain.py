@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from graders.judge.cases.compare import expect, wrong_elements
+from graders.judge.diagnosis import candidates, matching
 from graders.judge.diagnosis.explain import explain
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.records import (
@@ -29,6 +30,7 @@ SUBTRACTS = Misconception(
     next_step="Use +.",
     expected_wrong=(ExpectedWrong(lambda x, y: x - y),),
 )
+TWICE = ExpectedWrong(lambda x, y: x + 2 * y)
 UNMASKED = Misconception(
     code="missing-mask",
     title="No mask",
@@ -187,6 +189,27 @@ def test_a_mistake_of_few_cases_stands_behind_what_most_of_them_show() -> None:
     named = fail(lambda x, y: x - y)
     usual = [fail(lambda x, y: torch.zeros_like(x), (size,)) for size in (40, 41, 42, 43)]
     assert codes(named, *usual) == ["all-zeros", "subtracts"]
+
+
+def test_what_accounts_for_four_cases_is_asked_about_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def shows(misconception: Misconception, *more: Any) -> bool:
+        asked.append(misconception.code)
+        return matching.shows(misconception, *more)
+
+    monkeypatch.setattr(candidates, "shows", shows)
+    twice = replace(SUBTRACTS, code="adds-twice", expected_wrong=(TWICE,))
+    exercise = replace(ADD, misconceptions=(SUBTRACTS, twice))
+    alike = [fail(lambda x, y: x - y) for _ in range(6)]
+    explain(exercise, alike, "interpret")
+    assert asked == ["subtracts", "adds-twice"] * 4 + ["subtracts"] * 2
+    asked.clear()
+    told = explain(exercise, [*alike[:4], fail(lambda x, y: x + 2 * y)], "interpret")
+    assert asked[-3:] == ["subtracts", "subtracts", "adds-twice"]  # it does not account for that
+    assert [finding.code for finding in told] == ["subtracts", "adds-twice"]
 
 
 def test_what_is_named_stands_before_what_is_only_wrong_somehow() -> None:
