@@ -1,5 +1,6 @@
 """The end of one round is the start of the next."""
 
+
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(40):
         run(*fresh_inputs())

@@ -1,5 +1,6 @@
 """Making the inputs lies between the events."""
 
+
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,5 +1,6 @@
 """New inputs are used twice in each round, and the second launch is measured."""
 
+
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

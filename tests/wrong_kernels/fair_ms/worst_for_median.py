@@ -1,5 +1,6 @@
 """The slowest call, to be on the safe side."""
 
+
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())
