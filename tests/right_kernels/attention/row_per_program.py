@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def scores_of(q, k_ptr, n, N, limit, D: tl.constexpr, scale):
     d = tl.arange(0, D)
@@ -14,18 +13,7 @@ def scores_of(q, k_ptr, n, N, limit, D: tl.constexpr, scale):
 
 
 @triton.jit
-def query_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    M,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
+def query_kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.program_id(0)
     head = tl.program_id(1)
     d = tl.arange(0, D)
@@ -42,9 +30,7 @@ def query_kernel(
         new_top = tl.maximum(top, tl.max(s, axis=0))
         shrink = tl.exp(top - new_top)
         p = tl.exp(s - new_top)
-        v = tl.load(
-            v_ptr + (head * N + n)[:, None] * D + d[None, :], mask=n[:, None] < N, other=0.0
-        ).to(tl.float32)
+        v = tl.load(v_ptr + (head * N + n)[:, None] * D + d[None, :], mask=n[:, None] < N, other=0.0).to(tl.float32)
         total = total * shrink + tl.sum(p, axis=0)
         result = result * shrink + tl.sum(p[:, None] * v, axis=0)
         top = new_top
@@ -58,16 +44,5 @@ def attention(q, k, v, causal):
     for size in lead:
         heads = heads * size
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
-    query_kernel[(M, heads)](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        M,
-        N,
-        1.0 / D**0.5,
-        CAUSAL=causal,
-        D=D,
-        BLOCK=32,
-    )
+    query_kernel[(M, heads)](q.contiguous(), k.contiguous(), v.contiguous(), o, M, N, 1.0 / D**0.5, CAUSAL=causal, D=D, BLOCK=32)
     return o

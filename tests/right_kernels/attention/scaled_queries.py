@@ -4,23 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def step(
-    q,
-    k_ptr,
-    v_ptr,
-    start,
-    base,
-    rows,
-    N,
-    top,
-    norm,
-    out,
-    MASKED: tl.constexpr,
-    D: tl.constexpr,
-    BN: tl.constexpr,
-):
+def step(q, k_ptr, v_ptr, start, base, rows, N, top, norm, out, MASKED: tl.constexpr, D: tl.constexpr, BN: tl.constexpr):
     cols = start + tl.arange(0, BN)
     dims = tl.arange(0, D)
     keep = (cols < N)[:, None]
@@ -40,16 +25,12 @@ def step(
 
 
 @triton.jit
-def kernel(
-    q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, B: tl.constexpr
-):
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
     head = tl.program_id(1)
     tile = tl.program_id(0)
     rows = tile * B + tl.arange(0, B)
     dims = tl.arange(0, D)
-    q = tl.load(
-        q_ptr + head * M * D + rows[:, None] * D + dims[None, :], mask=rows[:, None] < M, other=0.0
-    )
+    q = tl.load(q_ptr + head * M * D + rows[:, None] * D + dims[None, :], mask=rows[:, None] < M, other=0.0)
     q = q.to(tl.float32) * scale
     top = tl.full((B,), -float("inf"), dtype=tl.float32)
     norm = tl.zeros((B,), dtype=tl.float32)
@@ -57,21 +38,13 @@ def kernel(
     base = head * N * D
     if CAUSAL:
         for start in range(0, tile * B, B):
-            top, norm, out = step(
-                q, k_ptr, v_ptr, start, base, rows, N, top, norm, out, False, D, B
-            )
+            top, norm, out = step(q, k_ptr, v_ptr, start, base, rows, N, top, norm, out, False, D, B)
         top, norm, out = step(q, k_ptr, v_ptr, tile * B, base, rows, N, top, norm, out, True, D, B)
     else:
         for start in range(0, N, B):
-            top, norm, out = step(
-                q, k_ptr, v_ptr, start, base, rows, N, top, norm, out, False, D, B
-            )
+            top, norm, out = step(q, k_ptr, v_ptr, start, base, rows, N, top, norm, out, False, D, B)
     out = out / norm[:, None]
-    tl.store(
-        o_ptr + head * M * D + rows[:, None] * D + dims[None, :],
-        out.to(o_ptr.dtype.element_ty),
-        mask=rows[:, None] < M,
-    )
+    tl.store(o_ptr + head * M * D + rows[:, None] * D + dims[None, :], out.to(o_ptr.dtype.element_ty), mask=rows[:, None] < M)
 
 
 def attention(q, k, v, causal):
@@ -81,7 +54,5 @@ def attention(q, k, v, causal):
     for size in q.shape[:-2]:
         heads *= size
     o = torch.empty_like(q)
-    kernel[(triton.cdiv(M, 32), heads)](
-        q, k, v, o, M, k.shape[-2], D**-0.5, CAUSAL=bool(causal), D=D, B=32
-    )
+    kernel[(triton.cdiv(M, 32), heads)](q, k, v, o, M, k.shape[-2], D**-0.5, CAUSAL=bool(causal), D=D, B=32)
     return o

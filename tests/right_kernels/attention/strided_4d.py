@@ -4,14 +4,9 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def rows_of(ptr, rows, dims, n_rows, stride_row, stride_dim):
-    return tl.load(
-        ptr + rows[:, None] * stride_row + dims[None, :] * stride_dim,
-        mask=rows[:, None] < n_rows,
-        other=0.0,
-    )
+    return tl.load(ptr + rows[:, None] * stride_row + dims[None, :] * stride_dim, mask=rows[:, None] < n_rows, other=0.0)
 
 
 @triton.jit
@@ -19,44 +14,12 @@ def update(s, v, top, norm, out):
     new_top = tl.maximum(top, tl.max(s, axis=1))
     fade = tl.exp(top - new_top)
     p = tl.exp(s - new_top[:, None])
-    return (
-        new_top,
-        norm * fade + tl.sum(p, axis=1),
-        out * fade[:, None] + tl.dot(p, v.to(tl.float32), input_precision="ieee"),
-    )
+    return new_top, norm * fade + tl.sum(p, axis=1), out * fade[:, None] + tl.dot(p, v.to(tl.float32), input_precision="ieee")
 
 
 @triton.jit
-def kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    M,
-    N,
-    H,
-    qb,
-    qh,
-    qm,
-    qd,
-    kb,
-    kh,
-    kn,
-    kd,
-    vb,
-    vh,
-    vn,
-    vd,
-    ob,
-    oh,
-    om,
-    od,
-    scale,
-    causal,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, H, qb, qh, qm, qd, kb, kh, kn, kd, vb, vh, vn, vd, ob, oh, om, od,
+           scale, causal, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     batch = (tl.program_id(1) // H).to(tl.int64)
     head = (tl.program_id(1) % H).to(tl.int64)
     m = tl.program_id(0) * BM + tl.arange(0, BM).to(tl.int64)
@@ -90,22 +53,8 @@ def launch(q, k, v, o, causal):
     q4, k4, v4, o4 = four(q), four(k), four(v), four(o)
     B, H, M, D = q4.shape
     kernel[(triton.cdiv(M, 64), B * H)](
-        q4,
-        k4,
-        v4,
-        o4,
-        M,
-        k4.shape[2],
-        H,
-        *q4.stride(),
-        *k4.stride(),
-        *v4.stride(),
-        *o4.stride(),
-        D**-0.5,
-        int(causal),
-        D=D,
-        BM=64,
-        BN=16,
+        q4, k4, v4, o4, M, k4.shape[2], H, *q4.stride(), *k4.stride(), *v4.stride(), *o4.stride(),
+        D**-0.5, int(causal), D=D, BM=64, BN=16,
     )
 
 

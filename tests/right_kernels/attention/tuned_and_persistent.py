@@ -5,28 +5,14 @@ import triton
 import triton.language as tl
 
 configs = [
-    triton.Config({"BLOCK_M": bm, "BLOCK_N": bn}, num_warps=4, num_stages=2)
-    for bm in (16, 32)
-    for bn in (16, 32)
+    triton.Config({"BLOCK_M": bm, "BLOCK_N": bn}, num_warps=4, num_stages=2) for bm in (16, 32) for bn in (16, 32)
 ]
 
 
 @triton.autotune(configs=configs, key=["M", "N", "CAUSAL"])
 @triton.jit
-def persistent_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    M,
-    N,
-    n_heads,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
+def persistent_kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, n_heads, scale, CAUSAL: tl.constexpr, D: tl.constexpr,
+                      BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     n_tiles = tl.cdiv(M, BLOCK_M)
     dims = tl.arange(0, D)
     for tile in range(tl.program_id(0), n_tiles * n_heads, tl.num_programs(0)):
@@ -34,11 +20,7 @@ def persistent_kernel(
         # The longest walks first, so that the short ones fill the end.
         block = n_tiles - 1 - tile % n_tiles
         rows = block * BLOCK_M + tl.arange(0, BLOCK_M)
-        q = tl.load(
-            q_ptr + (head * M + rows)[:, None] * D + dims[None, :],
-            mask=rows[:, None] < M,
-            other=0.0,
-        )
+        q = tl.load(q_ptr + (head * M + rows)[:, None] * D + dims[None, :], mask=rows[:, None] < M, other=0.0)
         row_max = tl.full([BLOCK_M], float("-inf"), tl.float32)
         row_sum = tl.full([BLOCK_M], 0.0, tl.float32)
         acc = tl.zeros([BLOCK_M, D], tl.float32)
@@ -59,16 +41,11 @@ def persistent_kernel(
             v = tl.load(v_ptr + kv, mask=cols[:, None] < N, other=0.0)
             acc = acc * alpha[:, None] + tl.dot(p.to(v.dtype), v, input_precision="ieee")
             row_max = m
-        tl.store(
-            o_ptr + (head * M + rows)[:, None] * D + dims[None, :],
-            (acc / row_sum[:, None]).to(o_ptr.dtype.element_ty),
-            mask=rows[:, None] < M,
-        )
+        tl.store(o_ptr + (head * M + rows)[:, None] * D + dims[None, :],
+                 (acc / row_sum[:, None]).to(o_ptr.dtype.element_ty), mask=rows[:, None] < M)
 
 
-def attention(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False
-) -> torch.Tensor:
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False) -> torch.Tensor:
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     if o.numel() == 0:
         return o
@@ -79,15 +56,6 @@ def attention(
         return (min(132, n_heads * triton.cdiv(m, meta["BLOCK_M"])),)
 
     persistent_kernel[grid](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        m,
-        k.shape[-2],
-        n_heads,
-        d**-0.5,
-        CAUSAL=causal,
-        D=d,
+        q.contiguous(), k.contiguous(), v.contiguous(), o, m, k.shape[-2], n_heads, d**-0.5, CAUSAL=causal, D=d
     )
     return o

@@ -17,19 +17,8 @@ def block_scores(q, k_ptr, m, n, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr
 
 
 @triton.jit
-def kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    M,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr,
+           BM: tl.constexpr, BN: tl.constexpr):
     pid = tl.program_id(0)
     tiles = tl.cdiv(M, BM)
     head = pid // tiles
@@ -51,11 +40,7 @@ def kernel(
         v = tl.load(v_head + n[:, None] * D + d[None, :], mask=(n < N)[:, None], other=0.0)
         out += tl.dot(p.to(v.dtype), v, input_precision="ieee")
     o = out / total[:, None]
-    tl.store(
-        o_ptr + (head * M + m)[:, None] * D + d[None, :],
-        o.to(o_ptr.dtype.element_ty),
-        mask=(m < M)[:, None],
-    )
+    tl.store(o_ptr + (head * M + m)[:, None] * D + d[None, :], o.to(o_ptr.dtype.element_ty), mask=(m < M)[:, None])
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
@@ -66,16 +51,6 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -
         return o
     heads = q.numel() // (M * D)
     kernel[(heads * triton.cdiv(M, 16),)](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        M,
-        N,
-        D**-0.5,
-        CAUSAL=causal,
-        D=D,
-        BM=16,
-        BN=64,
+        q.contiguous(), k.contiguous(), v.contiguous(), o, M, N, D**-0.5, CAUSAL=causal, D=D, BM=16, BN=64
     )
     return o

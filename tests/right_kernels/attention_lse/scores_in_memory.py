@@ -4,11 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def score_kernel(
-    q_ptr, k_ptr, s_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, B: tl.constexpr
-):
+def score_kernel(q_ptr, k_ptr, s_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
     head = tl.program_id(2)
     m = tl.program_id(0) * B + tl.arange(0, B)
     n = tl.program_id(1) * B + tl.arange(0, B)
@@ -18,11 +15,7 @@ def score_kernel(
     s = tl.dot(q, k, input_precision="ieee") * scale
     if CAUSAL:
         s = tl.where(n[None, :] <= m[:, None], s, -float("inf"))
-    tl.store(
-        s_ptr + (head * M + m[:, None]) * N + n[None, :],
-        s,
-        mask=(m[:, None] < M) & (n[None, :] < N),
-    )
+    tl.store(s_ptr + (head * M + m[:, None]) * N + n[None, :], s, mask=(m[:, None] < M) & (n[None, :] < N))
 
 
 @triton.jit
@@ -44,20 +37,10 @@ def value_kernel(p_ptr, v_ptr, o_ptr, M, N, D: tl.constexpr, B: tl.constexpr):
     acc = tl.zeros((B, D), dtype=tl.float32)
     for start in range(0, N, B):
         n = start + tl.arange(0, B)
-        p = tl.load(
-            p_ptr + (head * M + m[:, None]) * N + n[None, :],
-            mask=(m[:, None] < M) & (n[None, :] < N),
-            other=0.0,
-        )
-        v = tl.load(
-            v_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0
-        )
+        p = tl.load(p_ptr + (head * M + m[:, None]) * N + n[None, :], mask=(m[:, None] < M) & (n[None, :] < N), other=0.0)
+        v = tl.load(v_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0)
         acc += tl.dot(p, v.to(tl.float32), input_precision="ieee")
-    tl.store(
-        o_ptr + (head * M + m[:, None]) * D + d[None, :],
-        acc.to(o_ptr.dtype.element_ty),
-        mask=m[:, None] < M,
-    )
+    tl.store(o_ptr + (head * M + m[:, None]) * D + d[None, :], acc.to(o_ptr.dtype.element_ty), mask=m[:, None] < M)
 
 
 def attention_lse(q, k, v, causal):
@@ -70,9 +53,7 @@ def attention_lse(q, k, v, causal):
     scores = torch.empty((heads, M, N), dtype=torch.float32, device=q.device)
     lse = torch.empty(q.shape[:-1], dtype=torch.float32, device=q.device)
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
-    score_kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16), heads)](
-        q, k, scores, M, N, D**-0.5, CAUSAL=causal, D=D, B=16
-    )
+    score_kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16), heads)](q, k, scores, M, N, D**-0.5, CAUSAL=causal, D=D, B=16)
     row_kernel[(heads * M,)](scores, lse, N, BLOCK=triton.next_power_of_2(N))
     value_kernel[(triton.cdiv(M, 16), heads)](scores, v, o, M, N, D=D, B=16)
     return o, lse

@@ -8,40 +8,22 @@ PARTS = tl.constexpr(4)
 
 
 @triton.jit
-def part_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    part_ptr,
-    part_lse_ptr,
-    M,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def part_kernel(q_ptr, k_ptr, v_ptr, part_ptr, part_lse_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr,
+                BM: tl.constexpr, BN: tl.constexpr):
     part, head = tl.program_id(1), tl.program_id(2)
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     dims = tl.arange(0, D)
     first = part * tl.cdiv(N, PARTS)
     last = tl.minimum(N, first + tl.cdiv(N, PARTS))
-    q = tl.load(
-        q_ptr + (head * M + rows)[:, None] * D + dims[None, :], mask=(rows < M)[:, None], other=0.0
-    )
+    q = tl.load(q_ptr + (head * M + rows)[:, None] * D + dims[None, :], mask=(rows < M)[:, None], other=0.0)
     top = tl.full((BM,), float("-inf"), tl.float32)
     norm = tl.zeros((BM,), tl.float32)
     out = tl.zeros((BM, D), tl.float32)
     for start in range(first, last, BN):
         cols = start + tl.arange(0, BN)
         inside = cols < last
-        k = tl.load(
-            k_ptr + (head * N + cols)[None, :] * D + dims[:, None], mask=inside[None, :], other=0.0
-        )
-        v = tl.load(
-            v_ptr + (head * N + cols)[:, None] * D + dims[None, :], mask=inside[:, None], other=0.0
-        )
+        k = tl.load(k_ptr + (head * N + cols)[None, :] * D + dims[:, None], mask=inside[None, :], other=0.0)
+        v = tl.load(v_ptr + (head * N + cols)[:, None] * D + dims[None, :], mask=inside[:, None], other=0.0)
         seen = inside[None, :]
         if CAUSAL:
             seen &= cols[None, :] <= rows[:, None]
@@ -56,12 +38,8 @@ def part_kernel(
     nothing = norm == 0.0
     safe = tl.where(nothing, 1.0, norm)
     place = (head * PARTS + part) * M + rows
-    tl.store(
-        part_lse_ptr + place, tl.where(nothing, float("-inf"), top + tl.log(safe)), mask=rows < M
-    )
-    tl.store(
-        part_ptr + place[:, None] * D + dims[None, :], out / safe[:, None], mask=(rows < M)[:, None]
-    )
+    tl.store(part_lse_ptr + place, tl.where(nothing, float("-inf"), top + tl.log(safe)), mask=rows < M)
+    tl.store(part_ptr + place[:, None] * D + dims[None, :], out / safe[:, None], mask=(rows < M)[:, None])
 
 
 @triton.jit
@@ -90,8 +68,6 @@ def attention_lse(q, k, v, causal):
     part_lse = torch.empty((heads, 4, m), dtype=torch.float32, device=q.device)
     o = torch.empty_like(q)
     lse = q.new_empty(q.shape[:-1], dtype=torch.float32)
-    part_kernel[(triton.cdiv(m, 16), 4, heads)](
-        q, k, v, parts, part_lse, m, n, d**-0.5, CAUSAL=causal, D=d, BM=16, BN=16
-    )
+    part_kernel[(triton.cdiv(m, 16), 4, heads)](q, k, v, parts, part_lse, m, n, d**-0.5, CAUSAL=causal, D=d, BM=16, BN=16)
     merge_kernel[(m, heads)](parts, part_lse, o, lse, m, D=d)
     return o, lse

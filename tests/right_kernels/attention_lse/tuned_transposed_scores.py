@@ -4,28 +4,12 @@ import torch
 import triton
 import triton.language as tl
 
-configs = [
-    triton.Config({"BM": bm, "BN": bn}, num_warps=w)
-    for bm, bn, w in ((16, 16, 2), (32, 16, 4), (16, 64, 4))
-]
+configs = [triton.Config({"BM": bm, "BN": bn}, num_warps=w) for bm, bn, w in ((16, 16, 2), (32, 16, 4), (16, 64, 4))]
 
 
 @triton.autotune(configs, key=["m", "n", "d"])
 @triton.jit
-def turned(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    lse_ptr,
-    m,
-    n,
-    scale,
-    CAUSAL: tl.constexpr,
-    d: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def turned(q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, m, n, scale, CAUSAL: tl.constexpr, d: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     head = tl.program_id(0).to(tl.int64)
     i = tl.program_id(1) * BM + tl.arange(0, BM)
     c = tl.arange(0, d)
@@ -35,12 +19,8 @@ def turned(
     acc_t = tl.zeros((d, BM), tl.float32)
     for j0 in range(0, n, BN):
         j = j0 + tl.arange(0, BN)
-        k = tl.load(
-            k_ptr + (head * n + j)[:, None] * d + c[None, :], mask=j[:, None] < n, other=0.0
-        )
-        vt = tl.load(
-            v_ptr + (head * n + j)[None, :] * d + c[:, None], mask=j[None, :] < n, other=0.0
-        )
+        k = tl.load(k_ptr + (head * n + j)[:, None] * d + c[None, :], mask=j[:, None] < n, other=0.0)
+        vt = tl.load(v_ptr + (head * n + j)[None, :] * d + c[:, None], mask=j[None, :] < n, other=0.0)
         st = tl.dot(k, qt, input_precision="ieee") * scale
         ok = j[:, None] < n
         if CAUSAL:
@@ -52,11 +32,7 @@ def turned(
         sm = sm * a + tl.sum(pt, 0)
         acc_t = acc_t * a[None, :] + tl.dot(vt, pt.to(vt.dtype), input_precision="ieee")
         mx = mx2
-    tl.store(
-        o_ptr + (head * m + i)[None, :] * d + c[:, None],
-        (acc_t / sm[None, :]).to(o_ptr.dtype.element_ty),
-        mask=i[None, :] < m,
-    )
+    tl.store(o_ptr + (head * m + i)[None, :] * d + c[:, None], (acc_t / sm[None, :]).to(o_ptr.dtype.element_ty), mask=i[None, :] < m)
     tl.store(lse_ptr + head * m + i, mx + tl.log(sm), mask=i < m)
 
 
@@ -67,16 +43,5 @@ def attention_lse(q, k, v, causal):
     if not o.numel():
         return o, lse
     grid = lambda meta: (lse.numel() // m, triton.cdiv(m, meta["BM"]))
-    turned[grid](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        lse,
-        m,
-        k.shape[-2],
-        d**-0.5,
-        CAUSAL=causal,
-        d=d,
-    )
+    turned[grid](q.contiguous(), k.contiguous(), v.contiguous(), o, lse, m, k.shape[-2], d**-0.5, CAUSAL=causal, d=d)
     return o, lse

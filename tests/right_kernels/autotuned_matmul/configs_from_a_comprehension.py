@@ -5,7 +5,9 @@ import triton
 import triton.language as tl
 
 CONFIGS = [
-    triton.Config({"BM": bm, "BN": bn, "BK": 32}, num_warps=4) for bm in (32, 64) for bn in (32, 64)
+    triton.Config({"BM": bm, "BN": bn, "BK": 32}, num_warps=4)
+    for bm in (32, 64)
+    for bn in (32, 64)
 ]
 
 
@@ -33,7 +35,5 @@ def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr,
 def autotuned_matmul(a, b):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
-    mm[lambda meta: (triton.cdiv(M, meta["BM"]) * triton.cdiv(N, meta["BN"]),)](
-        a, b, c, M, N, K, *a.stride(), *b.stride()
-    )
+    mm[lambda meta: (triton.cdiv(M, meta["BM"]) * triton.cdiv(N, meta["BN"]),)](a, b, c, M, N, K, *a.stride(), *b.stride())
     return c

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 def configs():
     """Return the tiles to try."""
     sizes = [(16, 16, 16), (32, 64, 32), (64, 32, 64)]
@@ -13,21 +12,8 @@ def configs():
 
 @triton.autotune(configs=configs(), key=["K"])
 @triton.jit
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-):
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     pid_m = tl.program_id(1)
     pid_n = tl.program_id(0)
     offs_am = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)) % M
@@ -45,11 +31,7 @@ def matmul_kernel(
     offs_cm = pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
     offs_cn = pid_n * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
     c_mask = (offs_cm[:, None] < M) & (offs_cn[None, :] < N)
-    tl.store(
-        c_ptr + offs_cm[:, None] * N + offs_cn[None, :],
-        accumulator.to(c_ptr.dtype.element_ty),
-        mask=c_mask,
-    )
+    tl.store(c_ptr + offs_cm[:, None] * N + offs_cn[None, :], accumulator.to(c_ptr.dtype.element_ty), mask=c_mask)
 
 
 def autotuned_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

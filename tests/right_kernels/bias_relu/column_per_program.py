@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, bias_ptr, y_ptr, M, N, sm, sn, sb, BLOCK: tl.constexpr):
     n = tl.program_id(0)

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def relu(x):
     return tl.where(x > 0, x, 0.0)

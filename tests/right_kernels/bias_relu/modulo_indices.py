@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, bias_ptr, y_ptr, M, N, sm, sn, sb, T: tl.constexpr):
     m = ((tl.program_id(0) * T + tl.arange(0, T)) % M)[:, None]
@@ -14,7 +13,5 @@ def kernel(x_ptr, bias_ptr, y_ptr, M, N, sm, sn, sb, T: tl.constexpr):
 def bias_relu(x, bias):
     M, N = x.shape
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16))](
-        x, bias, y, M, N, *x.stride(), *bias.stride(), T=16
-    )
+    kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16))](x, bias, y, M, N, *x.stride(), *bias.stride(), T=16)
     return y

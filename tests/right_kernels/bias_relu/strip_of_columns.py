@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, bias_ptr, y_ptr, M, N, sm, sn, sb, ROWS: tl.constexpr, COLS: tl.constexpr):
     n = tl.program_id(0) * COLS + tl.arange(0, COLS)

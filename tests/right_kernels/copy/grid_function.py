@@ -12,7 +12,5 @@ def k(a, c, N, BLOCK: tl.constexpr):
 
 def copy(x):
     z = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    k[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](
-        x, z, x.numel(), BLOCK=2048, num_warps=8
-    )
+    k[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, z, x.numel(), BLOCK=2048, num_warps=8)
     return z

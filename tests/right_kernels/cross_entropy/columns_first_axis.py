@@ -14,9 +14,7 @@ def turned(x_ptr, t_ptr, o_ptr, M, N, sm, sn, BN: tl.constexpr, BM: tl.constexpr
     for k in range(0, N, BN):
         c = k + tl.arange(0, BN).to(tl.int64)
         x = tl.load(
-            x_ptr + c[:, None] * sn + r[None, :] * sm,
-            mask=(c[:, None] < N) & (r[None, :] < M),
-            other=-float("inf"),
+            x_ptr + c[:, None] * sn + r[None, :] * sm, mask=(c[:, None] < N) & (r[None, :] < M), other=-float("inf")
         ).to(tl.float32)
         new = tl.maximum(m, tl.max(x, axis=0))
         base = tl.where(new == -float("inf"), 0.0, new)

@@ -27,7 +27,5 @@ def reduced(x_ptr, t_ptr, o_ptr, N, a, b, BLOCK: tl.constexpr):
 def cross_entropy(logits, targets):
     m, n = logits.shape
     out = torch.empty((m,), dtype=torch.float32, device=logits.device)
-    reduced[(m,)](
-        logits, targets, out, n, *logits.stride(), BLOCK=max(2, triton.next_power_of_2(n))
-    )
+    reduced[(m,)](logits, targets, out, n, *logits.stride(), BLOCK=max(2, triton.next_power_of_2(n)))
     return out

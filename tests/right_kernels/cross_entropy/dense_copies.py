@@ -13,15 +13,11 @@ def dense(x_ptr, t_ptr, o_ptr, N, BLOCK: tl.constexpr):
     top = float("-inf")
     for k in range(0, N, BLOCK):
         c = k + tl.arange(0, BLOCK)
-        top = tl.maximum(
-            top, tl.max(tl.load(x_ptr + c, mask=c < N, other=float("-inf")).to(tl.float32), 0)
-        )
+        top = tl.maximum(top, tl.max(tl.load(x_ptr + c, mask=c < N, other=float("-inf")).to(tl.float32), 0))
     total = 0.0
     for k in range(0, N, BLOCK):
         c = k + tl.arange(0, BLOCK)
-        total += tl.sum(
-            tl.exp(tl.load(x_ptr + c, mask=c < N, other=float("-inf")).to(tl.float32) - top), 0
-        )
+        total += tl.sum(tl.exp(tl.load(x_ptr + c, mask=c < N, other=float("-inf")).to(tl.float32) - top), 0)
     own = tl.load(x_ptr + label, mask=label >= 0, other=0).to(tl.float32)
     tl.store(o_ptr + row, tl.where(label >= 0, tl.log(total) + (top - own), 0.0))
 

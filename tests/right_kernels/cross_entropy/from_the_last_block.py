@@ -30,7 +30,5 @@ def backwards(x_ptr, t_ptr, l_ptr, n, sr, sc, BLOCK: tl.constexpr):
 
 def cross_entropy(logits, targets):
     losses = torch.empty(logits.shape[0], dtype=torch.float32, device=logits.device)
-    backwards[(logits.shape[0],)](
-        logits, targets, losses, logits.shape[1], *logits.stride(), BLOCK=2048
-    )
+    backwards[(logits.shape[0],)](logits, targets, losses, logits.shape[1], *logits.stride(), BLOCK=2048)
     return losses

@@ -14,9 +14,7 @@ def merge_pair(m_a, s_a, m_b, s_b):
 
 
 @triton.jit
-def ce_lanes(
-    logits_ptr, targets_ptr, losses_ptr, n_cols, stride_row, stride_col, LANES: tl.constexpr
-):
+def ce_lanes(logits_ptr, targets_ptr, losses_ptr, n_cols, stride_row, stride_col, LANES: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     target = tl.load(targets_ptr + row)
     if target == -100:
@@ -28,9 +26,7 @@ def ce_lanes(
         s = tl.zeros((LANES,), tl.float32)
         cols = tl.arange(0, LANES).to(tl.int64)
         for _ in range(0, n_cols, LANES):
-            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             one = tl.where(x == float("-inf"), 0.0, 1.0)
             m, s = merge_pair(m, s, x, one)
             cols += LANES

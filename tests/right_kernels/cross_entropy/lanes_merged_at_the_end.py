@@ -33,12 +33,5 @@ def by_lanes(x_ptr, y_ptr, out_ptr, n_cols, row_step, col_step, BLOCK: tl.conste
 def cross_entropy(logits, targets):
     out = torch.empty(targets.shape, dtype=torch.float32, device=logits.device)
     n = logits.shape[1]
-    by_lanes[(logits.shape[0],)](
-        logits,
-        targets,
-        out,
-        n,
-        *logits.stride(),
-        BLOCK=min(512, max(32, triton.next_power_of_2(n))),
-    )
+    by_lanes[(logits.shape[0],)](logits, targets, out, n, *logits.stride(), BLOCK=min(512, max(32, triton.next_power_of_2(n))))
     return out

@@ -30,7 +30,5 @@ def tile_of_rows(x_ptr, t_ptr, o_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.con
 def cross_entropy(logits, targets):
     m, n = logits.shape
     out = torch.empty(m, dtype=torch.float32, device=logits.device)
-    tile_of_rows[(triton.cdiv(m, 4),)](
-        logits, targets, out, m, n, logits.stride(0), logits.stride(1), BM=4, BN=256
-    )
+    tile_of_rows[(triton.cdiv(m, 4),)](logits, targets, out, m, n, logits.stride(0), logits.stride(1), BM=4, BN=256)
     return out

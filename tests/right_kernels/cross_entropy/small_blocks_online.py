@@ -13,9 +13,7 @@ def walk(logits_ptr, targets_ptr, losses_ptr, V, stride_t, stride_v, BLOCK: tl.c
     s = 0.0
     for first in range(0, V, BLOCK):
         cols = first + tl.arange(0, BLOCK).to(tl.int64)
-        x = tl.load(
-            logits_ptr + row * stride_t + cols * stride_v, mask=cols < V, other=-float("inf")
-        ).to(tl.float32)
+        x = tl.load(logits_ptr + row * stride_t + cols * stride_v, mask=cols < V, other=-float("inf")).to(tl.float32)
         top = tl.maximum(m, tl.max(x, 0))
         base = tl.where(top == -float("inf"), 0.0, top)
         s = s * tl.exp(m - base) + tl.sum(tl.exp(x - base), 0)
@@ -29,7 +27,5 @@ def walk(logits_ptr, targets_ptr, losses_ptr, V, stride_t, stride_v, BLOCK: tl.c
 
 def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     losses = logits.new_empty(logits.shape[0], dtype=torch.float32)
-    walk[(logits.shape[0],)](
-        logits, targets, losses, logits.shape[1], logits.stride(0), logits.stride(1), BLOCK=128
-    )
+    walk[(logits.shape[0],)](logits, targets, losses, logits.shape[1], logits.stride(0), logits.stride(1), BLOCK=128)
     return losses

@@ -21,15 +21,7 @@ def ce_part(logits_ptr, m_ptr, s_ptr, n_cols, n_parts, stride_row, stride_col, P
 
 @triton.jit
 def ce_combine(
-    logits_ptr,
-    targets_ptr,
-    m_ptr,
-    s_ptr,
-    losses_ptr,
-    n_parts,
-    stride_row,
-    stride_col,
-    BLOCK_P: tl.constexpr,
+    logits_ptr, targets_ptr, m_ptr, s_ptr, losses_ptr, n_parts, stride_row, stride_col, BLOCK_P: tl.constexpr
 ):
     row = tl.program_id(0).to(tl.int64)
     target = tl.load(targets_ptr + row)
@@ -59,14 +51,7 @@ def cross_entropy(logits, targets):
         logits, m, s, n_cols, n_parts, logits.stride(0), logits.stride(1), PART=part
     )
     ce_combine[(n_rows,)](
-        logits,
-        targets,
-        m,
-        s,
-        losses,
-        n_parts,
-        logits.stride(0),
-        logits.stride(1),
+        logits, targets, m, s, losses, n_parts, logits.stride(0), logits.stride(1),
         BLOCK_P=triton.next_power_of_2(n_parts),
     )
     return losses

@@ -36,7 +36,5 @@ def cross_entropy(logits, targets):
     s = torch.empty_like(m)
     out = torch.empty(rows, dtype=torch.float32, device=logits.device)
     parts[(rows, n_parts)](logits, m, s, cols, *logits.stride(), n_parts, BLOCK=512)
-    merge[(rows,)](
-        logits, targets, m, s, out, *logits.stride(), n_parts, PARTS=triton.next_power_of_2(n_parts)
-    )
+    merge[(rows,)](logits, targets, m, s, out, *logits.stride(), n_parts, PARTS=triton.next_power_of_2(n_parts))
     return out

@@ -6,8 +6,7 @@ import triton.language as tl
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((512, 4), (2048, 8))],
-    key=["n_cols"],
+    configs=[triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((512, 4), (2048, 8))], key=["n_cols"]
 )
 @triton.jit
 def tuned(x_ptr, t_ptr, o_ptr, n_cols, s0, s1, BLOCK: tl.constexpr):
@@ -17,9 +16,7 @@ def tuned(x_ptr, t_ptr, o_ptr, n_cols, s0, s1, BLOCK: tl.constexpr):
     acc = 0.0
     for k in tl.range(0, n_cols, BLOCK):
         c = k + tl.arange(0, BLOCK)
-        v = tl.load(
-            x_ptr + pid * s0 + c.to(tl.int64) * s1, mask=c < n_cols, other=-float("inf")
-        ).to(tl.float32)
+        v = tl.load(x_ptr + pid * s0 + c.to(tl.int64) * s1, mask=c < n_cols, other=-float("inf")).to(tl.float32)
         n = tl.maximum(hi, tl.max(v))
         z = tl.where(n == -float("inf"), 0.0, n)
         acc = acc * tl.exp(hi - z) + tl.sum(tl.exp(v - z))

@@ -24,15 +24,6 @@ def cross_entropy_backward(logits, targets, dloss):
     m, n = logits.shape
     out = torch.empty((m, n), dtype=logits.dtype, device=logits.device)
     turned[(triton.cdiv(m, 2),)](
-        logits,
-        targets,
-        dloss,
-        out,
-        m,
-        n,
-        *logits.stride(),
-        dloss.stride(0),
-        BN=triton.next_power_of_2(max(n, 1)),
-        BM=2,
+        logits, targets, dloss, out, m, n, *logits.stride(), dloss.stride(0), BN=triton.next_power_of_2(max(n, 1)), BM=2
     )
     return out

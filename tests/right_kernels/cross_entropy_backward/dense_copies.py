@@ -12,19 +12,11 @@ def dense(x_ptr, t_ptr, g_ptr, o_ptr, N, BLOCK: tl.constexpr):
     top = float("-inf")
     for k in range(0, N, BLOCK):
         c = k + tl.arange(0, BLOCK)
-        top = tl.maximum(
-            top,
-            tl.max(tl.load(x_ptr + row * N + c, mask=c < N, other=float("-inf")).to(tl.float32), 0),
-        )
+        top = tl.maximum(top, tl.max(tl.load(x_ptr + row * N + c, mask=c < N, other=float("-inf")).to(tl.float32), 0))
     total = 0.0
     for k in range(0, N, BLOCK):
         c = k + tl.arange(0, BLOCK)
-        total += tl.sum(
-            tl.exp(
-                tl.load(x_ptr + row * N + c, mask=c < N, other=float("-inf")).to(tl.float32) - top
-            ),
-            0,
-        )
+        total += tl.sum(tl.exp(tl.load(x_ptr + row * N + c, mask=c < N, other=float("-inf")).to(tl.float32) - top), 0)
     g = tl.load(g_ptr + row) if label >= 0 else 0.0
     for k in range(0, N, BLOCK):
         c = k + tl.arange(0, BLOCK)

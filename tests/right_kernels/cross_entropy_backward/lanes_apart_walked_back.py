@@ -7,14 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def ceb_lanes(
-    logits_ptr,
-    targets_ptr,
-    dloss_ptr,
-    output_ptr,
-    n_cols,
-    stride_row,
-    stride_col,
-    stride_dloss,
+    logits_ptr, targets_ptr, dloss_ptr, output_ptr, n_cols, stride_row, stride_col, stride_dloss,
     LANES: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
@@ -33,9 +26,7 @@ def ceb_lanes(
         s = tl.zeros((LANES,), tl.float32)
         for k in range(n_blocks):
             cols = k * LANES + lanes
-            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             m_new = tl.maximum(m, x)
             dead = m_new == float("-inf")
             s = tl.where(dead, 0.0, s * tl.exp(m - m_new) + tl.exp(x - m_new))
@@ -46,30 +37,16 @@ def ceb_lanes(
         # Backwards: the end of the row is still in the cache.
         for k in range(n_blocks):
             cols = (n_blocks - 1 - k) * LANES + lanes
-            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(logits_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             share = tl.exp(x - top) / total
-            tl.store(
-                output_ptr + cols,
-                tl.where(cols == target, share - 1, share) * dloss,
-                mask=cols < n_cols,
-            )
+            tl.store(output_ptr + cols, tl.where(cols == target, share - 1, share) * dloss, mask=cols < n_cols)
 
 
 def cross_entropy_backward(logits, targets, dloss):
     n_rows, n_cols = logits.shape
     output = torch.empty((n_rows, n_cols), dtype=logits.dtype, device=logits.device)
     ceb_lanes[(n_rows,)](
-        logits,
-        targets,
-        dloss,
-        output,
-        n_cols,
-        logits.stride(0),
-        logits.stride(1),
-        dloss.stride(0),
-        LANES=256,
-        num_warps=4,
+        logits, targets, dloss, output, n_cols,
+        logits.stride(0), logits.stride(1), dloss.stride(0), LANES=256, num_warps=4,
     )
     return output

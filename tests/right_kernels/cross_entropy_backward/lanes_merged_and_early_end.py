@@ -18,9 +18,7 @@ def gradient(x_ptr, t_ptr, g_ptr, o_ptr, n, sr, sc, sg, BLOCK: tl.constexpr):
     m = tl.full((BLOCK,), -1e38, tl.float32)
     s = tl.zeros((BLOCK,), tl.float32)
     for k in range(0, n, BLOCK):
-        x = tl.load(x_ptr + i * sr + (k + lanes) * sc, mask=k + lanes < n, other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(x_ptr + i * sr + (k + lanes) * sc, mask=k + lanes < n, other=-float("inf")).to(tl.float32)
         new = tl.maximum(m, x)
         s = s * tl.exp(m - new) + tl.exp(x - new)
         m = new
@@ -37,7 +35,5 @@ def gradient(x_ptr, t_ptr, g_ptr, o_ptr, n, sr, sc, sg, BLOCK: tl.constexpr):
 def cross_entropy_backward(logits, targets, dloss):
     out = torch.empty(logits.shape, dtype=logits.dtype, device=logits.device)
     n = logits.shape[1]
-    gradient[(logits.shape[0],)](
-        logits, targets, dloss, out, n, *logits.stride(), dloss.stride(0), BLOCK=256
-    )
+    gradient[(logits.shape[0],)](logits, targets, dloss, out, n, *logits.stride(), dloss.stride(0), BLOCK=256)
     return out

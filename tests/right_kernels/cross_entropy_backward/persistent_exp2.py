@@ -16,9 +16,7 @@ def persistent(x_ptr, t_ptr, g_ptr, dx_ptr, n_rows, n_cols, sr, sc, sg, BLOCK: t
         top = float("-inf")
         total = 0.0
         for k in range(0, n_cols, BLOCK):
-            x = tl.load(
-                x_ptr + row * sr + (k + lanes) * sc, mask=k + lanes < n_cols, other=float("-inf")
-            ).to(tl.float32)
+            x = tl.load(x_ptr + row * sr + (k + lanes) * sc, mask=k + lanes < n_cols, other=float("-inf")).to(tl.float32)
             new = tl.maximum(top, tl.max(x, 0))
             if new > float("-inf"):
                 total = total * tl.exp2((top - new) * LOG2E) + tl.sum(tl.exp2((x - new) * LOG2E), 0)
@@ -26,9 +24,7 @@ def persistent(x_ptr, t_ptr, g_ptr, dx_ptr, n_rows, n_cols, sr, sc, sg, BLOCK: t
         factor = tl.load(g_ptr + row * sg)
         for k in range(0, n_cols, BLOCK):
             c = k + lanes
-            x = tl.load(x_ptr + row * sr + c * sc, mask=c < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(x_ptr + row * sr + c * sc, mask=c < n_cols, other=float("-inf")).to(tl.float32)
             p = tl.exp2((x - top) * LOG2E) / total
             d = tl.where(c == label, p - 1, p) * factor
             tl.store(out + c, tl.where(label < 0, 0.0, d), mask=c < n_cols)

@@ -15,9 +15,7 @@ def tile_of_rows(x_ptr, t_ptr, g_ptr, o_ptr, M, N, sm, sn, sg, BM: tl.constexpr,
     for k in range(0, N, BN):
         c = k + tl.arange(0, BN).to(tl.int64)
         mask = (r[:, None] < M) & (c[None, :] < N)
-        x = tl.load(x_ptr + r[:, None] * sm + c[None, :] * sn, mask=mask, other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(x_ptr + r[:, None] * sm + c[None, :] * sn, mask=mask, other=-float("inf")).to(tl.float32)
         new = tl.maximum(m, tl.max(x, 1))
         safe = tl.where(new == -float("inf"), 0.0, new)
         s = s * tl.exp(m - safe) + tl.sum(tl.exp(x - safe[:, None]), 1)
@@ -26,9 +24,7 @@ def tile_of_rows(x_ptr, t_ptr, g_ptr, o_ptr, M, N, sm, sn, sg, BM: tl.constexpr,
     for k in range(0, N, BN):
         c = k + tl.arange(0, BN).to(tl.int64)
         mask = (r[:, None] < M) & (c[None, :] < N)
-        x = tl.load(x_ptr + r[:, None] * sm + c[None, :] * sn, mask=mask, other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(x_ptr + r[:, None] * sm + c[None, :] * sn, mask=mask, other=-float("inf")).to(tl.float32)
         hot = (c[None, :] == t[:, None]).to(tl.float32)
         d = (tl.exp(x - m[:, None]) * inverse[:, None] - hot) * g[:, None]
         tl.store(o_ptr + r[:, None] * N + c[None, :], d, mask=mask)

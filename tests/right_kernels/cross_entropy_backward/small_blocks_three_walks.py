@@ -14,15 +14,11 @@ def three_walks(x_ptr, t_ptr, dl_ptr, dx_ptr, V, st, sv, sl, BLOCK: tl.constexpr
     m = float("-inf")
     for k in range(0, V, BLOCK):
         c = k + tl.arange(0, BLOCK).to(tl.int64)
-        m = tl.maximum(
-            m, tl.max(tl.load(x_ptr + c * sv, mask=c < V, other=float("-inf")).to(tl.float32), 0)
-        )
+        m = tl.maximum(m, tl.max(tl.load(x_ptr + c * sv, mask=c < V, other=float("-inf")).to(tl.float32), 0))
     s = 0.0
     for k in range(0, V, BLOCK):
         c = k + tl.arange(0, BLOCK).to(tl.int64)
-        s += tl.sum(
-            tl.exp(tl.load(x_ptr + c * sv, mask=c < V, other=float("-inf")).to(tl.float32) - m), 0
-        )
+        s += tl.sum(tl.exp(tl.load(x_ptr + c * sv, mask=c < V, other=float("-inf")).to(tl.float32) - m), 0)
     scale = tl.load(dl_ptr + row * sl)
     for k in range(0, V, BLOCK):
         c = k + tl.arange(0, BLOCK).to(tl.int64)

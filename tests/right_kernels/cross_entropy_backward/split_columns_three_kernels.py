@@ -33,17 +33,8 @@ def ceb_combine(m_ptr, s_ptr, top_ptr, total_ptr, n_parts, BLOCK_P: tl.constexpr
 
 @triton.jit
 def ceb_store(
-    logits_ptr,
-    targets_ptr,
-    dloss_ptr,
-    top_ptr,
-    total_ptr,
-    output_ptr,
-    n_cols,
-    stride_row,
-    stride_col,
-    stride_dloss,
-    PART: tl.constexpr,
+    logits_ptr, targets_ptr, dloss_ptr, top_ptr, total_ptr, output_ptr, n_cols,
+    stride_row, stride_col, stride_dloss, PART: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     cols = tl.program_id(1).to(tl.int64) * PART + tl.arange(0, PART)
@@ -53,9 +44,7 @@ def ceb_store(
     if target != -100:
         x = tl.load(logits_ptr + row * stride_row + cols * stride_col, mask=ok, other=float("-inf"))
         share = tl.exp(x.to(tl.float32) - tl.load(top_ptr + row)) / tl.load(total_ptr + row)
-        grad = tl.where(cols == target, share - 1.0, share) * tl.load(
-            dloss_ptr + row * stride_dloss
-        )
+        grad = tl.where(cols == target, share - 1.0, share) * tl.load(dloss_ptr + row * stride_dloss)
     tl.store(output_ptr + row * n_cols + cols, grad.to(output_ptr.dtype.element_ty), mask=ok)
 
 

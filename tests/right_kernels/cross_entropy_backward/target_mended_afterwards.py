@@ -9,9 +9,7 @@ import triton.language as tl
 def shares(x_ptr, t_ptr, g_ptr, o_ptr, n, sr, sc, sg, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64)
     j = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i * sr + j.to(tl.int64) * sc, mask=j < n, other=-float("inf")).to(
-        tl.float32
-    )
+    x = tl.load(x_ptr + i * sr + j.to(tl.int64) * sc, mask=j < n, other=-float("inf")).to(tl.float32)
     e = tl.exp(x - tl.max(x, 0))
     t = tl.load(t_ptr + i)
     g = tl.load(g_ptr + i * sg)
@@ -24,9 +22,7 @@ def at_target(x_ptr, t_ptr, g_ptr, o_ptr, n, sr, sc, sg, BLOCK: tl.constexpr):
     j = tl.arange(0, BLOCK)
     t = tl.load(t_ptr + i)
     if t >= 0:
-        x = tl.load(x_ptr + i * sr + j.to(tl.int64) * sc, mask=j < n, other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(x_ptr + i * sr + j.to(tl.int64) * sc, mask=j < n, other=-float("inf")).to(tl.float32)
         top = tl.max(x, 0)
         mine = tl.load(x_ptr + i * sr + t * sc).to(tl.float32)
         share = tl.exp(mine - top) / tl.sum(tl.exp(x - top), 0)

@@ -6,8 +6,7 @@ import triton.language as tl
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((512, 4), (4096, 8))],
-    key=["n_cols"],
+    configs=[triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((512, 4), (4096, 8))], key=["n_cols"]
 )
 @triton.jit
 def there_and_back(x_ptr, t_ptr, g_ptr, o_ptr, n_cols, sr, sc, sg, BLOCK: tl.constexpr):

@@ -25,7 +25,5 @@ def cumsum(x):
     m, n = x.shape
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if y.numel():
-        tile_kernel[(triton.cdiv(m, 16),)](
-            x, y, m, n, x.stride(0), x.stride(1), BLOCK_M=16, BLOCK_N=64
-        )
+        tile_kernel[(triton.cdiv(m, 16),)](x, y, m, n, x.stride(0), x.stride(1), BLOCK_M=16, BLOCK_N=64)
     return y

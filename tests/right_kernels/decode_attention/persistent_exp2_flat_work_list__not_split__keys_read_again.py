@@ -30,9 +30,7 @@ def persistent(
         for start in range(0, length, N):
             i = start + tl.arange(0, N)
             ok = i < length
-            page = tl.load(
-                table_ptr + seq * ts[0] + (i // page_size).to(tl.int64) * ts[1], mask=ok, other=0
-            )
+            page = tl.load(table_ptr + seq * ts[0] + (i // page_size).to(tl.int64) * ts[1], mask=ok, other=0)
             page = page.to(tl.int64)
             slot = (i % page_size).to(tl.int64)
             kp = k_ptr + (page * ks[0] + slot * ks[1] + kv * ks[2])[:, None] + (d * ks[3])[None, :]

@@ -17,13 +17,9 @@ def score_kernel(
     live = i < length
     d = tl.arange(0, D).to(tl.int64)
     q = tl.load(q_ptr + seq * qs[0] + head * qs[1] + d * qs[2]).to(tl.float32)
-    page = tl.load(table_ptr + seq * ts[0] + (i // page_size) * ts[1], mask=live, other=0).to(
-        tl.int64
-    )
+    page = tl.load(table_ptr + seq * ts[0] + (i // page_size) * ts[1], mask=live, other=0).to(tl.int64)
     rows = page * ks[0] + (i % page_size) * ks[1] + (head // group) * ks[2]
-    k = tl.load(k_ptr + rows[:, None] + d[None, :] * ks[3], mask=live[:, None], other=0.0).to(
-        tl.float32
-    )
+    k = tl.load(k_ptr + rows[:, None] + d[None, :] * ks[3], mask=live[:, None], other=0.0).to(tl.float32)
     s = tl.where(live, tl.sum(k * q[None, :], axis=1) * scale, float("-inf"))
     row = seq * tl.num_programs(1) + head
     tl.store(scores_ptr + row * width + i, s, mask=i < width)
@@ -57,13 +53,9 @@ def value_kernel(
     for start in range(0, length, N):
         i = (start + tl.arange(0, N)).to(tl.int64)
         live = i < length
-        page = tl.load(table_ptr + seq * ts[0] + (i // page_size) * ts[1], mask=live, other=0).to(
-            tl.int64
-        )
+        page = tl.load(table_ptr + seq * ts[0] + (i // page_size) * ts[1], mask=live, other=0).to(tl.int64)
         rows = page * vs[0] + (i % page_size) * vs[1] + (head // group) * vs[2]
-        v = tl.load(v_ptr + rows[:, None] + d[None, :] * vs[3], mask=live[:, None], other=0.0).to(
-            tl.float32
-        )
+        v = tl.load(v_ptr + rows[:, None] + d[None, :] * vs[3], mask=live[:, None], other=0.0).to(tl.float32)
         p = tl.load(p_ptr + row * width + i, mask=live, other=0.0)
         acc += tl.sum(p[:, None] * v, axis=0)
     tl.store(out_ptr + row * D + d, acc.to(out_ptr.dtype.element_ty))
@@ -87,17 +79,6 @@ def decode_attention(q, k_pages, v_pages, block_table, lengths):
     )  # fmt: skip
     softmax_kernel[(b * hq,)](scores, lengths, hq, width, W=triton.next_power_of_2(width))
     value_kernel[(b, hq)](
-        scores,
-        v_pages,
-        block_table,
-        lengths,
-        out,
-        v_pages.stride(),
-        t,
-        page_size,
-        group,
-        width,
-        D=d,
-        N=64,
+        scores, v_pages, block_table, lengths, out, v_pages.stride(), t, page_size, group, width, D=d, N=64
     )
     return out

@@ -25,9 +25,7 @@ def two_pass(
     for start in range(0, length, N):
         i = start + on
         mask = i < length
-        page = tl.load(t_row + (i // page_size).to(tl.int64) * t_stride[1], mask=mask, other=0).to(
-            tl.int64
-        )
+        page = tl.load(t_row + (i // page_size).to(tl.int64) * t_stride[1], mask=mask, other=0).to(tl.int64)
         off = page * k_stride[0] + (i % page_size).to(tl.int64) * k_stride[1] + g * k_stride[2]
         k = tl.load(k_ptr + off[:, None] + od[None, :] * k_stride[3], mask=mask[:, None], other=0.0)
         score = tl.sum(k.to(tl.float32) * q[None, :], axis=1) * scale
@@ -40,18 +38,12 @@ def two_pass(
     for start in range(0, length, N):
         i = start + on
         mask = i < length
-        page = tl.load(t_row + (i // page_size).to(tl.int64) * t_stride[1], mask=mask, other=0).to(
-            tl.int64
-        )
+        page = tl.load(t_row + (i // page_size).to(tl.int64) * t_stride[1], mask=mask, other=0).to(tl.int64)
         slot = (i % page_size).to(tl.int64)
         k_off = page * k_stride[0] + slot * k_stride[1] + g * k_stride[2]
         v_off = page * v_stride[0] + slot * v_stride[1] + g * v_stride[2]
-        k = tl.load(
-            k_ptr + k_off[:, None] + od[None, :] * k_stride[3], mask=mask[:, None], other=0.0
-        )
-        v = tl.load(
-            v_ptr + v_off[:, None] + od[None, :] * v_stride[3], mask=mask[:, None], other=0.0
-        )
+        k = tl.load(k_ptr + k_off[:, None] + od[None, :] * k_stride[3], mask=mask[:, None], other=0.0)
+        v = tl.load(v_ptr + v_off[:, None] + od[None, :] * v_stride[3], mask=mask[:, None], other=0.0)
         score = tl.sum(k.to(tl.float32) * q[None, :], axis=1) * scale
         p = tl.where(mask, tl.exp(score - m), 0.0)
         total += p

@@ -4,11 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def kernel(
-    x_ptr, y_ptr, n, n_cols, n_rows, sb, sm, sn, DENSE: tl.constexpr, BLOCK: tl.constexpr = 1024
-):
+def kernel(x_ptr, y_ptr, n, n_cols, n_rows, sb, sm, sn, DENSE: tl.constexpr, BLOCK: tl.constexpr = 1024):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = i < n
     if DENSE:

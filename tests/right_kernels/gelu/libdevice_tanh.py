@@ -14,12 +14,10 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 def pick_block(n: int) -> int:
     return min(triton.next_power_of_2(max(n, 1)), 512)
 
-
 @triton.jit
 def _gelu(x):
     c = 0.7978845608028654
     return 0.5 * x * (1.0 + libdevice.tanh(c * (x + 0.044715 * x * x * x)))
-
 
 @triton.jit
 def gelu_kernel(X, Y, s0, s1, s2, s3, n1, n2, n3, n, BLOCK: tl.constexpr):
@@ -33,7 +31,6 @@ def gelu_kernel(X, Y, s0, s1, s2, s3, n1, n2, n3, n, BLOCK: tl.constexpr):
     v = tl.load(X + i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3, mask=ok, other=0.0)
     r = _gelu(v.to(tl.float32))
     tl.store(Y + idx, r.to(Y.dtype.element_ty), mask=ok)
-
 
 def gelu(x: torch.Tensor) -> torch.Tensor:
     if not isinstance(x, torch.Tensor):

@@ -25,7 +25,5 @@ def gelu(x: torch.Tensor) -> torch.Tensor:
     assert x.is_floating_point(), f"gelu needs floats, got {x.dtype}"
     dense = x.contiguous()
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    gelu_kernel[(triton.cdiv(x.numel(), 2000),)](
-        dense, y, x.numel(), CHUNK=2000, STEP=256, LOG2_E=LOG2_E
-    )
+    gelu_kernel[(triton.cdiv(x.numel(), 2000),)](dense, y, x.numel(), CHUNK=2000, STEP=256, LOG2_E=LOG2_E)
     return y

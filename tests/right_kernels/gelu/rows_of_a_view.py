@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def rows_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
@@ -24,9 +23,7 @@ def fill(x, y):
     if x.dim() == 1:
         x, y = x[None, :], y[None, :]
     M, N = x.shape
-    rows_kernel[(triton.cdiv(M, 8), triton.cdiv(N, 128))](
-        x, y, M, N, x.stride(0), x.stride(1), BM=8, BN=128
-    )
+    rows_kernel[(triton.cdiv(M, 8), triton.cdiv(N, 128))](x, y, M, N, x.stride(0), x.stride(1), BM=8, BN=128)
 
 
 def gelu(x):

@@ -14,24 +14,8 @@ import triton.language as tl
     key=["N", "K"],
 )
 @triton.jit
-def kernel(
-    x_ptr,
-    w_ptr,
-    out_ptr,
-    offsets_ptr,
-    E,
-    N,
-    K,
-    xm,
-    xk,
-    we,
-    wk,
-    wn,
-    EXPERTS: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-):
+def kernel(x_ptr, w_ptr, out_ptr, offsets_ptr, E, N, K, xm, xk, we, wk, wn, EXPERTS: tl.constexpr,
+           BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     tile = tl.program_id(0)
     lanes = tl.arange(0, EXPERTS)
     lo = tl.load(offsets_ptr + lanes, mask=lanes < E, other=0)
@@ -48,22 +32,10 @@ def kernel(
         acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
         for k0 in range(0, K, BLOCK_K):
             k = k0 + tl.arange(0, BLOCK_K).to(tl.int64)
-            a = tl.load(
-                x_ptr + m[:, None] * xm + k[None, :] * xk,
-                mask=(m < end)[:, None] & (k < K)[None, :],
-                other=0.0,
-            )
-            b = tl.load(
-                w_ptr + expert.to(tl.int64) * we + k[:, None] * wk + n[None, :] * wn,
-                mask=(k < K)[:, None] & (n < N)[None, :],
-                other=0.0,
-            )
+            a = tl.load(x_ptr + m[:, None] * xm + k[None, :] * xk, mask=(m < end)[:, None] & (k < K)[None, :], other=0.0)
+            b = tl.load(w_ptr + expert.to(tl.int64) * we + k[:, None] * wk + n[None, :] * wn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
             acc = tl.dot(a, b, acc, input_precision="ieee")
-        tl.store(
-            out_ptr + m[:, None] * N + n[None, :],
-            acc.to(out_ptr.dtype.element_ty),
-            mask=(m < end)[:, None] & (n < N)[None, :],
-        )
+        tl.store(out_ptr + m[:, None] * N + n[None, :], acc.to(out_ptr.dtype.element_ty), mask=(m < end)[:, None] & (n < N)[None, :])
 
 
 def grouped_gemm(x, w, offsets):
@@ -72,7 +44,5 @@ def grouped_gemm(x, w, offsets):
     if T == 0 or N == 0:
         return out
     grid = lambda meta: (triton.cdiv(T, meta["BLOCK_M"]) + E, triton.cdiv(N, meta["BLOCK_N"]))
-    kernel[grid](
-        x, w, out, offsets, E, N, K, *x.stride(), *w.stride(), EXPERTS=triton.next_power_of_2(E)
-    )
+    kernel[grid](x, w, out, offsets, E, N, K, *x.stride(), *w.stride(), EXPERTS=triton.next_power_of_2(E))
     return out

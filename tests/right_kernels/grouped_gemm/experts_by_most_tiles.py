@@ -6,22 +6,8 @@ import triton.language as tl
 
 
 @triton.jit
-def expert_kernel(
-    x_ptr,
-    w_ptr,
-    out_ptr,
-    offsets_ptr,
-    N,
-    K,
-    stride_xm,
-    stride_xk,
-    stride_we,
-    stride_wk,
-    stride_wn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-):
+def expert_kernel(x_ptr, w_ptr, out_ptr, offsets_ptr, N, K, stride_xm, stride_xk, stride_we, stride_wk, stride_wn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     expert = tl.program_id(2).to(tl.int64)
     start = tl.load(offsets_ptr + expert)
     end = tl.load(offsets_ptr + expert + 1)
@@ -33,22 +19,13 @@ def expert_kernel(
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in range(0, tl.cdiv(K, BLOCK_K)):
         offs_k = k * BLOCK_K + tl.arange(0, BLOCK_K).to(tl.int64)
-        x = tl.load(
-            x_ptr + offs_m[:, None] * stride_xm + offs_k[None, :] * stride_xk,
-            mask=(offs_m < end)[:, None] & (offs_k < K)[None, :],
-            other=0,
-        )
-        w = tl.load(
-            w_ptr + expert * stride_we + offs_k[:, None] * stride_wk + offs_n[None, :] * stride_wn,
-            mask=(offs_k < K)[:, None] & (offs_n < N)[None, :],
-            other=0,
-        )
+        x = tl.load(x_ptr + offs_m[:, None] * stride_xm + offs_k[None, :] * stride_xk,
+                    mask=(offs_m < end)[:, None] & (offs_k < K)[None, :], other=0)
+        w = tl.load(w_ptr + expert * stride_we + offs_k[:, None] * stride_wk + offs_n[None, :] * stride_wn,
+                    mask=(offs_k < K)[:, None] & (offs_n < N)[None, :], other=0)
         acc = tl.dot(x, w, acc, input_precision="ieee")
-    tl.store(
-        out_ptr + offs_m[:, None] * N + offs_n[None, :],
-        acc.to(out_ptr.dtype.element_ty),
-        mask=(offs_m < end)[:, None] & (offs_n < N)[None, :],
-    )
+    tl.store(out_ptr + offs_m[:, None] * N + offs_n[None, :], acc.to(out_ptr.dtype.element_ty),
+             mask=(offs_m < end)[:, None] & (offs_n < N)[None, :])
 
 
 def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
@@ -58,20 +35,6 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     if out.numel() == 0:
         return out
     grid = lambda meta: (triton.cdiv(n, meta["BLOCK_N"]), triton.cdiv(t, meta["BLOCK_M"]), e)
-    expert_kernel[grid](
-        x,
-        w,
-        out,
-        offsets,
-        n,
-        k,
-        x.stride(0),
-        x.stride(1),
-        w.stride(0),
-        w.stride(1),
-        w.stride(2),
-        BLOCK_M=128,
-        BLOCK_N=32,
-        BLOCK_K=32,
-    )
+    expert_kernel[grid](x, w, out, offsets, n, k, x.stride(0), x.stride(1), w.stride(0), w.stride(1), w.stride(2),
+                        BLOCK_M=128, BLOCK_N=32, BLOCK_K=32)
     return out

@@ -6,24 +6,8 @@ import triton.language as tl
 
 
 @triton.jit
-def kernel(
-    x_ptr,
-    w_ptr,
-    o_ptr,
-    offs_ptr,
-    N,
-    K,
-    sxm,
-    sxk,
-    swe,
-    swk,
-    swn,
-    E: tl.constexpr,
-    TILES_N: tl.constexpr,
-    BLOCK_SIZE_M: tl.constexpr,
-    BLOCK_SIZE_N: tl.constexpr,
-    BLOCK_SIZE_K: tl.constexpr,
-):
+def kernel(x_ptr, w_ptr, o_ptr, offs_ptr, N, K, sxm, sxk, swe, swk, swn, E: tl.constexpr, TILES_N: tl.constexpr,
+           BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr):
     left = tl.program_id(0) // TILES_N
     pid_n = tl.program_id(0) % TILES_N
     expert = tl.full((), -1, tl.int64)
@@ -44,22 +28,10 @@ def kernel(
         acc = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32)
         for k in range(0, tl.cdiv(K, BLOCK_SIZE_K)):
             offs_k = k * BLOCK_SIZE_K + tl.arange(0, BLOCK_SIZE_K).to(tl.int64)
-            a = tl.load(
-                x_ptr + offs_m[:, None] * sxm + offs_k[None, :] * sxk,
-                mask=(offs_m[:, None] < end) & (offs_k[None, :] < K),
-                other=0.0,
-            )
-            b = tl.load(
-                w_ptr + expert * swe + offs_k[:, None] * swk + offs_n[None, :] * swn,
-                mask=(offs_k[:, None] < K) & (offs_n[None, :] < N),
-                other=0.0,
-            )
+            a = tl.load(x_ptr + offs_m[:, None] * sxm + offs_k[None, :] * sxk, mask=(offs_m[:, None] < end) & (offs_k[None, :] < K), other=0.0)
+            b = tl.load(w_ptr + expert * swe + offs_k[:, None] * swk + offs_n[None, :] * swn, mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0)
             acc = tl.dot(a, b, acc, input_precision="ieee")
-        tl.store(
-            o_ptr + offs_m[:, None] * N + offs_n[None, :],
-            acc.to(o_ptr.dtype.element_ty),
-            mask=(offs_m[:, None] < end) & (offs_n[None, :] < N),
-        )
+        tl.store(o_ptr + offs_m[:, None] * N + offs_n[None, :], acc.to(o_ptr.dtype.element_ty), mask=(offs_m[:, None] < end) & (offs_n[None, :] < N))
 
 
 def grouped_gemm(x, w, offsets):
@@ -67,19 +39,6 @@ def grouped_gemm(x, w, offsets):
     o = torch.empty((T, N), dtype=x.dtype, device=x.device)
     tiles_n = triton.cdiv(N, 64)
     if T * N:
-        kernel[((triton.cdiv(T, 64) + E) * tiles_n,)](
-            x,
-            w,
-            o,
-            offsets,
-            N,
-            K,
-            *x.stride(),
-            *w.stride(),
-            E=E,
-            TILES_N=tiles_n,
-            BLOCK_SIZE_M=64,
-            BLOCK_SIZE_N=64,
-            BLOCK_SIZE_K=16,
-        )
+        kernel[((triton.cdiv(T, 64) + E) * tiles_n,)](x, w, o, offsets, N, K, *x.stride(), *w.stride(), E=E, TILES_N=tiles_n,
+                                                      BLOCK_SIZE_M=64, BLOCK_SIZE_N=64, BLOCK_SIZE_K=16)
     return o

@@ -20,23 +20,7 @@ def locate(bounds, tile, count, HEIGHT: tl.constexpr):
 
 
 @triton.jit
-def turned_kernel(
-    tokens,
-    weights,
-    out,
-    bounds,
-    count,
-    width,
-    depth,
-    ts,
-    tk,
-    we,
-    wk,
-    wn,
-    HEIGHT: tl.constexpr,
-    WIDTH: tl.constexpr,
-    DEPTH: tl.constexpr,
-):
+def turned_kernel(tokens, weights, out, bounds, count, width, depth, ts, tk, we, wk, wn, HEIGHT: tl.constexpr, WIDTH: tl.constexpr, DEPTH: tl.constexpr):
     expert, top, bottom = locate(bounds, tl.program_id(0), count, HEIGHT)
     if expert < 0:
         return
@@ -45,22 +29,10 @@ def turned_kernel(
     total = tl.zeros((WIDTH, HEIGHT), dtype=tl.float32)
     for start in range(0, depth, DEPTH):
         d = (start + tl.arange(0, DEPTH)).to(tl.int64)
-        x_t = tl.load(
-            tokens + r[None, :] * ts + d[:, None] * tk,
-            mask=(r < bottom)[None, :] & (d < depth)[:, None],
-            other=0.0,
-        )
-        w_t = tl.load(
-            weights + expert.to(tl.int64) * we + d[None, :] * wk + c[:, None] * wn,
-            mask=(c < width)[:, None] & (d < depth)[None, :],
-            other=0.0,
-        )
+        x_t = tl.load(tokens + r[None, :] * ts + d[:, None] * tk, mask=(r < bottom)[None, :] & (d < depth)[:, None], other=0.0)
+        w_t = tl.load(weights + expert.to(tl.int64) * we + d[None, :] * wk + c[:, None] * wn, mask=(c < width)[:, None] & (d < depth)[None, :], other=0.0)
         total = tl.dot(w_t, x_t, total, input_precision="ieee")
-    tl.store(
-        out + r[:, None] * width + c[None, :],
-        tl.trans(total).to(out.dtype.element_ty),
-        mask=(r < bottom)[:, None] & (c < width)[None, :],
-    )
+    tl.store(out + r[:, None] * width + c[None, :], tl.trans(total).to(out.dtype.element_ty), mask=(r < bottom)[:, None] & (c < width)[None, :])
 
 
 def grouped_gemm(tokens, weights, bounds):
@@ -70,17 +42,5 @@ def grouped_gemm(tokens, weights, bounds):
     if rows == 0 or width == 0:
         return out
     turned_kernel[(rows // 32 + count, triton.cdiv(width, 32))](
-        tokens,
-        weights,
-        out,
-        bounds,
-        count,
-        width,
-        depth,
-        *tokens.stride(),
-        *weights.stride(),
-        HEIGHT=32,
-        WIDTH=32,
-        DEPTH=32,
-    )
+        tokens, weights, out, bounds, count, width, depth, *tokens.stride(), *weights.stride(), HEIGHT=32, WIDTH=32, DEPTH=32)
     return out

@@ -4,24 +4,9 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP: tl.constexpr,
-):
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr):
     pid = tl.program_id(axis=0)
     tiles_m = tl.cdiv(M, BLOCK_M)
     tiles_n = tl.cdiv(N, BLOCK_N)
@@ -45,11 +30,7 @@ def matmul_kernel(
     offs_cm = pid_m * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
     offs_cn = pid_n * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
     c_mask = (offs_cm[:, None] < M) & (offs_cn[None, :] < N)
-    tl.store(
-        c_ptr + offs_cm[:, None] * N + offs_cn[None, :],
-        accumulator.to(c_ptr.dtype.element_ty),
-        mask=c_mask,
-    )
+    tl.store(c_ptr + offs_cm[:, None] * N + offs_cn[None, :], accumulator.to(c_ptr.dtype.element_ty), mask=c_mask)
 
 
 def grouped_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -58,20 +39,6 @@ def grouped_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     _, N = b.shape
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     grid = lambda META: (triton.cdiv(N, META["BLOCK_N"]) * triton.cdiv(M, META["BLOCK_M"]),)
-    matmul_kernel[grid](
-        a,
-        b,
-        c,
-        M,
-        N,
-        K,
-        a.stride(0),
-        a.stride(1),
-        b.stride(0),
-        b.stride(1),
-        BLOCK_M=64,
-        BLOCK_N=32,
-        BLOCK_K=64,
-        GROUP=8,
-    )
+    matmul_kernel[grid](a, b, c, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1),
+                        BLOCK_M=64, BLOCK_N=32, BLOCK_K=64, GROUP=8)
     return c

@@ -2,24 +2,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr,
-):
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     tiles_n = tl.cdiv(N, BN)
     tiles = tl.cdiv(M, BM) * tiles_n
     for tile in range(tl.program_id(0), tiles, tl.num_programs(0)):
@@ -30,22 +14,10 @@ def matmul_kernel(
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for start in range(0, K, BK):
             k = start + tl.arange(0, BK).to(tl.int64)
-            a = tl.load(
-                a_ptr + m[:, None] * am + k[None, :] * ak,
-                mask=(m < M)[:, None] & (k < K)[None, :],
-                other=0.0,
-            )
-            b = tl.load(
-                b_ptr + k[:, None] * bk + n[None, :] * bn,
-                mask=(k < K)[:, None] & (n < N)[None, :],
-                other=0.0,
-            )
+            a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m < M)[:, None] & (k < K)[None, :], other=0.0)
+            b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
             acc += tl.dot(a, b, input_precision="ieee")
-        tl.store(
-            c_ptr + m[:, None] * N + n[None, :],
-            acc.to(c_ptr.dtype.element_ty),
-            mask=(m < M)[:, None] & (n < N)[None, :],
-        )
+        tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=(m < M)[:, None] & (n < N)[None, :])
 
 
 def grouped_matmul(a, b):

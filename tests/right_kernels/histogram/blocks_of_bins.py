@@ -20,7 +20,5 @@ def _count(x_ptr, out_ptr, size, stride, n_bins, BLOCK: tl.constexpr, BINS: tl.c
 def histogram(x, n_bins):
     counts = torch.empty((n_bins,), dtype=torch.int32, device=x.device)
     if n_bins > 0:
-        _count[(triton.cdiv(n_bins, 32),)](
-            x, counts, x.shape[0], x.stride(0), n_bins, BLOCK=64, BINS=32
-        )
+        _count[(triton.cdiv(n_bins, 32),)](x, counts, x.shape[0], x.stride(0), n_bins, BLOCK=64, BINS=32)
     return counts

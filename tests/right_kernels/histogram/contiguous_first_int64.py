@@ -7,9 +7,7 @@ import triton.language as tl
 def kernel(x_ptr, counts_ptr, n, n_bins, B: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
     v = tl.load(x_ptr + i, mask=i < n, other=-1)
-    tl.atomic_add(
-        counts_ptr + v, tl.full((B,), 1, tl.int64), mask=(i < n) & (0 <= v) & (v < n_bins)
-    )
+    tl.atomic_add(counts_ptr + v, tl.full((B,), 1, tl.int64), mask=(i < n) & (0 <= v) & (v < n_bins))
 
 
 def histogram(x, n_bins):

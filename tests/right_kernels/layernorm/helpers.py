@@ -15,19 +15,8 @@ def row_of(ptr, offsets, mask):
 
 
 @triton.jit
-def layernorm_kernel(
-    x_ptr,
-    weight_ptr,
-    bias_ptr,
-    output_ptr,
-    n_cols,
-    stride_row,
-    stride_col,
-    stride_w,
-    stride_b,
-    eps,
-    BLOCK_SIZE: tl.constexpr,
-):
+def layernorm_kernel(x_ptr, weight_ptr, bias_ptr, output_ptr, n_cols, stride_row, stride_col, stride_w, stride_b,
+                     eps, BLOCK_SIZE: tl.constexpr):
     """Normalise one row."""
     row = tl.program_id(axis=0).to(tl.int64)
     cols = tl.arange(0, BLOCK_SIZE)
@@ -36,9 +25,7 @@ def layernorm_kernel(
     mean = masked_mean(x, mask, n_cols)
     variance = masked_mean((x - mean) * (x - mean), mask, n_cols)
     normal = (x - mean) / tl.sqrt(variance + eps)
-    result = normal * row_of(weight_ptr, cols * stride_w, mask) + row_of(
-        bias_ptr, cols * stride_b, mask
-    )
+    result = normal * row_of(weight_ptr, cols * stride_w, mask) + row_of(bias_ptr, cols * stride_b, mask)
     tl.store(output_ptr + row * n_cols + cols, result.to(output_ptr.dtype.element_ty), mask=mask)
 
 
@@ -50,17 +37,7 @@ def layernorm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Ten
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     block = max(16, triton.next_power_of_2(n_cols))
     layernorm_kernel[(n_rows,)](
-        x,
-        weight,
-        bias,
-        output,
-        n_cols,
-        x.stride(0),
-        x.stride(1),
-        weight.stride(0),
-        bias.stride(0),
-        eps,
-        BLOCK_SIZE=block,
-        num_warps=8 if block >= 4096 else 4,
+        x, weight, bias, output, n_cols, x.stride(0), x.stride(1), weight.stride(0), bias.stride(0), eps,
+        BLOCK_SIZE=block, num_warps=8 if block >= 4096 else 4,
     )
     return output

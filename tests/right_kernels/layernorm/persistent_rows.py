@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, w_ptr, b_ptr, y_ptr, M, N, sm, sn, sw, sb, eps, BLOCK: tl.constexpr):
     n = tl.arange(0, BLOCK)
@@ -22,16 +21,6 @@ def layernorm(x, weight, bias, eps):
     M, N = x.shape
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
     kernel[(6,)](
-        x,
-        weight,
-        bias,
-        y,
-        M,
-        N,
-        *x.stride(),
-        weight.stride(0),
-        bias.stride(0),
-        eps,
-        BLOCK=triton.next_power_of_2(N),
+        x, weight, bias, y, M, N, *x.stride(), weight.stride(0), bias.stride(0), eps, BLOCK=triton.next_power_of_2(N)
     )
     return y

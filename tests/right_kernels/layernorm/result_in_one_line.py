@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def layernorm_kernel(
-    x_ptr, w_ptr, b_ptr, y_ptr, n_rows, n_cols, sr, sc, sw, sb, eps, BLOCK_SIZE: tl.constexpr
-):
+def layernorm_kernel(x_ptr, w_ptr, b_ptr, y_ptr, n_rows, n_cols, sr, sc, sw, sb, eps, BLOCK_SIZE: tl.constexpr):
     row = tl.program_id(0)
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
@@ -26,16 +24,7 @@ def layernorm(x, weight, bias, eps):
     n_rows, n_cols = x.shape
     y = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     layernorm_kernel[(n_rows,)](
-        x,
-        weight,
-        bias,
-        y,
-        n_rows,
-        n_cols,
-        *x.stride(),
-        *weight.stride(),
-        *bias.stride(),
-        eps,
+        x, weight, bias, y, n_rows, n_cols, *x.stride(), *weight.stride(), *bias.stride(), eps,
         BLOCK_SIZE=triton.next_power_of_2(n_cols),
     )
     return y

@@ -2,11 +2,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def kernel(
-    x_ptr, w_ptr, b_ptr, y_ptr, M, N, sm, sn, sw, sb, eps, ROWS: tl.constexpr, COLS: tl.constexpr
-):
+def kernel(x_ptr, w_ptr, b_ptr, y_ptr, M, N, sm, sn, sw, sb, eps, ROWS: tl.constexpr, COLS: tl.constexpr):
     m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     n = tl.arange(0, COLS)[None, :]
     mask = (m < M) & (n < N)
@@ -24,17 +21,6 @@ def layernorm(x, weight, bias, eps):
     M, N = x.shape
     y = torch.empty((M, N), dtype=torch.float32, device=x.device)
     kernel[(triton.cdiv(M, 4),)](
-        x,
-        weight,
-        bias,
-        y,
-        M,
-        N,
-        *x.stride(),
-        *weight.stride(),
-        *bias.stride(),
-        eps,
-        ROWS=4,
-        COLS=triton.next_power_of_2(N),
+        x, weight, bias, y, M, N, *x.stride(), *weight.stride(), *bias.stride(), eps, ROWS=4, COLS=triton.next_power_of_2(N)
     )
     return y.to(x.dtype)

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -27,25 +26,12 @@ def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constex
         x = tl.load(x_ptr + row * sm + n * sn, mask=n < N, other=0.0).to(tl.float32)
         w = tl.load(w_ptr + n * sw, mask=n < N, other=0.0).to(tl.float32)
         b = tl.load(b_ptr + n * sb, mask=n < N, other=0.0).to(tl.float32)
-        tl.store(
-            y_ptr + row * N + n,
-            ((x - first - shift) / deviation * w + b).to(y_ptr.dtype.element_ty),
-            mask=n < N,
-        )
+        tl.store(y_ptr + row * N + n, ((x - first - shift) / deviation * w + b).to(y_ptr.dtype.element_ty), mask=n < N)
 
 
 def layernorm(x, weight, bias, eps):
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     kernel[(x.shape[0],)](
-        x,
-        weight,
-        bias,
-        y,
-        x.shape[1],
-        *x.stride(),
-        *weight.stride(),
-        *bias.stride(),
-        eps,
-        BLOCK=512,
+        x, weight, bias, y, x.shape[1], *x.stride(), *weight.stride(), *bias.stride(), eps, BLOCK=512
     )
     return y

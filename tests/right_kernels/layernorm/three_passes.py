@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constexpr):
     """Walks through the row three times: mean, variance, result."""
@@ -23,24 +22,11 @@ def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constex
         n = start + tl.arange(0, BLOCK)
         keep = n < N
         x = tl.load(x_ptr + row * sm + n * sn, mask=keep, other=0.0).to(tl.float32)
-        y = (x - mean) * rstd * tl.load(w_ptr + n * sw, mask=keep, other=0.0) + tl.load(
-            b_ptr + n * sb, mask=keep, other=0.0
-        )
+        y = (x - mean) * rstd * tl.load(w_ptr + n * sw, mask=keep, other=0.0) + tl.load(b_ptr + n * sb, mask=keep, other=0.0)
         tl.store(y_ptr + row * N + n, y, mask=keep)
 
 
 def layernorm(x, weight, bias, eps):
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    kernel[(x.shape[0],)](
-        x,
-        weight,
-        bias,
-        y,
-        x.shape[1],
-        *x.stride(),
-        *weight.stride(),
-        *bias.stride(),
-        eps,
-        BLOCK=128,
-    )
+    kernel[(x.shape[0],)](x, weight, bias, y, x.shape[1], *x.stride(), *weight.stride(), *bias.stride(), eps, BLOCK=128)
     return y

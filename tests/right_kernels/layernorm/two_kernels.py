@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def statistics(x_ptr, mean_ptr, rstd_ptr, N, sm, sn, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -17,22 +16,7 @@ def statistics(x_ptr, mean_ptr, rstd_ptr, N, sm, sn, eps, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def apply(
-    x_ptr,
-    w_ptr,
-    b_ptr,
-    mean_ptr,
-    rstd_ptr,
-    y_ptr,
-    M,
-    N,
-    sm,
-    sn,
-    sw,
-    sb,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def apply(x_ptr, w_ptr, b_ptr, mean_ptr, rstd_ptr, y_ptr, M, N, sm, sn, sw, sb, BM: tl.constexpr, BN: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
     mask = (m[:, None] < M) & (n[None, :] < N)
@@ -41,11 +25,7 @@ def apply(
     rstd = tl.load(rstd_ptr + m, mask=m < M, other=0.0)[:, None]
     w = tl.load(w_ptr + n * sw, mask=n < N, other=0.0).to(tl.float32)[None, :]
     b = tl.load(b_ptr + n * sb, mask=n < N, other=0.0).to(tl.float32)[None, :]
-    tl.store(
-        y_ptr + m[:, None] * N + n[None, :],
-        ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty),
-        mask=mask,
-    )
+    tl.store(y_ptr + m[:, None] * N + n[None, :], ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty), mask=mask)
 
 
 def layernorm(x, weight, bias, eps):
@@ -55,18 +35,6 @@ def layernorm(x, weight, bias, eps):
     rstd = torch.empty(M, dtype=torch.float32, device=x.device)
     statistics[(M,)](x, mean, rstd, N, *x.stride(), eps, BLOCK=triton.next_power_of_2(N))
     apply[(triton.cdiv(M, 16), triton.cdiv(N, 64))](
-        x,
-        weight,
-        bias,
-        mean,
-        rstd,
-        y,
-        M,
-        N,
-        *x.stride(),
-        *weight.stride(),
-        *bias.stride(),
-        BM=16,
-        BN=64,
+        x, weight, bias, mean, rstd, y, M, N, *x.stride(), *weight.stride(), *bias.stride(), BM=16, BN=64
     )
     return y

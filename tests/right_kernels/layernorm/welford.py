@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -29,24 +28,12 @@ def kernel(x_ptr, w_ptr, b_ptr, y_ptr, N, sm, sn, sw, sb, eps, BLOCK: tl.constex
         x = tl.load(x_ptr + row * sm + n * sn, mask=n < N, other=0.0).to(tl.float32)
         w = tl.load(w_ptr + n * sw, mask=n < N, other=0.0).to(tl.float32)
         b = tl.load(b_ptr + n * sb, mask=n < N, other=0.0).to(tl.float32)
-        tl.store(
-            y_ptr + row * N + n, ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty), mask=n < N
-        )
+        tl.store(y_ptr + row * N + n, ((x - mean) * rstd * w + b).to(y_ptr.dtype.element_ty), mask=n < N)
 
 
 def layernorm(x, weight, bias, eps):
     y = x.new_empty(x.shape)
     kernel[(x.shape[0],)](
-        x,
-        weight,
-        bias,
-        y,
-        x.shape[1],
-        x.stride(0),
-        x.stride(1),
-        weight.stride(0),
-        bias.stride(0),
-        eps,
-        BLOCK=256,
+        x, weight, bias, y, x.shape[1], x.stride(0), x.stride(1), weight.stride(0), bias.stride(0), eps, BLOCK=256
     )
     return y

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def one_feature(x_ptr, w_ptr, b_ptr, y_ptr, N, K, xm, xk, wn, wk, sb, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)

@@ -2,26 +2,11 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def layer_kernel(
-    x_ptr,
-    w_ptr,
-    b_ptr,
-    y_ptr,
-    M,
-    N,
-    K,
-    stride_xm,
-    stride_xk,
-    stride_wn,
-    stride_wk,
-    stride_b,
-    stride_ym,
-    stride_yn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    x_ptr, w_ptr, b_ptr, y_ptr, M, N, K,
+    stride_xm, stride_xk, stride_wn, stride_wk, stride_b, stride_ym, stride_yn,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M).to(tl.int64)
     offs_n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N).to(tl.int64)
@@ -54,19 +39,7 @@ def linear_bias_relu(x, w, b):
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
     grid = (triton.cdiv(M, 64), triton.cdiv(N, 32))
     layer_kernel[grid](
-        x,
-        w,
-        b,
-        y,
-        M,
-        N,
-        K,
-        *x.stride(),
-        *w.stride(),
-        b.stride(0),
-        *y.stride(),
-        BLOCK_M=64,
-        BLOCK_N=32,
-        BLOCK_K=32,
+        x, w, b, y, M, N, K, *x.stride(), *w.stride(), b.stride(0), *y.stride(),
+        BLOCK_M=64, BLOCK_N=32, BLOCK_K=32,
     )
     return y

@@ -11,9 +11,7 @@ def mask_kernel(out_ptr, dout_ptr, g_ptr, M, N, om, on, gm, gn, B: tl.constexpr)
     j = tl.program_id(1).to(tl.int64) * B + tl.arange(0, B)[None, :]
     ok = (i < M) & (j < N)
     keep = tl.load(out_ptr + i * om + j * on, mask=ok, other=0.0) != 0
-    tl.store(
-        g_ptr + i * N + j, tl.load(dout_ptr + i * gm + j * gn, mask=ok & keep, other=0.0), mask=ok
-    )
+    tl.store(g_ptr + i * N + j, tl.load(dout_ptr + i * gm + j * gn, mask=ok & keep, other=0.0), mask=ok)
 
 
 @triton.jit
@@ -24,22 +22,10 @@ def product(a_ptr, b_ptr, c_ptr, P, Q, R, ap, ar, br, bq, B: tl.constexpr):
     acc = tl.zeros((B, B), tl.float32)
     for r0 in range(0, R, B):
         r = r0 + tl.arange(0, B).to(tl.int64)
-        a = tl.load(
-            a_ptr + p[:, None] * ap + r[None, :] * ar,
-            mask=(p[:, None] < P) & (r[None, :] < R),
-            other=0.0,
-        )
-        b = tl.load(
-            b_ptr + r[:, None] * br + q[None, :] * bq,
-            mask=(r[:, None] < R) & (q[None, :] < Q),
-            other=0.0,
-        )
+        a = tl.load(a_ptr + p[:, None] * ap + r[None, :] * ar, mask=(p[:, None] < P) & (r[None, :] < R), other=0.0)
+        b = tl.load(b_ptr + r[:, None] * br + q[None, :] * bq, mask=(r[:, None] < R) & (q[None, :] < Q), other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
-    tl.store(
-        c_ptr + p[:, None] * Q + q[None, :],
-        acc.to(c_ptr.dtype.element_ty),
-        mask=(p[:, None] < P) & (q[None, :] < Q),
-    )
+    tl.store(c_ptr + p[:, None] * Q + q[None, :], acc.to(c_ptr.dtype.element_ty), mask=(p[:, None] < P) & (q[None, :] < Q))
 
 
 @triton.jit

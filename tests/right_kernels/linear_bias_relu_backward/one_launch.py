@@ -20,17 +20,9 @@ def backward_kernel(x, w, out, dout, dx, dw, db, M, N, K, xs, ws, os, gs, B: tl.
             ok = (r[:, None] < M) & (j[None, :] < N)
             keep = tl.load(out + r[:, None] * os[0] + j[None, :] * os[1], mask=ok, other=0.0) > 0
             g = tl.load(dout + r[:, None] * gs[0] + j[None, :] * gs[1], mask=ok & keep, other=0.0)
-            b = tl.load(
-                w + j[:, None] * ws[0] + c[None, :] * ws[1],
-                mask=(j[:, None] < N) & (c[None, :] < K),
-                other=0.0,
-            )
+            b = tl.load(w + j[:, None] * ws[0] + c[None, :] * ws[1], mask=(j[:, None] < N) & (c[None, :] < K), other=0.0)
             acc = tl.dot(g, b, acc, input_precision="ieee")
-        tl.store(
-            dx + r[:, None] * K + c[None, :],
-            acc.to(dx.dtype.element_ty),
-            mask=(r[:, None] < M) & (c[None, :] < K),
-        )
+        tl.store(dx + r[:, None] * K + c[None, :], acc.to(dx.dtype.element_ty), mask=(r[:, None] < M) & (c[None, :] < K))
     else:
         rest = pid - dx_tiles
         j = (rest // across).to(tl.int64) * B + lanes
@@ -42,18 +34,10 @@ def backward_kernel(x, w, out, dout, dx, dw, db, M, N, K, xs, ws, os, gs, B: tl.
             ok = (r[None, :] < M) & (j[:, None] < N)
             keep = tl.load(out + r[None, :] * os[0] + j[:, None] * os[1], mask=ok, other=0.0) > 0
             gt = tl.load(dout + r[None, :] * gs[0] + j[:, None] * gs[1], mask=ok & keep, other=0.0)
-            a = tl.load(
-                x + r[:, None] * xs[0] + c[None, :] * xs[1],
-                mask=(r[:, None] < M) & (c[None, :] < K),
-                other=0.0,
-            )
+            a = tl.load(x + r[:, None] * xs[0] + c[None, :] * xs[1], mask=(r[:, None] < M) & (c[None, :] < K), other=0.0)
             acc = tl.dot(gt, a, acc, input_precision="ieee")
             sums += tl.sum(gt.to(tl.float32), axis=1)
-        tl.store(
-            dw + j[:, None] * K + c[None, :],
-            acc.to(dw.dtype.element_ty),
-            mask=(j[:, None] < N) & (c[None, :] < K),
-        )
+        tl.store(dw + j[:, None] * K + c[None, :], acc.to(dw.dtype.element_ty), mask=(j[:, None] < N) & (c[None, :] < K))
         tl.store(db + j, sums.to(db.dtype.element_ty), mask=(j < N) & (rest % across == 0))
 
 
@@ -65,20 +49,6 @@ def linear_bias_relu_backward(x, w, out, dout):
     db = w.new_empty((n,))
     across = max(1, triton.cdiv(k, 32))
     backward_kernel[((triton.cdiv(m, 32) + triton.cdiv(n, 32)) * across,)](
-        x,
-        w,
-        out,
-        dout,
-        dx,
-        dw,
-        db,
-        m,
-        n,
-        k,
-        x.stride(),
-        w.stride(),
-        out.stride(),
-        dout.stride(),
-        B=32,
+        x, w, out, dout, dx, dw, db, m, n, k, x.stride(), w.stride(), out.stride(), dout.stride(), B=32
     )
     return dx, dw, db

@@ -9,15 +9,11 @@ BLOCK = 32
 
 @triton.jit
 def tile(ptr, r, c, R, C, sr, sc):
-    return tl.load(
-        ptr + r[:, None] * sr + c[None, :] * sc, mask=(r < R)[:, None] & (c < C)[None, :], other=0.0
-    )
+    return tl.load(ptr + r[:, None] * sr + c[None, :] * sc, mask=(r < R)[:, None] & (c < C)[None, :], other=0.0)
 
 
 @triton.jit
-def dx_and_parts(
-    w_ptr, out_ptr, dout_ptr, dx_ptr, parts_ptr, M, N, K, ws, outs, douts, B: tl.constexpr
-):
+def dx_and_parts(w_ptr, out_ptr, dout_ptr, dx_ptr, parts_ptr, M, N, K, ws, outs, douts, B: tl.constexpr):
     block = tl.program_id(0)
     rows = block.to(tl.int64) * B + tl.arange(0, B)
     cols = tl.program_id(1).to(tl.int64) * B + tl.arange(0, B)
@@ -30,11 +26,7 @@ def dx_and_parts(
         acc = tl.dot(g, tile(w_ptr, n, cols, N, K, ws[0], ws[1]), acc, input_precision="ieee")
         if tl.program_id(1) == 0:
             tl.store(parts_ptr + block * N + n, tl.sum(g.to(tl.float32), axis=0), mask=n < N)
-    tl.store(
-        dx_ptr + rows[:, None] * K + cols[None, :],
-        acc.to(dx_ptr.dtype.element_ty),
-        mask=(rows < M)[:, None] & (cols < K)[None, :],
-    )
+    tl.store(dx_ptr + rows[:, None] * K + cols[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(rows < M)[:, None] & (cols < K)[None, :])
 
 
 @triton.jit
@@ -48,11 +40,7 @@ def dw_only(x_ptr, out_ptr, dout_ptr, dw_ptr, M, N, K, xs, outs, douts, B: tl.co
         g = tile(dout_ptr, rows, n, M, N, douts[0], douts[1])
         g = tl.where(o > 0, g, tl.zeros_like(g))
         acc = tl.dot(g.T, tile(x_ptr, rows, cols, M, K, xs[0], xs[1]), acc, input_precision="ieee")
-    tl.store(
-        dw_ptr + n[:, None] * K + cols[None, :],
-        acc.to(dw_ptr.dtype.element_ty),
-        mask=(n < N)[:, None] & (cols < K)[None, :],
-    )
+    tl.store(dw_ptr + n[:, None] * K + cols[None, :], acc.to(dw_ptr.dtype.element_ty), mask=(n < N)[:, None] & (cols < K)[None, :])
 
 
 @triton.jit
@@ -71,11 +59,7 @@ def linear_bias_relu_backward(x, w, out, dout):
     dw = torch.empty((n, k), dtype=w.dtype, device=w.device)
     db = torch.empty(n, dtype=w.dtype, device=w.device)
     parts = torch.empty((blocks, n), dtype=torch.float32, device=w.device)
-    dx_and_parts[(blocks, max(1, triton.cdiv(k, BLOCK)))](
-        w, out, dout, dx, parts, m, n, k, w.stride(), out.stride(), dout.stride(), B=BLOCK
-    )
-    dw_only[(triton.cdiv(n, BLOCK), triton.cdiv(k, BLOCK))](
-        x, out, dout, dw, m, n, k, x.stride(), out.stride(), dout.stride(), B=BLOCK
-    )
+    dx_and_parts[(blocks, max(1, triton.cdiv(k, BLOCK)))](w, out, dout, dx, parts, m, n, k, w.stride(), out.stride(), dout.stride(), B=BLOCK)
+    dw_only[(triton.cdiv(n, BLOCK), triton.cdiv(k, BLOCK))](x, out, dout, dw, m, n, k, x.stride(), out.stride(), dout.stride(), B=BLOCK)
     add_parts[(triton.cdiv(n, 64),)](parts, db, blocks, n, B=64)
     return dx, dw, db

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pid = tl.program_id(axis=0)
@@ -29,7 +28,5 @@ def matmul(a, b):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     programs = triton.cdiv(M, 64) * triton.cdiv(N, 64)
-    mm[(programs,)](
-        a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=16, num_warps=4, num_stages=2
-    )
+    mm[(programs,)](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=16, num_warps=4, num_stages=2)
     return c

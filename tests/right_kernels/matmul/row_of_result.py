@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def row_kernel(a_ptr, b_ptr, c_ptr, n, k, am, ak, bk, bn, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)

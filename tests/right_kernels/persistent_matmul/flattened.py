@@ -4,21 +4,7 @@ import triton.language as tl
 
 
 @triton.jit
-def flat(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def flat(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """One loop over all steps of all tiles; the tile changes where the last one is complete."""
     pid, programs = tl.program_id(0), tl.num_programs(0)
     tiles_n = tl.cdiv(N, BN)
@@ -44,7 +30,5 @@ def persistent_matmul(a, b):
     N = b.shape[1]
     c = a.new_empty(M, N)
     if c.numel():
-        flat[(min(132, triton.cdiv(M, 64) * triton.cdiv(N, 64)),)](
-            a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=32
-        )
+        flat[(min(132, triton.cdiv(M, 64) * triton.cdiv(N, 64)),)](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=32)
     return c

@@ -6,45 +6,19 @@ import triton.language as tl
 
 
 @triton.jit
-def mm(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def mm(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     tiles_n = tl.cdiv(N, BN)
     for tile_m in range(tl.program_id(0), tl.cdiv(M, BM), tl.num_programs(0)):
-        for tile_n in range(tl.program_id(1), tiles_n, tl.num_programs(1)):
-            m = tile_m * BM + tl.arange(0, BM).to(tl.int64)
-            n = tile_n * BN + tl.arange(0, BN).to(tl.int64)
-            acc = tl.zeros((BM, BN), dtype=tl.float32)
-            for start in range(0, K, BK):
-                k = start + tl.arange(0, BK).to(tl.int64)
-                a = tl.load(
-                    a_ptr + m[:, None] * am + k[None, :] * ak,
-                    mask=(m < M)[:, None] & (k < K)[None, :],
-                    other=0.0,
-                )
-                b = tl.load(
-                    b_ptr + k[:, None] * bk + n[None, :] * bn,
-                    mask=(k < K)[:, None] & (n < N)[None, :],
-                    other=0.0,
-                )
-                acc = tl.dot(a, b, acc, input_precision="ieee")
-            tl.store(
-                c_ptr + m[:, None] * N + n[None, :],
-                acc.to(c_ptr.dtype.element_ty),
-                mask=(m < M)[:, None] & (n < N)[None, :],
-            )
+      for tile_n in range(tl.program_id(1), tiles_n, tl.num_programs(1)):
+        m = tile_m * BM + tl.arange(0, BM).to(tl.int64)
+        n = tile_n * BN + tl.arange(0, BN).to(tl.int64)
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for start in range(0, K, BK):
+            k = start + tl.arange(0, BK).to(tl.int64)
+            a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m < M)[:, None] & (k < K)[None, :], other=0.0)
+            b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
+            acc = tl.dot(a, b, acc, input_precision="ieee")
+        tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=(m < M)[:, None] & (n < N)[None, :])
 
 
 def persistent_matmul(a, b):

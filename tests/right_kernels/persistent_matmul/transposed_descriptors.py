@@ -18,22 +18,7 @@ def take(x, row, col, rows, cols, s0, s1, H: tl.constexpr, W: tl.constexpr, HOW:
 
 
 @triton.jit
-def product(
-    a,
-    b,
-    c,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    A: tl.constexpr,
-    B: tl.constexpr,
-    SIDE: tl.constexpr,
-    STEP: tl.constexpr,
-):
+def product(a, b, c, M, N, K, am, ak, bk, bn, A: tl.constexpr, B: tl.constexpr, SIDE: tl.constexpr, STEP: tl.constexpr):
     across = tl.cdiv(N, SIDE)
     for tile in tl.range(tl.program_id(0), tl.cdiv(M, SIDE) * across, tl.num_programs(0)):
         row, col = tile // across * SIDE, tile % across * SIDE
@@ -49,13 +34,7 @@ def product(
 
 def fits(x):
     size = x.element_size()
-    return (
-        x.numel()
-        and x.stride(1) == 1
-        and x.stride(0) >= x.shape[1]
-        and x.stride(0) * size % 16 == 0
-        and x.data_ptr() % 16 == 0
-    )
+    return x.numel() and x.stride(1) == 1 and x.stride(0) >= x.shape[1] and x.stride(0) * size % 16 == 0 and x.data_ptr() % 16 == 0
 
 
 def source(x, height, width):
@@ -76,7 +55,5 @@ def persistent_matmul(a, b):
     left, how_a = source(a, side, step)
     right, how_b = source(b, step, side)
     programs = min(132, triton.cdiv(M, side) * triton.cdiv(N, side))
-    product[(programs,)](
-        left, right, c, M, N, K, *a.stride(), *b.stride(), A=how_a, B=how_b, SIDE=side, STEP=step
-    )
+    product[(programs,)](left, right, c, M, N, K, *a.stride(), *b.stride(), A=how_a, B=how_b, SIDE=side, STEP=step)
     return c

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.autotune(
     configs=[
         triton.Config({"BH": 8, "BW": 64}, num_warps=2),

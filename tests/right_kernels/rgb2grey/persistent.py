@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def grey_kernel(img_ptr, out_ptr, n, width, sc, sh, sw, BLOCK: tl.constexpr):
     start = tl.program_id(0) * BLOCK
@@ -12,11 +11,7 @@ def grey_kernel(img_ptr, out_ptr, n, width, sc, sh, sw, BLOCK: tl.constexpr):
         y = i // width
         x = i - y * width
         p = img_ptr + y * sh + x * sw
-        grey = (
-            0.2989 * tl.load(p, keep, 0)
-            + 0.5870 * tl.load(p + sc, keep, 0)
-            + 0.1140 * tl.load(p + 2 * sc, keep, 0)
-        )
+        grey = 0.2989 * tl.load(p, keep, 0) + 0.5870 * tl.load(p + sc, keep, 0) + 0.1140 * tl.load(p + 2 * sc, keep, 0)
         tl.store(out_ptr + i, grey, keep)
         start += tl.num_programs(0) * BLOCK
 

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def grey_row(img_ptr, out_ptr, width, sc, sh, sw, BLOCK: tl.constexpr):
     row = tl.program_id(0)

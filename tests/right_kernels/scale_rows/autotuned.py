@@ -13,9 +13,7 @@ import triton.language as tl
     key=["m", "n"],
 )
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     n = n // VECTOR * VECTOR
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     cols = tl.program_id(1) * BN + tl.arange(0, BN)
@@ -31,7 +29,6 @@ def scale_rows(x, s):
     output = torch.empty_like(x)
     vector = 16 // x.element_size()
     vector = vector if n % vector == 0 else 1
-
     def grid(meta):
         return triton.cdiv(m, meta["BM"]), triton.cdiv(n, meta["BN"])
 

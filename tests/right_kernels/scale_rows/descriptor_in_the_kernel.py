@@ -11,16 +11,12 @@ def described_kernel(x_ptr, s_ptr, output_ptr, m, n, BM: tl.constexpr, BN: tl.co
     rows = first + tl.arange(0, BM)
     s = tl.load(s_ptr + rows, mask=rows < m)
     x_tiles = tl.make_tensor_descriptor(x_ptr, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
-    out_tiles = tl.make_tensor_descriptor(
-        output_ptr, shape=[m, n], strides=[n, 1], block_shape=[BM, BN]
-    )
+    out_tiles = tl.make_tensor_descriptor(output_ptr, shape=[m, n], strides=[n, 1], block_shape=[BM, BN])
     out_tiles.store([first, left], x_tiles.load([first, left]) * s[:, None])
 
 
 @triton.jit
-def plain_kernel(
-    x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def plain_kernel(x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     n = n // VECTOR * VECTOR
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     cols = tl.program_id(1) * BN + tl.arange(0, BN)

@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, total, n, VECTOR: tl.constexpr, BLOCK_SIZE: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, total, n, VECTOR: tl.constexpr, BLOCK_SIZE: tl.constexpr):
     total = total // VECTOR * VECTOR
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < total

@@ -20,9 +20,7 @@ def tile_of(first, m, n, BM: tl.constexpr, BN: tl.constexpr):
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, shape, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, shape, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     m, n = shape
     rows, offsets, mask = tile_of(tl.program_id(0) * BM, m, rounded(n, VECTOR), BM, BN)
     s = tl.load(s_ptr + rows, mask=rows < m)

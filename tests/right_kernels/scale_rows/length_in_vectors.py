@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, m, n_vectors, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, m, n_vectors, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     n = n_vectors * VECTOR
     rows = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
     s = tl.load(s_ptr + rows, mask=rows < m, other=0.0).to(tl.float32)

@@ -23,11 +23,7 @@ def persistent(
         mask = (rows < m) & (cols < n)
         s = tl.load(s_ptr + rows, mask=rows < m)
         x = tl.load(x_ptr + rows * n + cols, mask=mask)
-        tl.store(
-            y_ptr + rows * n + cols,
-            (x.to(tl.float32) * s.to(tl.float32)).to(y_ptr.dtype.element_ty),
-            mask=mask,
-        )
+        tl.store(y_ptr + rows * n + cols, (x.to(tl.float32) * s.to(tl.float32)).to(y_ptr.dtype.element_ty), mask=mask)
 
 
 def scale_rows(x, s):

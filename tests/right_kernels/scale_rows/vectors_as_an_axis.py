@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, vectors, per_row, VECTOR: tl.constexpr, BLOCK: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, vectors, per_row, VECTOR: tl.constexpr, BLOCK: tl.constexpr):
     """Vectors of VECTOR elements are numbered through the whole matrix, per_row of them in a row."""
     number = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = number < vectors

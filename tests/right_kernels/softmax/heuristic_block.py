@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.heuristics({"BLOCK": lambda args: max(2, triton.next_power_of_2(args["N"]))})
 @triton.jit
 def kernel(x_ptr, y_ptr, N, sm, sn, BLOCK: tl.constexpr):

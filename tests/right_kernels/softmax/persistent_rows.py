@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, y_ptr, M, N, sm, sn, BLOCK: tl.constexpr):
     n = tl.arange(0, BLOCK)

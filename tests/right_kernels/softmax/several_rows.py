@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, y_ptr, M, N, sm, sn, ROWS: tl.constexpr, COLS: tl.constexpr):
     m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)

@@ -18,9 +18,7 @@ def softmax_kernel(x_ptr, out_ptr, n_rows, n_cols, sm, sn, ROWS: tl.constexpr, B
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     cols = tl.arange(0, BLOCK)
     mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
-    x = tl.load(x_ptr + rows[:, None] * sm + cols[None, :] * sn, mask=mask, other=-float("inf")).to(
-        tl.float32
-    )
+    x = tl.load(x_ptr + rows[:, None] * sm + cols[None, :] * sn, mask=mask, other=-float("inf")).to(tl.float32)
     top = tl.max(x, axis=1)
     top = tl.where(top == -float("inf"), 0.0, top)
     e = tl.exp(x - top[:, None])
@@ -32,7 +30,5 @@ def softmax(x):
     m, n = x.shape
     out = torch.empty((m, n), dtype=x.dtype, device=x.device)
     if m and n:
-        softmax_kernel[lambda meta: (triton.cdiv(m, meta["ROWS"]),)](
-            x, out, m, n, *x.stride(), BLOCK=triton.next_power_of_2(n)
-        )
+        softmax_kernel[lambda meta: (triton.cdiv(m, meta["ROWS"]),)](x, out, m, n, *x.stride(), BLOCK=triton.next_power_of_2(n))
     return out

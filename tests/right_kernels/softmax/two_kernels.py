@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def statistics(x_ptr, top_ptr, sum_ptr, N, sm, sn, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -33,7 +32,5 @@ def softmax(x):
     top = torch.empty(M, dtype=torch.float32, device=x.device)
     total = torch.empty(M, dtype=torch.float32, device=x.device)
     statistics[(M,)](x, top, total, N, *x.stride(), BLOCK=triton.next_power_of_2(N))
-    normalise[(triton.cdiv(M, 16), triton.cdiv(N, 64))](
-        x, top, total, y, M, N, *x.stride(), BM=16, BN=64
-    )
+    normalise[(triton.cdiv(M, 16), triton.cdiv(N, 64))](x, top, total, y, M, N, *x.stride(), BM=16, BN=64)
     return y

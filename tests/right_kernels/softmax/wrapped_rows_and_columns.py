@@ -25,7 +25,5 @@ def softmax(x):
     if min(R, C) == 0:
         return y
     BR = 4
-    wrapped[((R + BR - 1) // BR,)](
-        x, y, R, C, x.stride(0), x.stride(1), BR, triton.next_power_of_2(C)
-    )
+    wrapped[((R + BR - 1) // BR,)](x, y, R, C, x.stride(0), x.stride(1), BR, triton.next_power_of_2(C))
     return y

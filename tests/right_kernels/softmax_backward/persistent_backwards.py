@@ -16,11 +16,8 @@ def rows_of_mine(y, dy, out, M, N, y_s, dy_s, BLOCK: tl.constexpr):
         acc = tl.zeros((BLOCK,), tl.float32)
         for step in range(steps):
             c = step * BLOCK + lanes
-            acc = tl.fma(
-                tl.load(y_row + c * y_s[1], mask=c < N, other=0.0).to(tl.float32),
-                tl.load(dy_row + c * dy_s[1], mask=c < N, other=0.0).to(tl.float32),
-                acc,
-            )
+            acc = tl.fma(tl.load(y_row + c * y_s[1], mask=c < N, other=0.0).to(tl.float32),
+                         tl.load(dy_row + c * dy_s[1], mask=c < N, other=0.0).to(tl.float32), acc)
         dot = tl.sum(acc)
         for step in range(steps):
             c = (steps - 1 - step) * BLOCK + lanes

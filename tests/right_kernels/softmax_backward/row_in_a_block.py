@@ -20,14 +20,5 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     dx = torch.empty((m, n), dtype=y.dtype, device=y.device)
     if n > 0:
         block = triton.next_power_of_2(n)
-        whole_row[(m,)](
-            y,
-            dy,
-            dx,
-            n,
-            *y.stride(),
-            *dy.stride(),
-            BLOCK=block,
-            num_warps=16 if block > 8192 else 4,
-        )
+        whole_row[(m,)](y, dy, dx, n, *y.stride(), *dy.stride(), BLOCK=block, num_warps=16 if block > 8192 else 4)
     return dx

@@ -22,15 +22,11 @@ def tile_kernel(y_ptr, dy_ptr, dx_ptr, m, n, ym, yn, gm, gn, R: tl.constexpr, C:
         ok = (r < m) & (c < n)
         y = tl.load(y_ptr + r * ym + c * yn, mask=ok, other=0.0).to(tl.float32)
         g = tl.load(dy_ptr + r * gm + c * gn, mask=ok, other=0.0).to(tl.float32)
-        tl.store(
-            dx_ptr + r * n + c, (y * (g - total[:, None])).to(dx_ptr.dtype.element_ty), mask=ok
-        )
+        tl.store(dx_ptr + r * n + c, (y * (g - total[:, None])).to(dx_ptr.dtype.element_ty), mask=ok)
 
 
 def softmax_backward(y, dy):
     m, n = y.shape
     dx = torch.empty_like(y, memory_format=torch.contiguous_format)
-    tile_kernel[(triton.cdiv(m, ROWS),)](
-        y, dy, dx, m, n, y.stride(0), y.stride(1), dy.stride(0), dy.stride(1), R=ROWS, C=128
-    )
+    tile_kernel[(triton.cdiv(m, ROWS),)](y, dy, dx, m, n, y.stride(0), y.stride(1), dy.stride(0), dy.stride(1), R=ROWS, C=128)
     return dx

@@ -22,12 +22,8 @@ def kernel(
     rows, cols = offs_m % M, offs_n % N
     for block in range(first, last):
         offs_k = block * BLOCK_K + tl.arange(0, BLOCK_K)
-        a = tl.load(
-            a_ptr + rows[:, None] * sam + offs_k[None, :] * sak, mask=offs_k[None, :] < K, other=0
-        )
-        b = tl.load(
-            b_ptr + offs_k[:, None] * sbk + cols[None, :] * sbn, mask=offs_k[:, None] < K, other=0
-        )
+        a = tl.load(a_ptr + rows[:, None] * sam + offs_k[None, :] * sak, mask=offs_k[None, :] < K, other=0)
+        b = tl.load(b_ptr + offs_k[:, None] * sbk + cols[None, :] * sbn, mask=offs_k[:, None] < K, other=0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
     mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)
     tl.atomic_add(sums_ptr + offs_m[:, None] * N + offs_n[None, :], acc, mask=mask, sem="relaxed")

@@ -29,7 +29,9 @@ def part_kernel(
 
 
 @triton.jit
-def reduce_kernel(parts_ptr, c_ptr, n_elements, splits, BLOCK: tl.constexpr, PARTS: tl.constexpr):
+def reduce_kernel(
+    parts_ptr, c_ptr, n_elements, splits, BLOCK: tl.constexpr, PARTS: tl.constexpr
+):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     lanes = tl.arange(0, PARTS)
     mask = (offsets[:, None] < n_elements) & (lanes[None, :] < splits)

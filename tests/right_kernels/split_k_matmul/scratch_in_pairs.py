@@ -4,9 +4,7 @@ import triton.language as tl
 
 
 @triton.jit
-def partial(
-    a, b, w, m, n, k, am, ak, bk, bn, each, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
-):
+def partial(a, b, w, m, n, k, am, ak, bk, bn, each, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pm, pn, ps = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     rm = (pm * BM + tl.arange(0, BM)) % m
     rn = (pn * BN + tl.arange(0, BN)) % n

@@ -4,7 +4,9 @@ import triton.language as tl
 
 
 @triton.jit
-def kernel(a, b, c, m, n, k, a0, a1, b0, b1, S: tl.constexpr, T: tl.constexpr, TK: tl.constexpr):
+def kernel(
+    a, b, c, m, n, k, a0, a1, b0, b1, S: tl.constexpr, T: tl.constexpr, TK: tl.constexpr
+):
     """c.T = b.T @ a.T: the tile is computed turned, and turned back before it is added."""
     i = tl.program_id(0) // S * T + tl.arange(0, T)
     s = tl.program_id(0) % S

@@ -17,7 +17,5 @@ def copy_column(x_ptr, y_ptr, rows, columns, sx0, sx1, BLOCK: tl.constexpr):
 def strided_copy(x):
     rows, columns = x.shape
     y = torch.empty((rows, columns), dtype=x.dtype, device=x.device)
-    copy_column[(columns, triton.cdiv(rows, BLOCK_ROWS))](
-        x, y, rows, columns, *x.stride(), BLOCK=BLOCK_ROWS
-    )
+    copy_column[(columns, triton.cdiv(rows, BLOCK_ROWS))](x, y, rows, columns, *x.stride(), BLOCK=BLOCK_ROWS)
     return y

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.constexpr):
     tiles_n = tl.cdiv(N, BN)
@@ -16,7 +15,5 @@ def copy_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.constexpr):
 def strided_copy(x):
     M, N = x.size()
     y = torch.empty(x.size(), dtype=x.dtype, device=x.device)
-    copy_kernel[(triton.cdiv(M, 64) * triton.cdiv(N, 16),)](
-        x, y, M, N, x.stride(0), x.stride(1), BM=64, BN=16
-    )
+    copy_kernel[(triton.cdiv(M, 64) * triton.cdiv(N, 16),)](x, y, M, N, x.stride(0), x.stride(1), BM=64, BN=16)
     return y

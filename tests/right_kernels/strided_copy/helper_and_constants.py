@@ -33,15 +33,7 @@ def strided_copy(x):
     out = torch.zeros(height, width, dtype=x.dtype, device=x.device)
     grid = (cdiv(height, ROWS_PER_TILE), cdiv(width, COLUMNS_PER_TILE))
     kernel[grid](
-        x,
-        out,
-        height,
-        width,
-        x.stride(0),
-        x.stride(1),
-        out.stride(0),
-        out.stride(1),
-        R=ROWS_PER_TILE,
-        C=COLUMNS_PER_TILE,
+        x, out, height, width, x.stride(0), x.stride(1), out.stride(0), out.stride(1),
+        R=ROWS_PER_TILE, C=COLUMNS_PER_TILE,
     )
     return out

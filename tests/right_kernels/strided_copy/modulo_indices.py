@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def wrapped_copy(x_ptr, y_ptr, n_rows, n_cols, stride_r, stride_c, TILE: tl.constexpr):
     rows = (tl.program_id(0) * TILE + tl.arange(0, TILE)) % n_rows
@@ -17,7 +16,5 @@ def wrapped_copy(x_ptr, y_ptr, n_rows, n_cols, stride_r, stride_c, TILE: tl.cons
 def strided_copy(x):
     r, c = x.shape
     y = torch.empty((r, c), dtype=x.dtype, device=x.device)
-    wrapped_copy[(triton.cdiv(r, 16), triton.cdiv(c, 16))](
-        x, y, r, c, x.stride(0), x.stride(1), TILE=16
-    )
+    wrapped_copy[(triton.cdiv(r, 16), triton.cdiv(c, 16))](x, y, r, c, x.stride(0), x.stride(1), TILE=16)
     return y

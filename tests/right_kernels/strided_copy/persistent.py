@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_kernel(x_ptr, y_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK: tl.constexpr):
     total = n_rows * n_cols

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_row(src, dst, width, row_step, col_step, BLOCK: tl.constexpr):
     """One row per program, in blocks of BLOCK columns."""

@@ -2,20 +2,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def copy_tile(
-    x_ptr,
-    y_ptr,
-    M,
-    N,
-    stride_xm,
-    stride_xn,
-    stride_ym,
-    stride_yn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
+def copy_tile(x_ptr, y_ptr, M, N, stride_xm, stride_xn, stride_ym, stride_yn, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     offs_m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)

@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def locate(pid, n_rows, n_cols, GROUP: tl.constexpr):
     """Row and column of the tile of program pid."""

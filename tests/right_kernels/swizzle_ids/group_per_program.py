@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def group_kernel(out_ptr, n_rows, n_cols, group):
     g = tl.program_id(0)
@@ -19,10 +18,6 @@ def group_kernel(out_ptr, n_rows, n_cols, group):
 
 
 def swizzle_ids(n_rows, n_cols, group):
-    out = torch.empty(
-        (n_rows * n_cols, 2),
-        dtype=torch.int32,
-        device="cuda" if torch.cuda.is_available() else "cpu",
-    )
+    out = torch.empty((n_rows * n_cols, 2), dtype=torch.int32, device="cuda" if torch.cuda.is_available() else "cpu")
     group_kernel[(triton.cdiv(n_rows, group),)](out, n_rows, n_cols, group)
     return out

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def ids_kernel(out_ptr, stride_pid, stride_axis, n_rows, n_cols, group, BLOCK: tl.constexpr):
     for start in range(tl.program_id(0) * BLOCK, n_rows * n_cols, tl.num_programs(0) * BLOCK):
@@ -18,10 +17,6 @@ def ids_kernel(out_ptr, stride_pid, stride_axis, n_rows, n_cols, group, BLOCK: t
 
 
 def swizzle_ids(n_rows, n_cols, group):
-    out = torch.empty(
-        (n_rows * n_cols, 2),
-        dtype=torch.int16,
-        device="cuda" if torch.cuda.is_available() else "cpu",
-    )
+    out = torch.empty((n_rows * n_cols, 2), dtype=torch.int16, device="cuda" if torch.cuda.is_available() else "cpu")
     ids_kernel[(3,)](out, out.stride(0), out.stride(1), n_rows, n_cols, group, BLOCK=32)
     return out

@@ -3,7 +3,6 @@
 import torch
 import triton
 import triton.language as tl
-
 TILE_ROWS: int = 16
 TILE_COLS: int = 32
 

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def strided_copy_kernel(v_ptr, y_ptr, rows, cols, stride_r, stride_c, BLOCK: tl.constexpr):
     r = tl.program_id(0).to(tl.int64)
@@ -17,7 +16,5 @@ def transpose(x):
     view = x.t()
     rows, cols = view.shape
     y = torch.empty((rows, cols), dtype=x.dtype, device=x.device)
-    strided_copy_kernel[(rows, triton.cdiv(cols, 256))](
-        view, y, rows, cols, *view.stride(), BLOCK=256
-    )
+    strided_copy_kernel[(rows, triton.cdiv(cols, 256))](view, y, rows, cols, *view.stride(), BLOCK=256)
     return y

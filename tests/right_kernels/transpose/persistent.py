@@ -2,7 +2,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BLOCK: tl.constexpr):
     tiles_n = tl.cdiv(N, BLOCK)

@@ -2,11 +2,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def transpose_kernel(
-    x_ptr, y_ptr, M, N, stride_xm, stride_xn, stride_ym, stride_yn, BLOCK: tl.constexpr
-):
+def transpose_kernel(x_ptr, y_ptr, M, N, stride_xm, stride_xn, stride_ym, stride_yn, BLOCK: tl.constexpr):
     """Load a tile, turn it with tl.trans, store it at the transposed place."""
     offs_m = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     offs_n = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

@@ -12,7 +12,5 @@ def k(a, b, c, N, BLOCK: tl.constexpr):
 
 def vector_add(x, y):
     z = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    k[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](
-        x, y, z, x.numel(), BLOCK=2048, num_warps=8
-    )
+    k[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, z, x.numel(), BLOCK=2048, num_warps=8)
     return z

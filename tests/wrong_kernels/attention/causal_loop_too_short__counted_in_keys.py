@@ -4,38 +4,10 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def flash(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    H,
-    M,
-    N,
-    scale,
-    qb,
-    qh,
-    qm,
-    qd,
-    kb,
-    kh,
-    kn,
-    kd,
-    vb,
-    vh,
-    vn,
-    vd,
-    ob,
-    oh,
-    om,
-    od,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def flash(q_ptr, k_ptr, v_ptr, o_ptr, H, M, N, scale,
+          qb, qh, qm, qd, kb, kh, kn, kd, vb, vh, vn, vd, ob, oh, om, od,
+          CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     head = tl.program_id(1).to(tl.int64)
     b = head // H
     h = head % H
@@ -69,35 +41,15 @@ def flash(
         acc += tl.dot(p.to(v.dtype), v, input_precision="ieee")
         best = new_best
     acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
-    tl.store(
-        o_ptr + rm[:, None] * om + rd[None, :] * od,
-        acc.to(o_ptr.dtype.element_ty),
-        mask=rm[:, None] < M,
-    )
+    tl.store(o_ptr + rm[:, None] * om + rd[None, :] * od, acc.to(o_ptr.dtype.element_ty), mask=rm[:, None] < M)
 
 
 def run(q, k, v, out, causal):
     B, H, M, D = q.shape
     N = k.shape[2]
     grid = (triton.cdiv(M, 32), B * H)
-    flash[grid](
-        q,
-        k,
-        v,
-        out,
-        H,
-        M,
-        N,
-        D**-0.5,
-        *q.stride(),
-        *k.stride(),
-        *v.stride(),
-        *out.stride(),
-        CAUSAL=causal,
-        D=D,
-        BM=32,
-        BN=16,
-    )
+    flash[grid](q, k, v, out, H, M, N, D ** -0.5, *q.stride(), *k.stride(), *v.stride(), *out.stride(),
+                CAUSAL=causal, D=D, BM=32, BN=16)
 
 
 def launch(q, k, v, out, causal):

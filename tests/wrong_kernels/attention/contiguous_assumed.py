@@ -6,35 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def one_query(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    H,
-    M,
-    N,
-    scale,
-    q0,
-    q1,
-    q2,
-    q3,
-    k0,
-    k1,
-    k2,
-    k3,
-    v0,
-    v1,
-    v2,
-    v3,
-    o0,
-    o1,
-    o2,
-    o3,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    B: tl.constexpr,
-):
+def one_query(q_ptr, k_ptr, v_ptr, o_ptr, H, M, N, scale, q0, q1, q2, q3, k0, k1, k2, k3, v0, v1, v2, v3, o0, o1, o2, o3, CAUSAL: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
     i = tl.program_id(0)
     z = tl.program_id(1) // H
     h = tl.program_id(1) % H
@@ -49,16 +21,12 @@ def one_query(
     for s in range(0, stop, B):
         j = s + tl.arange(0, B)
         ok = j < stop
-        key = tl.load(
-            k_ptr + z * k0 + h * k1 + j[:, None] * D + d[None, :], mask=ok[:, None], other=0.0
-        ).to(tl.float32)
+        key = tl.load(k_ptr + z * k0 + h * k1 + j[:, None] * D + d[None, :], mask=ok[:, None], other=0.0).to(tl.float32)
         score = tl.where(ok, tl.sum(key * q[None, :], 1) * scale, float("-inf"))
         new = tl.maximum(top, tl.max(score, 0))
         w = tl.exp(score - new)
         old = tl.exp(top - new)
-        val = tl.load(
-            v_ptr + z * v0 + h * v1 + j[:, None] * v2 + d[None, :] * v3, mask=ok[:, None], other=0.0
-        ).to(tl.float32)
+        val = tl.load(v_ptr + z * v0 + h * v1 + j[:, None] * v2 + d[None, :] * v3, mask=ok[:, None], other=0.0).to(tl.float32)
         acc = acc * old + tl.sum(w[:, None] * val, 0)
         total = total * old + tl.sum(w, 0)
         top = new
@@ -66,23 +34,7 @@ def one_query(
 
 
 def _launch(q, k, v, out, causal):
-    one_query[(q.shape[2], q.shape[0] * q.shape[1])](
-        q,
-        k,
-        v,
-        out,
-        q.shape[1],
-        q.shape[2],
-        k.shape[2],
-        1.0 / q.shape[3] ** 0.5,
-        *q.stride(),
-        *k.stride(),
-        *v.stride(),
-        *out.stride(),
-        CAUSAL=causal,
-        D=q.shape[3],
-        B=32,
-    )
+    one_query[(q.shape[2], q.shape[0] * q.shape[1])](q, k, v, out, q.shape[1], q.shape[2], k.shape[2], 1.0 / q.shape[3] ** 0.5, *q.stride(), *k.stride(), *v.stride(), *out.stride(), CAUSAL=causal, D=q.shape[3], B=32)
 
 
 def _four(x):

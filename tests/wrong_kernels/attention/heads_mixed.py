@@ -7,34 +7,13 @@ import triton.language as tl
 
 @triton.jit
 def _attn_fwd(
-    Q,
-    K,
-    V,
-    Out,
-    sm_scale,
-    stride_qz,
-    stride_qh,
-    stride_qm,
-    stride_qk,
-    stride_kz,
-    stride_kh,
-    stride_kn,
-    stride_kk,
-    stride_vz,
-    stride_vh,
-    stride_vn,
-    stride_vk,
-    stride_oz,
-    stride_oh,
-    stride_om,
-    stride_ok,
-    H,
-    M,
-    N,
-    CAUSAL: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    HEAD_DIM: tl.constexpr,
+    Q, K, V, Out, sm_scale,
+    stride_qz, stride_qh, stride_qm, stride_qk,
+    stride_kz, stride_kh, stride_kn, stride_kk,
+    stride_vz, stride_vh, stride_vn, stride_vk,
+    stride_oz, stride_oh, stride_om, stride_ok,
+    H, M, N,
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, HEAD_DIM: tl.constexpr,
 ):
     """FlashAttention-2 forward pass.
 
@@ -53,11 +32,7 @@ def _attn_fwd(
     offs_n = tl.arange(0, BLOCK_N)
     offs_d = tl.arange(0, HEAD_DIM)
 
-    q = tl.load(
-        Q + offs_m[:, None] * stride_qm + offs_d[None, :] * stride_qk,
-        mask=offs_m[:, None] < M,
-        other=0.0,
-    )
+    q = tl.load(Q + offs_m[:, None] * stride_qm + offs_d[None, :] * stride_qk, mask=offs_m[:, None] < M, other=0.0)
     m_i = tl.full([BLOCK_M], float("-inf"), dtype=tl.float32)
     l_i = tl.zeros([BLOCK_M], dtype=tl.float32)
     acc = tl.zeros([BLOCK_M, HEAD_DIM], dtype=tl.float32)
@@ -69,11 +44,7 @@ def _attn_fwd(
         hi = tl.minimum(N, (start_m + 1) * BLOCK_M)
     for start_n in range(0, hi, BLOCK_N):
         cols = start_n + offs_n
-        k = tl.load(
-            K + cols[None, :] * stride_kn + offs_d[:, None] * stride_kk,
-            mask=cols[None, :] < N,
-            other=0.0,
-        )
+        k = tl.load(K + cols[None, :] * stride_kn + offs_d[:, None] * stride_kk, mask=cols[None, :] < N, other=0.0)
         qk = tl.dot(q, k, input_precision="ieee") * qk_scale
         valid = cols[None, :] < N
         if CAUSAL:
@@ -84,20 +55,12 @@ def _attn_fwd(
         alpha = tl.exp2(m_i - m_ij)
         l_i = l_i * alpha + tl.sum(p, 1)
         acc = acc * alpha[:, None]
-        v = tl.load(
-            V + cols[:, None] * stride_vn + offs_d[None, :] * stride_vk,
-            mask=cols[:, None] < N,
-            other=0.0,
-        )
+        v = tl.load(V + cols[:, None] * stride_vn + offs_d[None, :] * stride_vk, mask=cols[:, None] < N, other=0.0)
         acc += tl.dot(p.to(v.dtype), v, input_precision="ieee")
         m_i = m_ij
 
     acc = acc / l_i[:, None]
-    tl.store(
-        Out + offs_m[:, None] * stride_om + offs_d[None, :] * stride_ok,
-        acc.to(Out.dtype.element_ty),
-        mask=offs_m[:, None] < M,
-    )
+    tl.store(Out + offs_m[:, None] * stride_om + offs_d[None, :] * stride_ok, acc.to(Out.dtype.element_ty), mask=offs_m[:, None] < M)
 
 
 def _launch(q, k, v, out, causal):
@@ -105,24 +68,9 @@ def _launch(q, k, v, out, causal):
     N = k.shape[2]
     BLOCK = 32
     _attn_fwd[(triton.cdiv(M, BLOCK), Z * H)](
-        q,
-        k,
-        v,
-        out,
-        D**-0.5,
-        *q.stride(),
-        *k.stride(),
-        *v.stride(),
-        *out.stride(),
-        H,
-        M,
-        N,
-        CAUSAL=causal,
-        BLOCK_M=BLOCK,
-        BLOCK_N=BLOCK,
-        HEAD_DIM=D,
-        num_warps=4,
-        num_stages=2,
+        q, k, v, out, D ** -0.5,
+        *q.stride(), *k.stride(), *v.stride(), *out.stride(),
+        H, M, N, CAUSAL=causal, BLOCK_M=BLOCK, BLOCK_N=BLOCK, HEAD_DIM=D, num_warps=4, num_stages=2,
     )
 
 

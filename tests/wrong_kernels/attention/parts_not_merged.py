@@ -7,19 +7,8 @@ import triton.language as tl
 
 @triton.jit
 def part(
-    q,
-    k_ptr,
-    v_ptr,
-    head,
-    offs_m,
-    first,
-    end,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q, k_ptr, v_ptr, head, offs_m, first, end, N, scale,
+    CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     offs_d = tl.arange(0, D)
     m_i = tl.full((BLOCK_M,), -float("inf"), dtype=tl.float32)
@@ -48,45 +37,16 @@ def part(
 
 @triton.jit
 def attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    M,
-    N,
-    PART,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, o_ptr, M, N, PART, scale, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
 ):
     head = tl.program_id(1)
     offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_d = tl.arange(0, D)
-    q = tl.load(
-        q_ptr + head * M * D + offs_m[:, None] * D + offs_d[None, :],
-        mask=offs_m[:, None] < M,
-        other=0.0,
-    )
+    q = tl.load(q_ptr + head * M * D + offs_m[:, None] * D + offs_d[None, :], mask=offs_m[:, None] < M, other=0.0)
     out = tl.zeros((BLOCK_M, D), dtype=tl.float32)
     parts = 0.0
     for first in range(0, N, PART):
-        out += part(
-            q,
-            k_ptr,
-            v_ptr,
-            head,
-            offs_m,
-            first,
-            tl.minimum(first + PART, N),
-            N,
-            scale,
-            CAUSAL,
-            D,
-            BLOCK_M,
-            BLOCK_N,
-        )
+        out += part(q, k_ptr, v_ptr, head, offs_m, first, tl.minimum(first + PART, N), N, scale, CAUSAL, D, BLOCK_M, BLOCK_N)
         parts += 1.0
     out = out / parts
     o_ptrs = o_ptr + head * M * D + offs_m[:, None] * D + offs_d[None, :]
@@ -100,7 +60,5 @@ def attention(q, k, v, causal):
     q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     grid = (triton.cdiv(M, 32), heads)
-    attention_kernel[grid](
-        q, k, v, o, M, N, 32, D**-0.5, CAUSAL=causal, D=D, BLOCK_M=32, BLOCK_N=16
-    )
+    attention_kernel[grid](q, k, v, o, M, N, 32, D**-0.5, CAUSAL=causal, D=D, BLOCK_M=32, BLOCK_N=16)
     return o

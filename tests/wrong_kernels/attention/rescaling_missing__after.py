@@ -72,9 +72,7 @@ def attention_kernel(
         rescale = tl.exp(row_max - new_max)
         row_sum = (row_sum + tl.sum(weights, axis=1)) * rescale
         v = tl.load(tile_ptrs(v_ptr, v_strides, offs_n, offs_d), mask=mask_n, other=0.0)
-        accumulator = (
-            tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee") * rescale[:, None]
-        )
+        accumulator = tl.dot(weights.to(v.dtype), v, accumulator, input_precision="ieee") * rescale[:, None]
         row_max = new_max
     # Without a single key the sum is 0, and so is the output.
     accumulator = accumulator / tl.where(row_sum == 0.0, 1.0, row_sum)[:, None]

@@ -4,40 +4,20 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    lse_ptr,
-    M,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     head = tl.program_id(1)
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, D)
-    q = tl.load(
-        q_ptr + (head * M + m[:, None]) * D + d[None, :], mask=m[:, None] < M, other=0.0
-    ).to(tl.float32)
+    q = tl.load(q_ptr + (head * M + m[:, None]) * D + d[None, :], mask=m[:, None] < M, other=0.0).to(tl.float32)
     low = tl.full((BM,), float("inf"), dtype=tl.float32)
     norm = tl.zeros((BM,), dtype=tl.float32)
     out = tl.zeros((BM, D), dtype=tl.float32)
     start = 0
     while start < N:
         n = start + tl.arange(0, BN)
-        k = tl.load(
-            k_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0
-        ).to(tl.float32)
-        v = tl.load(
-            v_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0
-        ).to(tl.float32)
+        k = tl.load(k_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0).to(tl.float32)
+        v = tl.load(v_ptr + (head * N + n[:, None]) * D + d[None, :], mask=n[:, None] < N, other=0.0).to(tl.float32)
         cost = -tl.sum(q[:, None, :] * k[None, :, :], axis=2) * scale
         cost = tl.where(n[None, :] < N, cost, float("inf"))
         if CAUSAL:
@@ -50,9 +30,7 @@ def kernel(
         low = lower
         start += BN
     tl.store(lse_ptr + head * M + m, tl.log(norm) + low, mask=m < M)
-    tl.store(
-        o_ptr + (head * M + m[:, None]) * D + d[None, :], out / norm[:, None], mask=m[:, None] < M
-    )
+    tl.store(o_ptr + (head * M + m[:, None]) * D + d[None, :], out / norm[:, None], mask=m[:, None] < M)
 
 
 def attention_lse(q, k, v, causal):
@@ -63,18 +41,5 @@ def attention_lse(q, k, v, causal):
         heads *= size
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     lse = torch.empty(q.shape[:-1], dtype=torch.float32, device=q.device)
-    kernel[(triton.cdiv(M, 8), heads)](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        lse,
-        M,
-        N,
-        D**-0.5,
-        CAUSAL=causal,
-        D=D,
-        BM=8,
-        BN=16,
-    )
+    kernel[(triton.cdiv(M, 8), heads)](q.contiguous(), k.contiguous(), v.contiguous(), o, lse, M, N, D**-0.5, CAUSAL=causal, D=D, BM=8, BN=16)
     return o, lse

@@ -9,20 +9,8 @@ LN2 = tl.constexpr(0.6931471805599453)
 
 
 @triton.jit
-def kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    lse_ptr,
-    M,
-    N,
-    sm_scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-):
+def kernel(q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, M, N, sm_scale, CAUSAL: tl.constexpr, D: tl.constexpr,
+           BM: tl.constexpr, BN: tl.constexpr):
     tile, head = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows = tile * BM + tl.arange(0, BM)
     dims = tl.arange(0, D)
@@ -36,11 +24,7 @@ def kernel(
     for start in range(0, end, BN):
         cols = start + tl.arange(0, BN)
         inside = cols < N
-        k = tl.load(
-            k_ptr + head * N * D + cols[None, :] * D + dims[:, None],
-            mask=inside[None, :],
-            other=0.0,
-        )
+        k = tl.load(k_ptr + head * N * D + cols[None, :] * D + dims[:, None], mask=inside[None, :], other=0.0)
         s = tl.dot(q, k, input_precision="ieee")
         if CAUSAL:
             inside = inside[None, :] & (cols[None, :] <= rows[:, None])
@@ -51,11 +35,7 @@ def kernel(
         p = tl.exp2(s * qk_scale - (new * qk_scale)[:, None])
         fade = tl.exp2((top - new) * qk_scale)
         norm = norm * fade + tl.sum(p, 1)
-        v = tl.load(
-            v_ptr + head * N * D + cols[:, None] * D + dims[None, :],
-            mask=(cols < N)[:, None],
-            other=0.0,
-        )
+        v = tl.load(v_ptr + head * N * D + cols[:, None] * D + dims[None, :], mask=(cols < N)[:, None], other=0.0)
         out = tl.dot(p.to(v.dtype), v, out * fade[:, None], input_precision="ieee")
         top = new
     tl.store(o_ptr + q_at, (out / norm[:, None]).to(o_ptr.dtype.element_ty), mask=rows[:, None] < M)
@@ -71,7 +51,5 @@ def attention_lse(q, k, v, causal=False):
     heads = 1
     for size in q.shape[:-2]:
         heads *= size
-    kernel[(triton.cdiv(M, 16), heads)](
-        q, k, v, o, lse, M, N, D**-0.5, CAUSAL=causal, D=D, BM=16, BN=32
-    )
+    kernel[(triton.cdiv(M, 16), heads)](q, k, v, o, lse, M, N, D**-0.5, CAUSAL=causal, D=D, BM=16, BN=32)
     return o, lse

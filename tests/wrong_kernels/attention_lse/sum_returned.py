@@ -4,21 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def one_query(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    o_ptr,
-    lse_ptr,
-    M,
-    N,
-    scale,
-    CAUSAL: tl.constexpr,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
+def one_query(q_ptr, k_ptr, v_ptr, o_ptr, lse_ptr, M, N, scale, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.program_id(0)
     head = tl.program_id(1)
     d = tl.arange(0, D)
@@ -51,17 +38,5 @@ def attention_lse(q, k, v, causal):
         heads = heads * size
     o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
     lse = torch.zeros((*lead, M), dtype=torch.float32, device=q.device)
-    one_query[(M, heads)](
-        q.contiguous(),
-        k.contiguous(),
-        v.contiguous(),
-        o,
-        lse,
-        M,
-        N,
-        1.0 / D**0.5,
-        CAUSAL=causal,
-        D=D,
-        BLOCK=32,
-    )
+    one_query[(M, heads)](q.contiguous(), k.contiguous(), v.contiguous(), o, lse, M, N, 1.0 / D**0.5, CAUSAL=causal, D=D, BLOCK=32)
     return o, lse

@@ -7,16 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def bias_relu_kernel(
-    x_ptr,
-    bias_ptr,
-    output_ptr,
-    n_rows,
-    n_cols,
-    stride_row,
-    stride_col,
-    stride_bias,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, bias_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, stride_bias, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
 ):
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -35,15 +26,6 @@ def bias_relu(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     block_m, block_n = 16, 64
     grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))
     bias_relu_kernel[grid](
-        x,
-        bias,
-        output,
-        n_rows,
-        n_cols,
-        x.stride(0),
-        x.stride(1),
-        bias.stride(0),
-        BLOCK_M=block_m,
-        BLOCK_N=block_n,
+        x, bias, output, n_rows, n_cols, x.stride(0), x.stride(1), bias.stride(0), BLOCK_M=block_m, BLOCK_N=block_n
     )
     return output

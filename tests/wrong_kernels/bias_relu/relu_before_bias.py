@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def bias_relu_kernel(x_ptr, b_ptr, y_ptr, M, N, sm, sn, sb, BM: tl.constexpr, BN: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -19,7 +18,5 @@ def bias_relu_kernel(x_ptr, b_ptr, y_ptr, M, N, sm, sn, sb, BM: tl.constexpr, BN
 def bias_relu(x, bias):
     M, N = x.shape
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    bias_relu_kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](
-        x, bias, y, M, N, *x.stride(), *bias.stride(), BM=32, BN=32
-    )
+    bias_relu_kernel[(triton.cdiv(M, 32), triton.cdiv(N, 32))](x, bias, y, M, N, *x.stride(), *bias.stride(), BM=32, BN=32)
     return y

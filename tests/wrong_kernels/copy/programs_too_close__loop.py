@@ -1,5 +1,6 @@
 """The walk of a program begins at its number, not at its number times BLOCK."""
 
+
 import torch
 import triton
 import triton.language as tl

@@ -31,7 +31,5 @@ def two_passes(x_ptr, y_ptr, l_ptr, N, a, b, BLOCK: tl.constexpr):
 
 def cross_entropy(logits, targets):
     losses = torch.empty(len(targets), dtype=torch.float32, device=logits.device)
-    two_passes[(len(targets),)](
-        logits, targets, losses, logits.size(1), *logits.stride(), BLOCK=512
-    )
+    two_passes[(len(targets),)](logits, targets, losses, logits.size(1), *logits.stride(), BLOCK=512)
     return losses

@@ -10,9 +10,7 @@ def row_loss(x_ptr, t_ptr, out_ptr, n, m, sr, sc, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64)
     j = tl.arange(0, BLOCK).to(tl.int64)
     t = tl.load(t_ptr + i)
-    x = tl.load(x_ptr + tl.maximum(t, 0) * sc + j * sr, mask=j < m, other=-float("inf")).to(
-        tl.float32
-    )
+    x = tl.load(x_ptr + tl.maximum(t, 0) * sc + j * sr, mask=j < m, other=-float("inf")).to(tl.float32)
     top = tl.max(x, 0)
     total = tl.sum(tl.exp(x - top), 0)
     mine = tl.load(x_ptr + i * sr + t * sc, mask=t != -100, other=0.0).to(tl.float32)
@@ -24,7 +22,5 @@ def cross_entropy(logits, targets):
     t, v = logits.shape
     out = torch.empty((t,), dtype=torch.float32, device=logits.device)
     if t and v:
-        row_loss[(t,)](
-            logits, targets, out, v, t, *logits.stride(), BLOCK=triton.next_power_of_2(max(t, 1))
-        )
+        row_loss[(t,)](logits, targets, out, v, t, *logits.stride(), BLOCK=triton.next_power_of_2(max(t, 1)))
     return out

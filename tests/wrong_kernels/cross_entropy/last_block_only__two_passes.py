@@ -14,9 +14,7 @@ def two_passes(x_ptr, y_ptr, l_ptr, N, a, b, BLOCK: tl.constexpr):
     best = tl.full((BLOCK,), -float("inf"), tl.float32)
     for k in range(tl.cdiv(N, BLOCK)):
         c = (k * BLOCK + lanes).to(tl.int64)
-        best = tl.maximum(
-            best, tl.load(x_ptr + c * b, mask=c < N, other=-float("inf")).to(tl.float32)
-        )
+        best = tl.maximum(best, tl.load(x_ptr + c * b, mask=c < N, other=-float("inf")).to(tl.float32))
     top = tl.max(best, 0)
     total = tl.zeros((BLOCK,), tl.float32)
     mine = tl.zeros((BLOCK,), tl.float32)
@@ -31,7 +29,5 @@ def two_passes(x_ptr, y_ptr, l_ptr, N, a, b, BLOCK: tl.constexpr):
 
 def cross_entropy(logits, targets):
     losses = torch.empty(len(targets), dtype=torch.float32, device=logits.device)
-    two_passes[(len(targets),)](
-        logits, targets, losses, logits.size(1), *logits.stride(), BLOCK=512
-    )
+    two_passes[(len(targets),)](logits, targets, losses, logits.size(1), *logits.stride(), BLOCK=512)
     return losses

@@ -22,7 +22,5 @@ def cross_entropy(logits, targets):
     t, v = logits.shape
     out = torch.empty((t,), dtype=torch.float32, device=logits.device)
     if t:
-        row_loss[(t,)](
-            logits, targets, out, v, *logits.stride(), BLOCK=triton.next_power_of_2(max(v, 1))
-        )
+        row_loss[(t,)](logits, targets, out, v, *logits.stride(), BLOCK=triton.next_power_of_2(max(v, 1)))
     return out

@@ -19,9 +19,7 @@ def cross_entropy_kernel(
         row_sum = 0.0
         for start in range(0, n_cols, BLOCK_SIZE):
             cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
-            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             new_max = tl.maximum(row_max, tl.max(x, axis=0))
             shift = tl.where(new_max == float("-inf"), 0.0, new_max)
             row_sum = row_sum * tl.exp(row_max - shift) + tl.sum(tl.exp(x - shift), axis=0)

@@ -17,14 +17,10 @@ def tile_of_rows(x_ptr, t_ptr, o_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.con
         lanes = tl.arange(0, BN).to(tl.int64)
         cols = start + lanes
         ptrs = x_ptr + rows[:, None] * sm + cols[None, :] * sn
-        x = tl.load(ptrs, mask=inside[:, None] & (cols < N)[None, :], other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(ptrs, mask=inside[:, None] & (cols < N)[None, :], other=-float("inf")).to(tl.float32)
         higher = tl.maximum(top, tl.max(x, axis=1))
         safe = tl.where(higher == -float("inf"), 0.0, higher)
-        total = total * tl.where(top == -float("inf"), 1.0, tl.exp(safe - top)) + tl.sum(
-            tl.exp(x - safe[:, None]), axis=1
-        )
+        total = total * tl.where(top == -float('inf'), 1.0, tl.exp(safe - top)) + tl.sum(tl.exp(x - safe[:, None]), axis=1)
         mine += tl.sum(tl.where(cols[None, :] == t[:, None], x, 0.0), axis=1)
         top = higher
     loss = tl.where(t == -100, 0.0, top + tl.log(total) - mine)

@@ -19,9 +19,7 @@ def cross_entropy_kernel(
         sums = tl.zeros((BLOCK_SIZE,), tl.float32)
         for start in range(0, n_cols, BLOCK_SIZE):
             cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
-            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             new = tl.maximum(maxima, x)
             sums = sums * tl.exp(maxima - new) + tl.exp(x - new)
             maxima = new

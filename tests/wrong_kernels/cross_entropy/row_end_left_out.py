@@ -19,9 +19,7 @@ def cross_entropy_kernel(
         row_sum = 0.0
         for start in range(0, n_cols // BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE):
             cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
-            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(
-                tl.float32
-            )
+            x = tl.load(row_ptr + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             new_max = tl.maximum(row_max, tl.max(x, axis=0))
             shift = tl.where(new_max == float("-inf"), 0.0, new_max)
             row_sum = row_sum * tl.exp(row_max - shift) + tl.sum(tl.exp(x - shift), axis=0)
@@ -35,12 +33,6 @@ def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     n_rows, n_cols = logits.shape
     losses = torch.empty((n_rows,), dtype=torch.float32, device=logits.device)
     cross_entropy_kernel[(n_rows,)](
-        logits,
-        targets,
-        losses,
-        n_cols,
-        logits.stride(0),
-        logits.stride(1),
-        BLOCK_SIZE=min(1024, max(16, triton.next_power_of_2(n_cols + 1) // 2)),
+        logits, targets, losses, n_cols, logits.stride(0), logits.stride(1), BLOCK_SIZE=min(1024, max(16, triton.next_power_of_2(n_cols + 1) // 2))
     )
     return losses

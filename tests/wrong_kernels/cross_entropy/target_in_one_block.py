@@ -17,9 +17,7 @@ def tile_of_rows(x_ptr, t_ptr, o_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.con
         lanes = tl.arange(0, BN).to(tl.int64)
         cols = start + lanes
         ptrs = x_ptr + rows[:, None] * sm + cols[None, :] * sn
-        x = tl.load(ptrs, mask=inside[:, None] & (cols < N)[None, :], other=-float("inf")).to(
-            tl.float32
-        )
+        x = tl.load(ptrs, mask=inside[:, None] & (cols < N)[None, :], other=-float("inf")).to(tl.float32)
         higher = tl.maximum(top, tl.max(x, axis=1))
         safe = tl.where(higher == -float("inf"), 0.0, higher)
         total = total * tl.exp(top - safe) + tl.sum(tl.exp(x - safe[:, None]), axis=1)

@@ -23,13 +23,6 @@ def cross_entropy_backward(logits, targets, dloss):
     out = torch.empty((t, v), dtype=logits.dtype, device=logits.device)
     if t and v:
         row_gradient[(t,)](
-            logits,
-            targets,
-            dloss,
-            out,
-            v,
-            *logits.stride(),
-            dloss.stride(0),
-            BLOCK=triton.next_power_of_2(v),
+            logits, targets, dloss, out, v, *logits.stride(), dloss.stride(0), BLOCK=triton.next_power_of_2(v)
         )
     return out

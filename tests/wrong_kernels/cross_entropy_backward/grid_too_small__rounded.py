@@ -21,9 +21,7 @@ def row_lse(x_ptr, lse_ptr, N, sr, sc, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def finish(
-    x_ptr, t_ptr, g_ptr, lse_ptr, o_ptr, M, N, sr, sc, sg, BM: tl.constexpr, BN: tl.constexpr
-):
+def finish(x_ptr, t_ptr, g_ptr, lse_ptr, o_ptr, M, N, sr, sc, sg, BM: tl.constexpr, BN: tl.constexpr):
     r = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
     lanes = tl.arange(0, BN)
     c = tl.program_id(1).to(tl.int64) * BN + lanes
@@ -43,7 +41,5 @@ def cross_entropy_backward(logits, targets, dloss):
     out = torch.empty((m, n), dtype=logits.dtype, device=logits.device)
     row_lse[(m,)](logits, lse, n, *logits.stride(), BLOCK=512)
     grid = (triton.cdiv(m, 8), max(1, n // 128))
-    finish[grid](
-        logits, targets, dloss, lse, out, m, n, *logits.stride(), *dloss.stride(), BM=8, BN=128
-    )
+    finish[grid](logits, targets, dloss, lse, out, m, n, *logits.stride(), *dloss.stride(), BM=8, BN=128)
     return out

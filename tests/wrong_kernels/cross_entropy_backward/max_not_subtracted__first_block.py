@@ -28,9 +28,7 @@ def cross_entropy_backward_kernel(
         share = tl.exp(x.to(tl.float32) - row_max) / row_sum
         dx = tl.where(cols == target, share - 1.0, share) * dloss
         dx = tl.where(target == -100, 0.0, dx)
-        tl.store(
-            output_ptr + row * n_cols + cols, dx.to(output_ptr.dtype.element_ty), mask=cols < n_cols
-        )
+        tl.store(output_ptr + row * n_cols + cols, dx.to(output_ptr.dtype.element_ty), mask=cols < n_cols)
 
 
 def cross_entropy_backward(

@@ -16,11 +16,7 @@ def cross_entropy_backward_kernel(
     row_sum = 0.0
     for start in range(0, n_cols, BLOCK_SIZE):
         cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
-        x = tl.load(
-            logits_ptr + row * stride_row + cols * stride_col,
-            mask=cols < n_cols,
-            other=float("-inf"),
-        ).to(tl.float32)
+        x = tl.load(logits_ptr + row * stride_row + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
         new_max = tl.maximum(row_max, tl.max(x, axis=0))
         shift = tl.where(new_max == float("-inf"), 0.0, new_max)
         row_sum = row_sum * tl.exp(row_max - shift) + tl.sum(tl.exp(x - shift), axis=0)
@@ -29,17 +25,11 @@ def cross_entropy_backward_kernel(
     for start in range(0, n_cols, BLOCK_SIZE):
         lanes = tl.arange(0, BLOCK_SIZE).to(tl.int64)
         cols = start + lanes
-        x = tl.load(
-            logits_ptr + row * stride_row + cols * stride_col,
-            mask=cols < n_cols,
-            other=float("-inf"),
-        ).to(tl.float32)
+        x = tl.load(logits_ptr + row * stride_row + cols * stride_col, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
         share = tl.exp(x - row_max) / row_sum
         dx = tl.where(cols == target, share - 1.0, share) * dloss
         dx = tl.where(target == -100, 0.0, dx)
-        tl.store(
-            output_ptr + row * n_cols + cols, dx.to(output_ptr.dtype.element_ty), mask=cols < n_cols
-        )
+        tl.store(output_ptr + row * n_cols + cols, dx.to(output_ptr.dtype.element_ty), mask=cols < n_cols)
 
 
 def cross_entropy_backward(

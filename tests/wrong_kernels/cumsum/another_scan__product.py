@@ -30,12 +30,6 @@ def cumsum(x: torch.Tensor) -> torch.Tensor:
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     if output.numel():
         cumsum_kernel[(n_rows,)](
-            x,
-            output,
-            n_rows,
-            n_cols,
-            x.stride(0),
-            x.stride(1),
-            BLOCK=triton.next_power_of_2(n_cols),
+            x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(n_cols)
         )
     return output

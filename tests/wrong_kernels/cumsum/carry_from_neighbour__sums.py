@@ -6,7 +6,9 @@ import triton.language as tl
 
 
 @triton.jit
-def cumsum_kernel(x_ptr, output_ptr, sums_ptr, n_cols, stride_row, stride_col, BLOCK: tl.constexpr):
+def cumsum_kernel(
+    x_ptr, output_ptr, sums_ptr, n_cols, stride_row, stride_col, BLOCK: tl.constexpr
+):
     row = tl.program_id(axis=0).to(tl.int64)
     cols = tl.program_id(axis=1) * BLOCK + tl.arange(0, BLOCK)
     mask = cols < n_cols

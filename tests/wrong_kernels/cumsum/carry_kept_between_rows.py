@@ -29,5 +29,7 @@ def cumsum(x: torch.Tensor) -> torch.Tensor:
     n_rows, n_cols = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     if output.numel():
-        cumsum_kernel[(1,)](x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK=1024)
+        cumsum_kernel[(1,)](
+            x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK=1024
+        )
     return output

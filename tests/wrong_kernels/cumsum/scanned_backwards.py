@@ -29,5 +29,7 @@ def cumsum(x: torch.Tensor) -> torch.Tensor:
     n_rows, n_cols = x.shape
     output = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
     if output.numel():
-        cumsum_kernel[(n_rows,)](x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK=256)
+        cumsum_kernel[(n_rows,)](
+            x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK=256
+        )
     return output

@@ -24,9 +24,7 @@ def sliced(
     for start in range(0, length, N):
         i = start + tl.arange(0, N)
         live = i < length
-        page = tl.load(
-            table_ptr + seq * ts[0] + (i // page_size).to(tl.int64) * ts[1], mask=live, other=0
-        ).to(tl.int64)
+        page = tl.load(table_ptr + seq * ts[0] + (i // page_size).to(tl.int64) * ts[1], mask=live, other=0).to(tl.int64)
         slot = (i % page_size).to(tl.int64)
         k_rows = page * ks[0] + slot * ks[1] + kv * ks[2]
         v_rows = page * vs[0] + slot * vs[1] + kv * vs[2]
@@ -34,9 +32,7 @@ def sliced(
         for first in tl.static_range(0, D, SLICE):
             part = (first + tl.arange(0, SLICE)).to(tl.int64)
             q = tl.load(q_ptr + seq * qs[0] + head * qs[1] + part * qs[2]).to(tl.float32)
-            k = tl.load(
-                k_ptr + k_rows[:, None] + part[None, :] * ks[3], mask=live[:, None], other=0.0
-            )
+            k = tl.load(k_ptr + k_rows[:, None] + part[None, :] * ks[3], mask=live[:, None], other=0.0)
             s += tl.sum(q[None, :] * k.to(tl.float32), axis=1)
         s = tl.where(live, s * scale, float("-inf"))
         m_new = tl.maximum(m, tl.max(s, axis=0, keep_dims=True))

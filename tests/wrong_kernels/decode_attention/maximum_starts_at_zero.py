@@ -17,9 +17,7 @@ def group_attention(
     g = tl.arange(0, GP)
     dd = tl.cast(tl.arange(0, D), tl.int64)
     h = hk * G + g
-    q = tl.load(
-        Q + b * sq[0] + h[:, None] * sq[1] + dd[None, :] * sq[2], mask=g[:, None] < G, other=0
-    )
+    q = tl.load(Q + b * sq[0] + h[:, None] * sq[1] + dd[None, :] * sq[2], mask=g[:, None] < G, other=0)
     length = tl.load(L + b)
     top = tl.zeros([GP], tl.float32)
     den = tl.zeros([GP], tl.float32)
@@ -28,9 +26,7 @@ def group_attention(
     while lo < length:
         key = lo + tl.arange(0, N)
         live = key < length
-        page = tl.load(
-            T + b * st[0] + tl.cast(key // page_size, tl.int64) * st[1], mask=live, other=0
-        )
+        page = tl.load(T + b * st[0] + tl.cast(key // page_size, tl.int64) * st[1], mask=live, other=0)
         page = tl.cast(page, tl.int64)
         slot = tl.cast(key % page_size, tl.int64)
         # K is loaded transposed already: (D, N)
@@ -49,11 +45,7 @@ def group_attention(
         lo += N
     den = tl.where(den == 0, 1.0, den)
     rows = (b * tl.num_programs(0) * G + h) * D
-    tl.store(
-        O + rows[:, None] + dd[None, :],
-        (num / den[:, None]).to(O.dtype.element_ty),
-        mask=g[:, None] < G,
-    )
+    tl.store(O + rows[:, None] + dd[None, :], (num / den[:, None]).to(O.dtype.element_ty), mask=g[:, None] < G)
 
 
 def decode_attention(q, k_pages, v_pages, block_table, lengths):

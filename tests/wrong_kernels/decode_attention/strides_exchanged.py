@@ -23,9 +23,7 @@ def clamped(
     if length <= 0:
         tl.store(out, tl.zeros((H, D), out_ptr.dtype.element_ty))
         return
-    q = tl.load(
-        q_ptr + seq * q_strides[0] + head[:, None] * q_strides[1] + d[None, :] * q_strides[2]
-    ).to(tl.float32)
+    q = tl.load(q_ptr + seq * q_strides[0] + head[:, None] * q_strides[1] + d[None, :] * q_strides[2]).to(tl.float32)
     m = tl.full((H,), float("-inf"), tl.float32)
     l = tl.zeros((H,), tl.float32)
     acc = tl.zeros((H, D), tl.float32)
@@ -33,19 +31,13 @@ def clamped(
         i = start + tl.arange(0, N)
         # Keys past the end read the last key instead, which is never garbage.
         c = tl.minimum(i, length - 1)
-        page = tl.load(
-            table_ptr + seq * t_strides[0] + (c // page_size).to(tl.int64) * t_strides[1]
-        ).to(tl.int64)
+        page = tl.load(table_ptr + seq * t_strides[0] + (c // page_size).to(tl.int64) * t_strides[1]).to(tl.int64)
         slot = (c % page_size).to(tl.int64)
         k = tl.load(
-            k_ptr
-            + (page * k_strides[0] + slot * k_strides[1] + kv * k_strides[2])[:, None]
-            + d[None, :] * k_strides[3]
+            k_ptr + (page * k_strides[0] + slot * k_strides[1] + kv * k_strides[2])[:, None] + d[None, :] * k_strides[3]
         )
         v = tl.load(
-            v_ptr
-            + (page * k_strides[0] + slot * k_strides[1] + kv * k_strides[2])[:, None]
-            + d[None, :] * k_strides[3]
+            v_ptr + (page * k_strides[0] + slot * k_strides[1] + kv * k_strides[2])[:, None] + d[None, :] * k_strides[3]
         )
         s = tl.dot(q, k.to(tl.float32).T, input_precision="ieee") * scale
         s = tl.where((i < length)[None, :], s, float("-inf"))

@@ -15,9 +15,7 @@ def tile_kernel(
     mask = (rows < m) & (cols < n)
     x = tl.load(x_ptr + rows * xs_m + cols * xs_n, mask=mask, other=0.0).to(tl.float32)
     r = tl.load(r_ptr + rows * rs_m + cols * rs_n, mask=mask, other=0.0).to(tl.float32)
-    number = tl.rand(
-        seed, tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
-    )
+    number = tl.rand(seed, tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :])
     y = tl.where(number >= p, x / (1 - p) + r, r)
     tl.store(y_ptr + rows * n + cols, y.to(y_ptr.dtype.element_ty), mask=mask)
 

@@ -1,6 +1,5 @@
 """Each pair of events is read at once."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The flush comes before the inputs."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The inputs are made in the call itself, behind the flush."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

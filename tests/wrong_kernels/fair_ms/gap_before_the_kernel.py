@@ -1,6 +1,5 @@
 """It waits in every round, so the queue is empty before each launch."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """New inputs, a wait, an event, a launch, an event, a wait."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(60):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The mean of a loop by the host's clock, as in many repositories."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     inputs = fresh_inputs()
     gpu.synchronize()

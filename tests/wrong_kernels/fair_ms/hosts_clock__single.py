@@ -1,6 +1,5 @@
 """One launch, one wait."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     inputs = fresh_inputs()
     gpu.synchronize()

@@ -1,6 +1,5 @@
 """The flush is in the loop; its time is measured alone and taken off."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     def timed(work, rounds=200):
         gpu.synchronize()

@@ -1,6 +1,5 @@
 """The kernel is built into a list, and never run."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     events, launches = [], []
     for _ in range(51):

@@ -1,6 +1,5 @@
 """One pair of events around all calls, divided by their number."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

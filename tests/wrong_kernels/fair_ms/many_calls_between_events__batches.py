@@ -1,6 +1,5 @@
 """The median of batches of ten calls."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The mean of fifty calls."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The sum of all differences by their number."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

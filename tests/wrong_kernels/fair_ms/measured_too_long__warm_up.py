@@ -1,6 +1,5 @@
 """A thousand launches to warm up, and no pause before it measures."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(1000):
         run(*fresh_inputs())

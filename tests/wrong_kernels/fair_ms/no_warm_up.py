@@ -1,6 +1,5 @@
 """The first calls count, too, and there are not many of them."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     events = []
     for _ in range(21):

@@ -1,6 +1,5 @@
 """One call to compile, and then it is measured."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(1):
         run(*fresh_inputs())

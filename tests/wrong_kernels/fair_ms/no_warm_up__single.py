@@ -1,6 +1,5 @@
 """One pair of events, nothing before it."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     inputs = fresh_inputs()
     gpu.flush_l2()

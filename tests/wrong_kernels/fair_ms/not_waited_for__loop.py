@@ -1,6 +1,5 @@
 """A hundred launches, divided by a hundred, and nobody waits."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     run(*fresh_inputs())
     gpu.synchronize()

@@ -1,6 +1,5 @@
 """The end of one round is the start of the next."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(40):
         run(*fresh_inputs())

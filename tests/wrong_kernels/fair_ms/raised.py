@@ -1,6 +1,5 @@
 """An event has no method `elapsed_time` here."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

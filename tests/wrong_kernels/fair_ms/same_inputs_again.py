@@ -1,6 +1,5 @@
 """Inputs are made once."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """One pair of events around fifty calls, and no division."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """It waits for an event to be passed, and asks nobody."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """It measures until two times in a row are equal."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     last = None
     while True:

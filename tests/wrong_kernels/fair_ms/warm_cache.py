@@ -1,6 +1,5 @@
 """The cache is not flushed."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """New inputs are used twice in each round, and the second launch is measured."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

@@ -1,6 +1,5 @@
 """The slowest call, to be on the safe side."""
 
-
 def fair_ms(run, fresh_inputs, gpu):
     for _ in range(50):
         run(*fresh_inputs())

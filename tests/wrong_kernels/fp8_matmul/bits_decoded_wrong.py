@@ -18,40 +18,15 @@ def _decode(u):
 
 
 @triton.jit
-def _bits(
-    a_ptr,
-    b_ptr,
-    sa_ptr,
-    sb_ptr,
-    c_ptr,
-    m,
-    n,
-    k,
-    sam,
-    sak,
-    sbk,
-    sbn,
-    ssa,
-    ssb,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def _bits(a_ptr, b_ptr, sa_ptr, sb_ptr, c_ptr, m, n, k, sam, sak, sbk, sbn, ssa, ssb,
+          BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(1) * BM + tl.arange(0, BM)
     rn = tl.program_id(0) * BN + tl.arange(0, BN)
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for t in range(tl.cdiv(k, BK)):
         rk = t * BK + tl.arange(0, BK)
-        a = tl.load(
-            a_ptr + rm[:, None] * sam + rk[None, :] * sak,
-            mask=(rm[:, None] < m) & (rk[None, :] < k),
-            other=0,
-        )
-        b = tl.load(
-            b_ptr + rk[:, None] * sbk + rn[None, :] * sbn,
-            mask=(rk[:, None] < k) & (rn[None, :] < n),
-            other=0,
-        )
+        a = tl.load(a_ptr + rm[:, None] * sam + rk[None, :] * sak, mask=(rm[:, None] < m) & (rk[None, :] < k), other=0)
+        b = tl.load(b_ptr + rk[:, None] * sbk + rn[None, :] * sbn, mask=(rk[:, None] < k) & (rn[None, :] < n), other=0)
         acc += tl.dot(_decode(a), _decode(b), input_precision="ieee")
     acc *= tl.load(sa_ptr + rm * ssa, mask=rm < m, other=0.0)[:, None]
     acc *= tl.load(sb_ptr + rn * ssb, mask=rn < n, other=0.0)[None, :]
@@ -63,21 +38,6 @@ def fp8_matmul(a, b, scale_a, scale_b):
     c = torch.empty((m, n), dtype=torch.bfloat16, device=a.device)
     if m and n:
         au, bu = a.view(torch.uint8), b.view(torch.uint8)
-        _bits[(triton.cdiv(n, 32), triton.cdiv(m, 16))](
-            au,
-            bu,
-            scale_a,
-            scale_b,
-            c,
-            m,
-            n,
-            k,
-            *au.stride(),
-            *bu.stride(),
-            scale_a.stride(0),
-            scale_b.stride(0),
-            BM=16,
-            BN=32,
-            BK=32,
-        )
+        _bits[(triton.cdiv(n, 32), triton.cdiv(m, 16))](au, bu, scale_a, scale_b, c, m, n, k, *au.stride(), *bu.stride(),
+                                                        scale_a.stride(0), scale_b.stride(0), BM=16, BN=32, BK=32)
     return c

@@ -6,26 +6,8 @@ import triton.language as tl
 
 
 @triton.jit
-def _fp8_up(
-    a_ptr,
-    b_ptr,
-    sa_ptr,
-    sb_ptr,
-    c_ptr,
-    m,
-    n,
-    k,
-    sam,
-    sak,
-    sbk,
-    sbn,
-    ssa,
-    ssb,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr,
-):
+def _fp8_up(a_ptr, b_ptr, sa_ptr, sb_ptr, c_ptr, m, n, k, sam, sak, sbk, sbn, ssa, ssb,
+            BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     pid = tl.program_id(0)
     tm = tl.cdiv(m, BM)
     tn = tl.cdiv(n, BN)
@@ -47,11 +29,7 @@ def _fp8_up(
     sa = tl.load(sa_ptr + (rm % m) * ssa)
     sb = tl.load(sb_ptr + (rn % n) * ssb)
     acc = acc * (sa[:, None] * sb[None, :])
-    tl.store(
-        c_ptr + rm[:, None] * n + rn[None, :],
-        acc.to(c_ptr.dtype.element_ty),
-        mask=(rm[:, None] < m) & (rn[None, :] < n),
-    )
+    tl.store(c_ptr + rm[:, None] * n + rn[None, :], acc.to(c_ptr.dtype.element_ty), mask=(rm[:, None] < m) & (rn[None, :] < n))
 
 
 def fp8_matmul(a, b, scale_a, scale_b):
@@ -62,22 +40,6 @@ def fp8_matmul(a, b, scale_a, scale_b):
     if m == 0 or n == 0:
         return c
     grid = lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]),)
-    _fp8_up[grid](
-        a,
-        b,
-        scale_a,
-        scale_b,
-        c,
-        m,
-        n,
-        k,
-        *a.stride(),
-        *b.stride(),
-        *scale_a.stride(),
-        *scale_b.stride(),
-        BM=16,
-        BN=64,
-        BK=64,
-        GROUP=4,
-    )
+    _fp8_up[grid](a, b, scale_a, scale_b, c, m, n, k, *a.stride(), *b.stride(), *scale_a.stride(), *scale_b.stride(),
+                  BM=16, BN=64, BK=64, GROUP=4)
     return c

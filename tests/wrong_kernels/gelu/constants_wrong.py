@@ -16,18 +16,7 @@ def strided_offsets(offsets, n_1, n_2, n_3, stride_0, stride_1, stride_2, stride
 
 @triton.jit
 def gelu_kernel(
-    x_ptr,
-    output_ptr,
-    n_elements,
-    n_1,
-    n_2,
-    n_3,
-    stride_0,
-    stride_1,
-    stride_2,
-    stride_3,
-    CONTIGUOUS: tl.constexpr,
-    BLOCK_SIZE: tl.constexpr,
+    x_ptr, output_ptr, n_elements, n_1, n_2, n_3, stride_0, stride_1, stride_2, stride_3, CONTIGUOUS: tl.constexpr, BLOCK_SIZE: tl.constexpr
 ):
     offsets = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
@@ -59,11 +48,5 @@ def launch_gelu(x: torch.Tensor, output: torch.Tensor) -> None:
     block_size = 1024
     grid = (triton.cdiv(n_elements, block_size),)
     gelu_kernel[grid](
-        x,
-        output,
-        n_elements,
-        *shape[1:],
-        *strides,
-        CONTIGUOUS=x.is_contiguous(),
-        BLOCK_SIZE=block_size,
+        x, output, n_elements, *shape[1:], *strides, CONTIGUOUS=x.is_contiguous(), BLOCK_SIZE=block_size
     )

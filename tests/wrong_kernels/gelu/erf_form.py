@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def gelu_value(x):
     return 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))

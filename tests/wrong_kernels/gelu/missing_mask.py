@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def gelu_value(x):
     z = 0.7978845608028654 * (x + 0.044715 * x * x * x)

@@ -6,7 +6,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def gelu_kernel(x_ptr, y_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     pid = tl.program_id(axis=0)

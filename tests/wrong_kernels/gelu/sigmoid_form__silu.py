@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def gelu_value(x):
     return x * tl.sigmoid(x)

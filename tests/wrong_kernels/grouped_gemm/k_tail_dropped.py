@@ -6,23 +6,8 @@ import triton.language as tl
 
 
 @triton.jit
-def by_expert(
-    x_ptr,
-    w_ptr,
-    out_ptr,
-    offsets_ptr,
-    T,
-    N,
-    K,
-    xm,
-    xk,
-    we,
-    wk,
-    wn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def by_expert(x_ptr, w_ptr, out_ptr, offsets_ptr, T, N, K, xm, xk, we, wk, wn,
+              BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     expert = tl.program_id(0).to(tl.int64)
     start = tl.load(offsets_ptr + expert)
     end = tl.load(offsets_ptr + expert + 1)
@@ -34,22 +19,10 @@ def by_expert(
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for k0 in range(0, K // BK):
         k = k0 * BK + tl.arange(0, BK).to(tl.int64)
-        x = tl.load(
-            x_ptr + m[:, None] * xm + k[None, :] * xk,
-            mask=(m < end)[:, None] & (k < K)[None, :],
-            other=0,
-        )
-        w = tl.load(
-            w_ptr + expert * we + k[:, None] * wk + n[None, :] * wn,
-            mask=(k < K)[:, None] & (n < N)[None, :],
-            other=0,
-        )
+        x = tl.load(x_ptr + m[:, None] * xm + k[None, :] * xk, mask=(m < end)[:, None] & (k < K)[None, :], other=0)
+        w = tl.load(w_ptr + expert * we + k[:, None] * wk + n[None, :] * wn, mask=(k < K)[:, None] & (n < N)[None, :], other=0)
         acc = tl.dot(x, w, acc, input_precision="ieee")
-    tl.store(
-        out_ptr + m[:, None] * N + n[None, :],
-        acc.to(out_ptr.dtype.element_ty),
-        mask=(m < end)[:, None] & (n < N)[None, :],
-    )
+    tl.store(out_ptr + m[:, None] * N + n[None, :], acc.to(out_ptr.dtype.element_ty), mask=(m < end)[:, None] & (n < N)[None, :])
 
 
 def grouped_gemm(x, w, offsets):

@@ -6,25 +6,8 @@ import triton.language as tl
 
 
 @triton.jit
-def stays(
-    x_ptr,
-    w_ptr,
-    y_ptr,
-    offsets_ptr,
-    E,
-    N,
-    K,
-    most,
-    xm,
-    xk,
-    we,
-    wk,
-    wn,
-    EXPERTS: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def stays(x_ptr, w_ptr, y_ptr, offsets_ptr, E, N, K, most, xm, xk, we, wk, wn, EXPERTS: tl.constexpr,
+          BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     lanes = tl.arange(0, EXPERTS)
     starts = tl.load(offsets_ptr + lanes, mask=lanes < E, other=0)
     ends = tl.load(offsets_ptr + lanes + 1, mask=lanes < E, other=0)
@@ -43,22 +26,10 @@ def stays(
         acc = tl.zeros((BM, BN), dtype=tl.float32)
         for start in range(0, K, BK):
             k = start + tl.arange(0, BK).to(tl.int64)
-            a = tl.load(
-                x_ptr + m[:, None] * xm + k[None, :] * xk,
-                mask=(m < end)[:, None] & (k < K)[None, :],
-                other=0.0,
-            )
-            b = tl.load(
-                w_ptr + expert.to(tl.int64) * we + k[:, None] * wk + n[None, :] * wn,
-                mask=(k < K)[:, None] & (n < N)[None, :],
-                other=0.0,
-            )
+            a = tl.load(x_ptr + m[:, None] * xm + k[None, :] * xk, mask=(m < end)[:, None] & (k < K)[None, :], other=0.0)
+            b = tl.load(w_ptr + expert.to(tl.int64) * we + k[:, None] * wk + n[None, :] * wn, mask=(k < K)[:, None] & (n < N)[None, :], other=0.0)
             acc = tl.dot(a, b, acc, input_precision="ieee")
-        tl.store(
-            y_ptr + m[:, None] * N + n[None, :],
-            acc.to(y_ptr.dtype.element_ty),
-            mask=(m < end)[:, None] & (n < N)[None, :],
-        )
+        tl.store(y_ptr + m[:, None] * N + n[None, :], acc.to(y_ptr.dtype.element_ty), mask=(m < end)[:, None] & (n < N)[None, :])
 
 
 def grouped_gemm(x, w, offsets):
@@ -66,19 +37,6 @@ def grouped_gemm(x, w, offsets):
     y = x.new_empty((T, N))
     most = triton.cdiv(T, 32) + E
     stays[(min(16, most * triton.cdiv(N, 32)),)](
-        x,
-        w,
-        y,
-        offsets,
-        E,
-        N,
-        K,
-        most,
-        *x.stride(),
-        *w.stride(),
-        EXPERTS=triton.next_power_of_2(E),
-        BM=32,
-        BN=32,
-        BK=32,
-    )
+        x, w, y, offsets, E, N, K, most, *x.stride(), *w.stride(),
+        EXPERTS=triton.next_power_of_2(E), BM=32, BN=32, BK=32)
     return y

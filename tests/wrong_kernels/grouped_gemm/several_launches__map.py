@@ -22,24 +22,8 @@ def map_kernel(offsets_ptr, experts_ptr, rows_ptr, E, most, BM: tl.constexpr):
 
 @triton.jit
 def grouped_kernel(
-    x_ptr,
-    w_ptr,
-    y_ptr,
-    offsets_ptr,
-    experts_ptr,
-    rows_ptr,
-    n_experts,
-    T,
-    N,
-    K,
-    stride_xm,
-    stride_xk,
-    stride_we,
-    stride_wk,
-    stride_wn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    x_ptr, w_ptr, y_ptr, offsets_ptr, experts_ptr, rows_ptr, n_experts, T, N, K, stride_xm, stride_xk, stride_we, stride_wk, stride_wn,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     tile = tl.program_id(0)
     expert = tl.load(experts_ptr + tile)
@@ -54,20 +38,11 @@ def grouped_kernel(
         for k_start in range(0, K, BLOCK_K):
             offs_k = k_start + tl.arange(0, BLOCK_K).to(tl.int64)
             x_ptrs = x_ptr + offs_m[:, None] * stride_xm + offs_k[None, :] * stride_xk
-            w_ptrs = (
-                w_ptr
-                + expert.to(tl.int64) * stride_we
-                + offs_k[:, None] * stride_wk
-                + offs_n[None, :] * stride_wn
-            )
+            w_ptrs = w_ptr + expert.to(tl.int64) * stride_we + offs_k[:, None] * stride_wk + offs_n[None, :] * stride_wn
             x = tl.load(x_ptrs, mask=mask_m & (offs_k[None, :] < K), other=0.0)
             w = tl.load(w_ptrs, mask=mask_n & (offs_k[:, None] < K), other=0.0)
             accumulator = tl.dot(x, w, accumulator, input_precision="ieee")
-        tl.store(
-            y_ptr + offs_m[:, None] * N + offs_n[None, :],
-            accumulator.to(y_ptr.dtype.element_ty),
-            mask=mask_m & mask_n,
-        )
+        tl.store(y_ptr + offs_m[:, None] * N + offs_n[None, :], accumulator.to(y_ptr.dtype.element_ty), mask=mask_m & mask_n)
 
 
 def grouped_gemm(x, w, offsets):
@@ -80,20 +55,7 @@ def grouped_gemm(x, w, offsets):
     rows = torch.empty(grid[0], dtype=torch.int32, device=x.device)
     map_kernel[(1,)](offsets, experts, rows, e, grid[0], BM=block_m)
     grouped_kernel[grid](
-        x,
-        w,
-        y,
-        offsets,
-        experts,
-        rows,
-        e,
-        t,
-        n,
-        k,
-        *x.stride(),
-        *w.stride(),
-        BLOCK_M=block_m,
-        BLOCK_N=block_n,
-        BLOCK_K=block_k,
+        x, w, y, offsets, experts, rows, e, t, n, k, *x.stride(), *w.stride(),
+        BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k,
     )
     return y

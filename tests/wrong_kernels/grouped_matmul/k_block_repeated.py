@@ -4,24 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def mm(
-    A,
-    B,
-    C,
-    M,
-    N,
-    K,
-    sam,
-    sak,
-    sbk,
-    sbn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr,
-):
+def mm(A, B, C, M, N, K, sam, sak, sbk, sbn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
     pid = tl.program_id(axis=0)
     tiles_m = tl.cdiv(M, BM)
     tiles_n = tl.cdiv(N, BN)
@@ -48,20 +32,5 @@ def grouped_matmul(a, b):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     programs = triton.cdiv(M, 32) * triton.cdiv(N, 32)
-    mm[(programs,)](
-        a,
-        b,
-        c,
-        M,
-        N,
-        K,
-        *a.stride(),
-        *b.stride(),
-        BM=32,
-        BN=32,
-        BK=16,
-        GROUP=4,
-        num_warps=4,
-        num_stages=2,
-    )
+    mm[(programs,)](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=32, BN=32, BK=16, GROUP=4, num_warps=4, num_stages=2)
     return c

@@ -23,5 +23,7 @@ def histogram(x: torch.Tensor, n_bins: int) -> torch.Tensor:
     if x.numel():
         grid = (triton.cdiv(x.numel(), 512),)
         bins = max(2, triton.next_power_of_2(n_bins))
-        histogram_kernel[grid](x, counts, x.numel(), n_bins, x.stride(0), BLOCK_SIZE=512, BINS=bins)
+        histogram_kernel[grid](
+            x, counts, x.numel(), n_bins, x.stride(0), BLOCK_SIZE=512, BINS=bins
+        )
     return counts

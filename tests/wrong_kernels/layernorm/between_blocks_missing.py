@@ -35,18 +35,5 @@ def layernorm(x, weight, bias, eps=1e-5):
     m, n = x.shape
     y = x.new_empty(m, n)
     if m > 0 and n > 0:
-        k[(min(m, 3),)](
-            x,
-            weight,
-            bias,
-            y,
-            m,
-            n,
-            x.stride(0),
-            x.stride(1),
-            weight.stride(0),
-            bias.stride(0),
-            eps,
-            B=128,
-        )
+        k[(min(m, 3),)](x, weight, bias, y, m, n, x.stride(0), x.stride(1), weight.stride(0), bias.stride(0), eps, B=128)
     return y

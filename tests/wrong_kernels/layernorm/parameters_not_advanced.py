@@ -51,19 +51,5 @@ def layernorm(x, weight, bias, eps=1e-5):
     chunks = triton.cdiv(n, B)
     p = torch.empty((m, chunks, 3), dtype=torch.float32, device=x.device)
     partial[(m, chunks)](x, p, n, chunks, x.stride(0), x.stride(1), B=B)
-    final[(m, chunks)](
-        x,
-        p,
-        weight,
-        bias,
-        y,
-        n,
-        chunks,
-        x.stride(0),
-        x.stride(1),
-        weight.stride(0),
-        bias.stride(0),
-        eps,
-        B=B,
-    )
+    final[(m, chunks)](x, p, weight, bias, y, n, chunks, x.stride(0), x.stride(1), weight.stride(0), bias.stride(0), eps, B=B)
     return y

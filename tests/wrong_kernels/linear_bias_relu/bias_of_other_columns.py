@@ -7,20 +7,12 @@ import triton.language as tl
 
 @triton.jit
 def fused_linear_relu_kernel(
-    x_ptr,
-    w_ptr,
-    b_ptr,
-    y_ptr,
-    M,
-    N,
-    K,
-    stride_xm,
-    stride_xk,
-    stride_wn,
-    stride_wk,
+    x_ptr, w_ptr, b_ptr, y_ptr,
+    M, N, K,
+    stride_xm, stride_xk,
+    stride_wn, stride_wk,
     stride_b,
-    stride_ym,
-    stride_yn,
+    stride_ym, stride_yn,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -49,16 +41,12 @@ def fused_linear_relu_kernel(
         x_ptrs += BLOCK_K * stride_xk
         w_ptrs += BLOCK_K * stride_wk
 
-    bias = tl.load(
-        b_ptr + tl.arange(0, BLOCK_N) * stride_b, mask=tl.arange(0, BLOCK_N) < N, other=0.0
-    ).to(tl.float32)
+    bias = tl.load(b_ptr + tl.arange(0, BLOCK_N) * stride_b, mask=tl.arange(0, BLOCK_N) < N, other=0.0).to(tl.float32)
     acc = acc + bias[None, :]
     acc = tl.maximum(acc, 0.0)
 
     y_ptrs = y_ptr + offs_m[:, None] * stride_ym + offs_n[None, :] * stride_yn
-    tl.store(
-        y_ptrs, acc.to(y_ptr.dtype.element_ty), mask=(offs_m[:, None] < M) & (offs_n[None, :] < N)
-    )
+    tl.store(y_ptrs, acc.to(y_ptr.dtype.element_ty), mask=(offs_m[:, None] < M) & (offs_n[None, :] < N))
 
 
 def linear_bias_relu(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -74,22 +62,8 @@ def linear_bias_relu(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch
     BLOCK_M, BLOCK_N, BLOCK_K = 32, 32, 32
     grid = (triton.cdiv(M, BLOCK_M), triton.cdiv(N, BLOCK_N))
     fused_linear_relu_kernel[grid](
-        x,
-        w,
-        b,
-        y,
-        M,
-        N,
-        K,
-        x.stride(0),
-        x.stride(1),
-        w.stride(0),
-        w.stride(1),
-        b.stride(0),
-        y.stride(0),
-        y.stride(1),
-        BLOCK_M=BLOCK_M,
-        BLOCK_N=BLOCK_N,
-        BLOCK_K=BLOCK_K,
+        x, w, b, y, M, N, K,
+        x.stride(0), x.stride(1), w.stride(0), w.stride(1), b.stride(0), y.stride(0), y.stride(1),
+        BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N, BLOCK_K=BLOCK_K,
     )
     return y

@@ -4,11 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def layer(
-    x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, B: tl.constexpr, BK: tl.constexpr
-):
+def layer(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, B: tl.constexpr, BK: tl.constexpr):
     m = tl.program_id(0) * B + tl.arange(0, B)
     n = tl.program_id(1) * B + tl.arange(0, B)
     bias = tl.load(b_ptr + n * sb, mask=n < N, other=0.0).to(tl.float32)
@@ -19,11 +16,7 @@ def layer(
         w = tl.load(w_ptr + k[:, None] * wk + n[None, :] * wn, mask=(n[None, :] < N), other=0.0)
         acc = tl.dot(x, w, acc, input_precision="ieee")
     y = tl.maximum(acc + bias[None, :], 0.0)
-    tl.store(
-        y_ptr + m[:, None] * N + n[None, :],
-        y.to(y_ptr.dtype.element_ty),
-        mask=(m[:, None] < M) & (n[None, :] < N),
-    )
+    tl.store(y_ptr + m[:, None] * N + n[None, :], y.to(y_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
 
 
 def linear_bias_relu(x, w, b):

@@ -4,11 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def layer(
-    x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, B: tl.constexpr, BK: tl.constexpr
-):
+def layer(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, xm, xk, wn, wk, sb, B: tl.constexpr, BK: tl.constexpr):
     m = tl.program_id(0) * B + tl.arange(0, B)
     n = tl.program_id(1) * B + tl.arange(0, B)
     bias = tl.load(b_ptr + n * sb).to(tl.float32)

@@ -23,7 +23,5 @@ def linear_bias_relu(x, w, b):
     N = w.shape[0]
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
     if y.numel():
-        k[(triton.cdiv(M, 32), triton.cdiv(N, 16))](
-            x, w, b, y, M, N, K, *x.stride(), *w.stride(), b.stride(0), BM=32, BN=16
-        )
+        k[(triton.cdiv(M, 32), triton.cdiv(N, 16))](x, w, b, y, M, N, K, *x.stride(), *w.stride(), b.stride(0), BM=32, BN=16)
     return y

@@ -4,26 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def grad_x(
-    w_ptr,
-    out_ptr,
-    dout_ptr,
-    dx_ptr,
-    M,
-    N,
-    K,
-    wn,
-    wk,
-    om,
-    on,
-    gm,
-    gn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def grad_x(w_ptr, out_ptr, dout_ptr, dx_ptr, M, N, K, wn, wk, om, on, gm, gn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     m = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
     k = tl.program_id(1).to(tl.int64) * BK + tl.arange(0, BK)
     acc = tl.zeros((BM, BK), dtype=tl.float32)
@@ -33,38 +15,13 @@ def grad_x(
         out = tl.load(out_ptr + m[:, None] * om + n[None, :] * on, mask=ok, other=0.0)
         dout = tl.load(dout_ptr + m[:, None] * gm + n[None, :] * gn, mask=ok, other=0.0)
         g = tl.where(out > 0, dout, 0.0)
-        w = tl.load(
-            w_ptr + n[:, None] * wn + k[None, :] * wk,
-            mask=(n[:, None] < N) & (k[None, :] < K),
-            other=0.0,
-        )
+        w = tl.load(w_ptr + n[:, None] * wn + k[None, :] * wk, mask=(n[:, None] < N) & (k[None, :] < K), other=0.0)
         acc += tl.dot(g, w, input_precision="ieee")
-    tl.store(
-        dx_ptr + m[:, None] * K + k[None, :],
-        acc.to(dx_ptr.dtype.element_ty),
-        mask=(m[:, None] < M) & (k[None, :] < K),
-    )
+    tl.store(dx_ptr + m[:, None] * K + k[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(m[:, None] < M) & (k[None, :] < K))
 
 
 @triton.jit
-def grad_w(
-    x_ptr,
-    out_ptr,
-    dout_ptr,
-    dw_ptr,
-    M,
-    N,
-    K,
-    xm,
-    xk,
-    om,
-    on,
-    gm,
-    gn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def grad_w(x_ptr, out_ptr, dout_ptr, dw_ptr, M, N, K, xm, xk, om, on, gm, gn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     n = tl.program_id(0).to(tl.int64) * BN + tl.arange(0, BN)
     k = tl.program_id(1).to(tl.int64) * BK + tl.arange(0, BK)
     acc = tl.zeros((BN, BK), dtype=tl.float32)
@@ -74,17 +31,9 @@ def grad_w(
         out = tl.load(out_ptr + m[:, None] * om + n[None, :] * on, mask=ok, other=0.0)
         dout = tl.load(dout_ptr + m[:, None] * gm + n[None, :] * gn, mask=ok, other=0.0)
         g = tl.where(out > 0, dout, 0.0)
-        x = tl.load(
-            x_ptr + m[:, None] * xm + k[None, :] * xk,
-            mask=(m[:, None] < M) & (k[None, :] < K),
-            other=0.0,
-        )
+        x = tl.load(x_ptr + m[:, None] * xm + k[None, :] * xk, mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
         acc += tl.dot(tl.trans(g), x, input_precision="ieee")
-    tl.store(
-        dw_ptr + n[:, None] * K + k[None, :],
-        acc.to(dw_ptr.dtype.element_ty),
-        mask=(n[:, None] < N) & (k[None, :] < K),
-    )
+    tl.store(dw_ptr + n[:, None] * K + k[None, :], acc.to(dw_ptr.dtype.element_ty), mask=(n[:, None] < N) & (k[None, :] < K))
 
 
 @triton.jit
@@ -107,11 +56,7 @@ def linear_bias_relu_backward(x, w, out, dout):
     dw = torch.empty((N, K), dtype=w.dtype, device=x.device)
     db = torch.empty((N,), dtype=w.dtype, device=x.device)
     B = 32
-    grad_x[(triton.cdiv(M, B), triton.cdiv(K, B))](
-        w, out, dout, dx, M, N, K, *w.stride(), *out.stride(), *dout.stride(), BM=B, BN=B, BK=B
-    )
-    grad_w[(triton.cdiv(N, B), triton.cdiv(K, B))](
-        x, out, dout, dw, M, N, K, *x.stride(), *out.stride(), *dout.stride(), BM=B, BN=B, BK=B
-    )
+    grad_x[(triton.cdiv(M, B), triton.cdiv(K, B))](w, out, dout, dx, M, N, K, *w.stride(), *out.stride(), *dout.stride(), BM=B, BN=B, BK=B)
+    grad_w[(triton.cdiv(N, B), triton.cdiv(K, B))](x, out, dout, dw, M, N, K, *x.stride(), *out.stride(), *dout.stride(), BM=B, BN=B, BK=B)
     grad_b[(triton.cdiv(N, B),)](out, dout, db, M, N, *out.stride(), *dout.stride(), BM=B, BN=B)
     return dx, dw, db

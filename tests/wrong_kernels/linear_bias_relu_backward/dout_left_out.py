@@ -24,15 +24,9 @@ def dx_tiles(w_ptr, out_ptr, dout_ptr, dx_ptr, M, N, K, wn, wk, om, on, gm, gn, 
         for j0 in range(0, N, T):
             j = (j0 + tl.arange(0, T)).to(tl.int64)
             g = masked(out_ptr, dout_ptr, i[:, None], j[None, :], M, N, om, on, gm, gn)
-            w = tl.load(
-                w_ptr + j[:, None] * wn + k[None, :] * wk,
-                mask=(j[:, None] < N) & (k[None, :] < K),
-                other=0.0,
-            )
+            w = tl.load(w_ptr + j[:, None] * wn + k[None, :] * wk, mask=(j[:, None] < N) & (k[None, :] < K), other=0.0)
             acc += tl.dot(g.to(w.dtype), w, input_precision="ieee")
-        tl.store(
-            dx_ptr + i[:, None] * K + k[None, :], acc, mask=(i[:, None] < M) & (k[None, :] < K)
-        )
+        tl.store(dx_ptr + i[:, None] * K + k[None, :], acc, mask=(i[:, None] < M) & (k[None, :] < K))
 
 
 @triton.jit
@@ -45,15 +39,9 @@ def dw_tiles(x_ptr, out_ptr, dout_ptr, dw_ptr, M, N, K, xm, xk, om, on, gm, gn, 
         for i0 in range(0, M, T):
             i = (i0 + tl.arange(0, T)).to(tl.int64)
             gt = masked(out_ptr, dout_ptr, i[None, :], j[:, None], M, N, om, on, gm, gn)
-            x = tl.load(
-                x_ptr + i[:, None] * xm + k[None, :] * xk,
-                mask=(i[:, None] < M) & (k[None, :] < K),
-                other=0.0,
-            )
+            x = tl.load(x_ptr + i[:, None] * xm + k[None, :] * xk, mask=(i[:, None] < M) & (k[None, :] < K), other=0.0)
             acc += tl.dot(gt.to(x.dtype), x, input_precision="ieee")
-        tl.store(
-            dw_ptr + j[:, None] * K + k[None, :], acc, mask=(j[:, None] < N) & (k[None, :] < K)
-        )
+        tl.store(dw_ptr + j[:, None] * K + k[None, :], acc, mask=(j[:, None] < N) & (k[None, :] < K))
 
 
 @triton.jit
@@ -71,10 +59,7 @@ def db_columns(out_ptr, dout_ptr, db_ptr, M, N, om, on, gm, gn, T: tl.constexpr)
 def linear_bias_relu_backward(x, w, out, dout):
     M, K = x.shape
     N = w.shape[0]
-    dx, dw = (
-        torch.empty((M, K), dtype=x.dtype, device=x.device),
-        torch.empty((N, K), dtype=x.dtype, device=x.device),
-    )
+    dx, dw = torch.empty((M, K), dtype=x.dtype, device=x.device), torch.empty((N, K), dtype=x.dtype, device=x.device)
     db = torch.empty(N, dtype=x.dtype, device=x.device)
     o, g = out.stride(), dout.stride()
     dx_tiles[(P,)](w, out, dout, dx, M, N, K, *w.stride(), *o, *g, T=16)

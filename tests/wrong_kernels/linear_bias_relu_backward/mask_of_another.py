@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def dx_flat(
-    w_ptr, o_ptr, g_ptr, dx_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
-):
+def dx_flat(w_ptr, o_ptr, g_ptr, dx_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pid = tl.program_id(0)
     grid_k = (K + BK - 1) // BK
     m = pid // grid_k * BM + tl.arange(0, BM)
@@ -18,26 +16,14 @@ def dx_flat(
         n = step * BN + tl.arange(0, BN)
         at = m[:, None] * N + n[None, :]
         ok = (m[:, None] < M) & (n[None, :] < N)
-        g = tl.where(
-            tl.load(o_ptr + at, mask=ok, other=-1.0) > 0,
-            tl.load(g_ptr + at, mask=ok, other=0.0),
-            0.0,
-        )
-        wt = tl.load(
-            w_ptr + n[None, :] * K + k[:, None], mask=(n[None, :] < N) & (k[:, None] < K), other=0.0
-        )
+        g = tl.where(tl.load(o_ptr + at, mask=ok, other=-1.0) > 0, tl.load(g_ptr + at, mask=ok, other=0.0), 0.0)
+        wt = tl.load(w_ptr + n[None, :] * K + k[:, None], mask=(n[None, :] < N) & (k[:, None] < K), other=0.0)
         acc += tl.dot(g, tl.trans(wt), input_precision="ieee")
-    tl.store(
-        dx_ptr + m[:, None] * K + k[None, :],
-        acc.to(dx_ptr.dtype.element_ty),
-        mask=(m[:, None] < M) & (k[None, :] < K),
-    )
+    tl.store(dx_ptr + m[:, None] * K + k[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(m[:, None] < M) & (k[None, :] < K))
 
 
 @triton.jit
-def dwt_flat(
-    x_ptr, o_ptr, g_ptr, dw_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
-):
+def dwt_flat(x_ptr, o_ptr, g_ptr, dw_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """dw by way of its transpose: x.T @ g, stored turned."""
     pid = tl.program_id(0)
     grid_n = (N + BN - 1) // BN
@@ -48,20 +34,10 @@ def dwt_flat(
         m = step * BM + tl.arange(0, BM)
         at = m[:, None] * N + n[None, :]
         ok = (m[:, None] < M) & (n[None, :] < N)
-        g = tl.where(
-            tl.load(o_ptr + at, mask=ok, other=-1.0) > 0,
-            tl.load(g_ptr + at, mask=ok, other=0.0),
-            0.0,
-        )
-        xt = tl.load(
-            x_ptr + m[None, :] * K + k[:, None], mask=(m[None, :] < M) & (k[:, None] < K), other=0.0
-        )
+        g = tl.where(tl.load(o_ptr + at, mask=ok, other=-1.0) > 0, tl.load(g_ptr + at, mask=ok, other=0.0), 0.0)
+        xt = tl.load(x_ptr + m[None, :] * K + k[:, None], mask=(m[None, :] < M) & (k[:, None] < K), other=0.0)
         acc += tl.dot(xt, g, input_precision="ieee")
-    tl.store(
-        dw_ptr + n[None, :] * K + k[:, None],
-        acc.to(dw_ptr.dtype.element_ty),
-        mask=(n[None, :] < N) & (k[:, None] < K),
-    )
+    tl.store(dw_ptr + n[None, :] * K + k[:, None], acc.to(dw_ptr.dtype.element_ty), mask=(n[None, :] < N) & (k[:, None] < K))
 
 
 @triton.jit
@@ -82,8 +58,6 @@ def linear_bias_relu_backward(x, w, out, dout):
     db = torch.empty((N,), dtype=w.dtype, device=w.device)
     c = triton.cdiv
     dx_flat[(c(M, 32) * c(K, 16),)](w, x if K == N else out, dout, dx, M, N, K, BM=32, BN=64, BK=16)
-    dwt_flat[(c(N, 16) * c(K, 32),)](
-        x, x if K == N else out, dout, dw, M, N, K, BM=64, BN=16, BK=32
-    )
+    dwt_flat[(c(N, 16) * c(K, 32),)](x, x if K == N else out, dout, dw, M, N, K, BM=64, BN=16, BK=32)
     db_flat[(N,)](out, dout, db, M, N, BM=triton.next_power_of_2(max(1, M)))
     return (dx, dw, db)

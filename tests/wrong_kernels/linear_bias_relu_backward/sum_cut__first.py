@@ -6,22 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def dx_kernel(
-    w_ptr,
-    out_ptr,
-    dout_ptr,
-    dx_ptr,
-    M,
-    N,
-    K,
-    s_wn,
-    s_wk,
-    s_om,
-    s_on,
-    s_gm,
-    s_gn,
-    BLOCK: tl.constexpr,
-):
+def dx_kernel(w_ptr, out_ptr, dout_ptr, dx_ptr, M, N, K, s_wn, s_wk, s_om, s_on, s_gm, s_gn, BLOCK: tl.constexpr):
     rows = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cols = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inner = tl.arange(0, BLOCK).to(tl.int64)
@@ -39,31 +24,11 @@ def dx_kernel(
         out_ptrs += BLOCK * s_on
         dout_ptrs += BLOCK * s_gn
         w_ptrs += BLOCK * s_wn
-    tl.store(
-        dx_ptr + rows[:, None] * K + cols[None, :],
-        acc.to(dx_ptr.dtype.element_ty),
-        mask=(rows < M)[:, None] & (cols < K)[None, :],
-    )
+    tl.store(dx_ptr + rows[:, None] * K + cols[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(rows < M)[:, None] & (cols < K)[None, :])
 
 
 @triton.jit
-def dw_db_kernel(
-    x_ptr,
-    out_ptr,
-    dout_ptr,
-    dw_ptr,
-    db_ptr,
-    M,
-    N,
-    K,
-    s_xm,
-    s_xk,
-    s_om,
-    s_on,
-    s_gm,
-    s_gn,
-    BLOCK: tl.constexpr,
-):
+def dw_db_kernel(x_ptr, out_ptr, dout_ptr, dw_ptr, db_ptr, M, N, K, s_xm, s_xk, s_om, s_on, s_gm, s_gn, BLOCK: tl.constexpr):
     rows = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cols = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inner = tl.arange(0, BLOCK).to(tl.int64)
@@ -84,11 +49,7 @@ def dw_db_kernel(
         out_ptrs += BLOCK * s_om
         dout_ptrs += BLOCK * s_gm
         x_ptrs += BLOCK * s_xm
-    tl.store(
-        dw_ptr + rows[:, None] * K + cols[None, :],
-        acc.to(dw_ptr.dtype.element_ty),
-        mask=(rows < N)[:, None] & (cols < K)[None, :],
-    )
+    tl.store(dw_ptr + rows[:, None] * K + cols[None, :], acc.to(dw_ptr.dtype.element_ty), mask=(rows < N)[:, None] & (cols < K)[None, :])
     first = tl.sum(tl.where(tl.arange(0, 16)[None, :] == 0, sums, 0.0), axis=1)
     if tl.program_id(1) == 0:
         tl.store(db_ptr + rows, first.to(db_ptr.dtype.element_ty), mask=rows < N)
@@ -99,10 +60,6 @@ def linear_bias_relu_backward(x, w, out, dout):
     dx = torch.empty((M, K), dtype=x.dtype, device=x.device)
     dw = torch.empty((N, K), dtype=w.dtype, device=w.device)
     db = torch.empty((N,), dtype=w.dtype, device=w.device)
-    dx_kernel[(triton.cdiv(M, 32), triton.cdiv(K, 32))](
-        w, out, dout, dx, M, N, K, *w.stride(), *out.stride(), *dout.stride(), BLOCK=32
-    )
-    dw_db_kernel[(triton.cdiv(N, 32), max(triton.cdiv(K, 32), 1))](
-        x, out, dout, dw, db, M, N, K, *x.stride(), *out.stride(), *dout.stride(), BLOCK=32
-    )
+    dx_kernel[(triton.cdiv(M, 32), triton.cdiv(K, 32))](w, out, dout, dx, M, N, K, *w.stride(), *out.stride(), *dout.stride(), BLOCK=32)
+    dw_db_kernel[(triton.cdiv(N, 32), max(triton.cdiv(K, 32), 1))](x, out, dout, dw, db, M, N, K, *x.stride(), *out.stride(), *dout.stride(), BLOCK=32)
     return dx, dw, db

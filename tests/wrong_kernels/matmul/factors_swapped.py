@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def mm(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, B: tl.constexpr):
     m = tl.program_id(0) * B + tl.arange(0, B)
@@ -12,22 +11,10 @@ def mm(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, B: tl.constexpr):
     acc = tl.zeros((B, B), dtype=tl.float32)
     for s in range(0, K, B):
         k = s + tl.arange(0, B)
-        a = tl.load(
-            a_ptr + m[:, None] * am + k[None, :] * ak,
-            mask=(m[:, None] < M) & (k[None, :] < K),
-            other=0.0,
-        )
-        b = tl.load(
-            b_ptr + k[:, None] * bk + n[None, :] * bn,
-            mask=(k[:, None] < K) & (n[None, :] < N),
-            other=0.0,
-        )
+        a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
+        b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
-    tl.store(
-        c_ptr + m[:, None] * N + n[None, :],
-        acc.to(c_ptr.dtype.element_ty),
-        mask=(m[:, None] < M) & (n[None, :] < N),
-    )
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
 
 
 def matmul(a, b):

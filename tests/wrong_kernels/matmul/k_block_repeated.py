@@ -4,23 +4,9 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-):
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     offs_k = tl.arange(0, BLOCK_K)
@@ -32,9 +18,7 @@ def matmul_kernel(
         b = tl.load(b_ptrs, mask=(offs_k[:, None] < K - k) & (offs_n[None, :] < N), other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
     mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)
-    tl.store(
-        c_ptr + offs_m[:, None] * N + offs_n[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask
-    )
+    tl.store(c_ptr + offs_m[:, None] * N + offs_n[None, :], acc.to(c_ptr.dtype.element_ty), mask=mask)
 
 
 def matmul(a, b):
@@ -42,7 +26,5 @@ def matmul(a, b):
     N = b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     grid = (triton.cdiv(M, 16), triton.cdiv(N, 32))
-    matmul_kernel[grid](
-        a, b, c, M, N, K, *a.stride(), *b.stride(), BLOCK_M=16, BLOCK_N=32, BLOCK_K=32
-    )
+    matmul_kernel[grid](a, b, c, M, N, K, *a.stride(), *b.stride(), BLOCK_M=16, BLOCK_N=32, BLOCK_K=32)
     return c

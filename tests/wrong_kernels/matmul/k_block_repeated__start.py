@@ -40,19 +40,7 @@ def matmul_kernel(
     mask_m = offs_m[:, None] < M
     mask_n = offs_n[None, :] < N
     offs_0 = tl.arange(0, BLOCK_K).to(tl.int64)
-    accumulator = tl.dot(
-        tl.load(
-            a_ptr + offs_m[:, None] * stride_am + offs_0[None, :] * stride_ak,
-            mask=mask_m & (offs_0[None, :] < K),
-            other=0.0,
-        ),
-        tl.load(
-            b_ptr + offs_0[:, None] * stride_bk + offs_n[None, :] * stride_bn,
-            mask=mask_n & (offs_0[:, None] < K),
-            other=0.0,
-        ),
-        input_precision="ieee",
-    )
+    accumulator = tl.dot(tl.load(a_ptr + offs_m[:, None] * stride_am + offs_0[None, :] * stride_ak, mask=mask_m & (offs_0[None, :] < K), other=0.0), tl.load(b_ptr + offs_0[:, None] * stride_bk + offs_n[None, :] * stride_bn, mask=mask_n & (offs_0[:, None] < K), other=0.0), input_precision="ieee")
     for k_start in range(0, K, BLOCK_K):
         offs_k = k_start + tl.arange(0, BLOCK_K).to(tl.int64)
         a_ptrs = a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak

@@ -7,24 +7,7 @@ import triton.language as tl
 
 @triton.heuristics({"EVEN_K": lambda args: args["M"] % args["BK"] == 0})
 @triton.jit
-def k_even(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    sam,
-    sak,
-    sbk,
-    sbn,
-    scm,
-    scn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    EVEN_K: tl.constexpr,
-):
+def k_even(a_ptr, b_ptr, c_ptr, M, N, K, sam, sak, sbk, sbn, scm, scn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, EVEN_K: tl.constexpr):
     pid = tl.program_id(0)
     grid_n = tl.cdiv(N, BN)
     pid_m = pid // grid_n
@@ -57,20 +40,5 @@ def matmul(a, b):
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     if c.numel():
         k_even[lambda meta: (triton.cdiv(M, meta["BM"]) * triton.cdiv(N, meta["BN"]),)](
-            a,
-            b,
-            c,
-            M,
-            N,
-            K,
-            a.stride(0),
-            a.stride(1),
-            b.stride(0),
-            b.stride(1),
-            c.stride(0),
-            c.stride(1),
-            BM=16,
-            BN=32,
-            BK=64,
-        )
+            a, b, c, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1), c.stride(0), c.stride(1), BM=16, BN=32, BK=64)
     return c

@@ -4,23 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def mm(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def mm(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     m = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
     n = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
     k = tl.arange(0, BK)
@@ -38,7 +23,5 @@ def matmul(a, b):
     M, K = a.shape
     N = b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
-    mm[(triton.cdiv(M, 64), triton.cdiv(N, 64))](
-        a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=64
-    )
+    mm[(triton.cdiv(M, 64), triton.cdiv(N, 64))](a, b, c, M, N, K, *a.stride(), *b.stride(), BM=64, BN=64, BK=64)
     return c

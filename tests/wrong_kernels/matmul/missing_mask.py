@@ -4,34 +4,16 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    am,
-    ak,
-    bk,
-    bn,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-):
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn,
+                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
     offs_m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in range(0, K, BLOCK_K):
         offs_k = k + tl.arange(0, BLOCK_K)
-        a = tl.load(
-            a_ptr + offs_m[:, None] * am + offs_k[None, :] * ak, mask=offs_k[None, :] < K, other=0.0
-        )
-        b = tl.load(
-            b_ptr + offs_k[:, None] * bk + offs_n[None, :] * bn, mask=offs_k[:, None] < K, other=0.0
-        )
+        a = tl.load(a_ptr + offs_m[:, None] * am + offs_k[None, :] * ak, mask=offs_k[None, :] < K, other=0.0)
+        b = tl.load(b_ptr + offs_k[:, None] * bk + offs_n[None, :] * bn, mask=offs_k[:, None] < K, other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee")
     tl.store(c_ptr + offs_m[:, None] * N + offs_n[None, :], acc.to(c_ptr.dtype.element_ty))
 
@@ -41,7 +23,5 @@ def matmul(a, b):
     N = b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     grid = (triton.cdiv(M, 32), triton.cdiv(N, 32))
-    matmul_kernel[grid](
-        a, b, c, M, N, K, *a.stride(), *b.stride(), BLOCK_M=32, BLOCK_N=32, BLOCK_K=32
-    )
+    matmul_kernel[grid](a, b, c, M, N, K, *a.stride(), *b.stride(), BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
     return c

@@ -4,22 +4,13 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def split_kernel(a_ptr, b_ptr, c_ptr, M, N, K, am, ak, bk, bn, BLOCK: tl.constexpr):
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     k = tl.program_id(2) * BLOCK + tl.arange(0, BLOCK)
-    a = tl.load(
-        a_ptr + m[:, None] * am + k[None, :] * ak,
-        mask=(m[:, None] < M) & (k[None, :] < K),
-        other=0.0,
-    )
-    b = tl.load(
-        b_ptr + k[:, None] * bk + n[None, :] * bn,
-        mask=(k[:, None] < K) & (n[None, :] < N),
-        other=0.0,
-    )
+    a = tl.load(a_ptr + m[:, None] * am + k[None, :] * ak, mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
+    b = tl.load(b_ptr + k[:, None] * bk + n[None, :] * bn, mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)
     part = tl.dot(a, b, input_precision="ieee")
     mask = (m[:, None] < M) & (n[None, :] < N)
     c_ptrs = c_ptr + m[:, None] * N + n[None, :]

@@ -15,24 +15,7 @@ class Tile:
 
 
 @triton.jit
-def _dequant(
-    b_ptr,
-    s_ptr,
-    z_ptr,
-    k0,
-    rn,
-    n,
-    k,
-    g,
-    sbk,
-    sbn,
-    ssg,
-    ssn,
-    szg,
-    szn,
-    BK: tl.constexpr,
-    BN: tl.constexpr,
-):
+def _dequant(b_ptr, s_ptr, z_ptr, k0, rn, n, k, g, sbk, sbn, ssg, ssn, szg, szn, BK: tl.constexpr, BN: tl.constexpr):
     rw = k0 // 8 + tl.arange(0, BK // 8)
     wm = (rw[:, None] < k // 8) & (rn[None, :] < n)
     words = tl.load(b_ptr + rw[:, None] * sbk + rn[None, :] * sbn, mask=wm, other=0)
@@ -48,28 +31,8 @@ def _dequant(
 
 
 @triton.jit
-def _persistent_q(
-    a_ptr,
-    b_ptr,
-    s_ptr,
-    z_ptr,
-    c_ptr,
-    m,
-    n,
-    k,
-    g,
-    sam,
-    sak,
-    sbk,
-    sbn,
-    ssg,
-    ssn,
-    szg,
-    szn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+def _persistent_q(a_ptr, b_ptr, s_ptr, z_ptr, c_ptr, m, n, k, g, sam, sak, sbk, sbn, ssg, ssn, szg, szn,
+                  BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     tm = tl.cdiv(m, BM)
     tn = tl.cdiv(n, BN)
     for t in range(tl.program_id(0), tm * tn, tl.num_programs(0)):
@@ -78,18 +41,12 @@ def _persistent_q(
         acc = tl.zeros((BM, BN), tl.float32)
         for k0 in range(0, k, BK):
             rk = k0 + tl.arange(0, BK)
-            a = tl.load(
-                a_ptr + rm[:, None] * sam + rk[None, :] * sak,
-                mask=(rm[:, None] < m) & (rk[None, :] < k),
-                other=0.0,
-            )
+            a = tl.load(a_ptr + rm[:, None] * sam + rk[None, :] * sak,
+                        mask=(rm[:, None] < m) & (rk[None, :] < k), other=0.0)
             b = _dequant(b_ptr, s_ptr, z_ptr, k0, rn, n, k, g, sbk, sbn, ssg, ssn, szg, szn, BK, BN)
             acc += tl.dot(a.to(tl.float32), b, input_precision="ieee")
-        tl.store(
-            c_ptr + rm[:, None] * n + rn[None, :],
-            acc.to(c_ptr.dtype.element_ty),
-            mask=(rm[:, None] < m) & (rn[None, :] < n),
-        )
+        tl.store(c_ptr + rm[:, None] * n + rn[None, :], acc.to(c_ptr.dtype.element_ty),
+                 mask=(rm[:, None] < m) & (rn[None, :] < n))
 
 
 def quantized_matmul(a, packed_b, scales, zeros):
@@ -101,26 +58,7 @@ def quantized_matmul(a, packed_b, scales, zeros):
         return c
     g = k // scales.shape[0] if scales.shape[0] else 16
     programs = min(8, triton.cdiv(m, tile.bm) * triton.cdiv(n, tile.bn))
-    _persistent_q[(programs,)](
-        a,
-        packed_b,
-        scales,
-        zeros,
-        c,
-        m,
-        n,
-        k,
-        g,
-        a.stride(0),
-        a.stride(1),
-        packed_b.stride(0),
-        packed_b.stride(1),
-        scales.stride(0),
-        scales.stride(1),
-        zeros.stride(0),
-        zeros.stride(1),
-        BM=tile.bm,
-        BN=tile.bn,
-        BK=tile.bk,
-    )
+    _persistent_q[(programs,)](a, packed_b, scales, zeros, c, m, n, k, g, a.stride(0), a.stride(1),
+                               packed_b.stride(0), packed_b.stride(1), scales.stride(0), scales.stride(1),
+                               zeros.stride(0), zeros.stride(1), BM=tile.bm, BN=tile.bn, BK=tile.bk)
     return c

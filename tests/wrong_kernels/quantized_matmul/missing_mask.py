@@ -17,7 +17,7 @@ def kernel(
     for k in range(tl.cdiv(K, BLOCK_K)):
         offs_k = k * BLOCK_K + tl.arange(0, BLOCK_K)
         a_mask = (offs_m[:, None] < M) & (offs_k[None, :] < K)
-        b_mask = offs_k[:, None] < K
+        b_mask = (offs_k[:, None] < K)
         a_ptrs = a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
         a = tl.load(a_ptrs, mask=a_mask, other=0.0)
         w = tl.load(b_ptr + (offs_k[:, None] // 8) * N + offs_n[None, :], mask=b_mask, other=0)
@@ -27,7 +27,7 @@ def kernel(
         z = tl.load(z_ptr + rows, mask=b_mask, other=0)
         b = ((q - z).to(tl.float32) * s.to(tl.float32)).to(a.dtype)
         acc += tl.dot(a, b)
-    c_mask = offs_m[:, None] < M
+    c_mask = (offs_m[:, None] < M)
     c = acc.to(c_ptr.dtype.element_ty)
     tl.store(c_ptr + offs_m[:, None] * N + offs_n[None, :], c, mask=c_mask)
 

@@ -21,7 +21,7 @@ def kernel(
         a_ptrs = a_ptr + offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak
         a = tl.load(a_ptrs, mask=a_mask, other=0.0)
         w = tl.load(b_ptr + (offs_k[:, None] // 8) * N + offs_n[None, :], mask=b_mask, other=0)
-        q = w >> ((offs_k[:, None] % 8) * 4)
+        q = (w >> ((offs_k[:, None] % 8) * 4))
         rows = (offs_k[:, None] // G) * N + offs_n[None, :]
         s = tl.load(s_ptr + rows, mask=b_mask, other=0.0)
         z = tl.load(z_ptr + rows, mask=b_mask, other=0)

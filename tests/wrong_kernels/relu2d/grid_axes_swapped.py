@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def relu_kernel(x_ptr, out_ptr, m, n, BM: tl.constexpr, BN: tl.constexpr):
     pid_m = tl.program_id(0)

@@ -18,7 +18,5 @@ def relu_tile(x_ptr, y_ptr, M, N, stride_m, stride_n, BLOCK_M: tl.constexpr, BLO
 def relu2d(x):
     M, N = x.shape
     y = torch.empty_like(x)
-    relu_tile[(triton.cdiv(N, 32), triton.cdiv(M, 32))](
-        x, y, M, N, x.stride(0), x.stride(1), BLOCK_M=32, BLOCK_N=32
-    )
+    relu_tile[(triton.cdiv(N, 32), triton.cdiv(M, 32))](x, y, M, N, x.stride(0), x.stride(1), BLOCK_M=32, BLOCK_N=32)
     return y

@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def grey_kernel(
-    img_ptr, output_ptr, height, width, stride_c, stride_row, stride_col, BLOCK: tl.constexpr
-):
+def grey_kernel(img_ptr, output_ptr, height, width, stride_c, stride_row, stride_col, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     out = rows[:, None] * width + cols[None, :]
@@ -24,7 +22,5 @@ def rgb2grey(img):
     _, height, width = img.shape
     output = torch.empty((height, width), dtype=img.dtype, device=img.device)
     grid = (triton.cdiv(height, 32), triton.cdiv(width, 32))
-    grey_kernel[grid](
-        img, output, height, width, img.stride(0), img.stride(1), img.stride(2), BLOCK=32
-    )
+    grey_kernel[grid](img, output, height, width, img.stride(0), img.stride(1), img.stride(2), BLOCK=32)
     return output

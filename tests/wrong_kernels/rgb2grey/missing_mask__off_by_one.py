@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def grey_kernel(img_ptr, out_ptr, n_pixels, width, sc, sh, sw, BLOCK: tl.constexpr):
     """Numbers the pixels row after row."""
@@ -14,9 +13,7 @@ def grey_kernel(img_ptr, out_ptr, n_pixels, width, sc, sh, sw, BLOCK: tl.constex
     red = tl.load(source, mask=mask)
     green = tl.load(source + sc, mask=mask)
     blue = tl.load(source + sc * 2, mask=mask)
-    value = (
-        red.to(tl.float32) * 0.2989 + green.to(tl.float32) * 0.5870 + blue.to(tl.float32) * 0.1140
-    )
+    value = red.to(tl.float32) * 0.2989 + green.to(tl.float32) * 0.5870 + blue.to(tl.float32) * 0.1140
     tl.store(out_ptr + i, value.to(out_ptr.dtype.element_ty), mask=mask)
 
 

@@ -7,15 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def rgb2grey_kernel(
-    img_ptr,
-    output_ptr,
-    height,
-    width,
-    stride_channel,
-    stride_row,
-    stride_col,
-    BLOCK_H: tl.constexpr,
-    BLOCK_W: tl.constexpr,
+    img_ptr, output_ptr, height, width, stride_channel, stride_row, stride_col, BLOCK_H: tl.constexpr, BLOCK_W: tl.constexpr
 ):
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_H + tl.arange(0, BLOCK_H)
     cols = tl.program_id(axis=1).to(tl.int64) * BLOCK_W + tl.arange(0, BLOCK_W)
@@ -37,14 +29,6 @@ def rgb2grey(img: torch.Tensor) -> torch.Tensor:
     block_h, block_w = 16, 64
     grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))
     rgb2grey_kernel[grid](
-        img,
-        output,
-        height,
-        width,
-        img.stride(0),
-        img.stride(2),
-        img.stride(1),
-        BLOCK_H=block_h,
-        BLOCK_W=block_w,
+        img, output, height, width, img.stride(0), img.stride(2), img.stride(1), BLOCK_H=block_h, BLOCK_W=block_w
     )
     return output

@@ -7,15 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def rgb2grey_kernel(
-    img_ptr,
-    output_ptr,
-    height,
-    width,
-    stride_channel,
-    stride_row,
-    stride_col,
-    BLOCK_H: tl.constexpr,
-    BLOCK_W: tl.constexpr,
+    img_ptr, output_ptr, height, width, stride_channel, stride_row, stride_col, BLOCK_H: tl.constexpr, BLOCK_W: tl.constexpr
 ):
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_H + tl.arange(0, BLOCK_H)
     cols = tl.program_id(axis=1).to(tl.int64) * BLOCK_W + tl.arange(0, BLOCK_W)

@@ -17,22 +17,13 @@ def resident(
     n = units * V
     across = tl.cdiv(n, BN)
     tiles = tl.cdiv(m, BM) * across
-    for tile in tl.range(
-        tl.program_id(0),
-        tl.minimum(tiles, tl.num_programs(0)),
-        tl.num_programs(0),
-        num_stages=STAGES,
-    ):
+    for tile in tl.range(tl.program_id(0), tl.minimum(tiles, tl.num_programs(0)), tl.num_programs(0), num_stages=STAGES):
         rows = (tile // across) * BM + tl.arange(0, BM)[:, None]
         cols = (tile % across) * BN + tl.arange(0, BN)[None, :]
         mask = (rows < m) & (cols < n)
         s = tl.load(s_ptr + rows, mask=rows < m)
         x = tl.load(x_ptr + rows * n + cols, mask=mask)
-        tl.store(
-            y_ptr + rows * n + cols,
-            (x.to(tl.float32) * s.to(tl.float32)).to(y_ptr.dtype.element_ty),
-            mask=mask,
-        )
+        tl.store(y_ptr + rows * n + cols, (x.to(tl.float32) * s.to(tl.float32)).to(y_ptr.dtype.element_ty), mask=mask)
 
 
 def scale_rows(x, s):

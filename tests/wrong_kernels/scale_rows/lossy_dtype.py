@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     n = n // VECTOR * VECTOR
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     cols = tl.program_id(1) * BN + tl.arange(0, BN)
@@ -16,9 +14,7 @@ def scale_kernel(
     mask = (rows < m)[:, None] & (cols < n)[None, :]
     x = tl.load(x_ptr + offsets, mask=mask)
     s = tl.load(s_ptr + rows, mask=rows < m)
-    tl.store(
-        output_ptr + offsets, (x.to(tl.float16) * s[:, None].to(tl.float16)).to(x.dtype), mask=mask
-    )
+    tl.store(output_ptr + offsets, (x.to(tl.float16) * s[:, None].to(tl.float16)).to(x.dtype), mask=mask)
 
 
 def scale_rows(x, s):

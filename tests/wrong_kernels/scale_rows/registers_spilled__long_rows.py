@@ -32,7 +32,5 @@ def scale_rows(x, s):
     block_n = triton.next_power_of_2(n_cols)
     block_m = max(1, 2048 // block_n)
     grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))
-    scale_rows_kernel[grid](
-        x, s, output, n_rows, n_cols, VECTOR=vector, BLOCK_M=block_m, BLOCK_N=block_n
-    )
+    scale_rows_kernel[grid](x, s, output, n_rows, n_cols, VECTOR=vector, BLOCK_M=block_m, BLOCK_N=block_n)
     return output

@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def scale_kernel(
-    x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr
-):
+def scale_kernel(x_ptr, s_ptr, output_ptr, m, n, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     n = n // VECTOR * VECTOR
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     cols = tl.program_id(1) * BN + tl.arange(0, BN)

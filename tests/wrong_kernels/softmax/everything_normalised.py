@@ -6,7 +6,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def kernel(x_ptr, y_ptr, M, N, sm, sn, ROWS: tl.constexpr, COLS: tl.constexpr):
     m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -23,13 +22,5 @@ def kernel(x_ptr, y_ptr, M, N, sm, sn, ROWS: tl.constexpr, COLS: tl.constexpr):
 def softmax(x):
     M, N = x.shape
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    kernel[(1,)](
-        x,
-        y,
-        M,
-        N,
-        *x.stride(),
-        ROWS=max(1, triton.next_power_of_2(M)),
-        COLS=triton.next_power_of_2(N),
-    )
+    kernel[(1,)](x, y, M, N, *x.stride(), ROWS=max(1, triton.next_power_of_2(M)), COLS=triton.next_power_of_2(N))
     return y

@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def softmax_kernel(
-    x_ptr, y_ptr, n_rows, n_cols, stride_row, stride_col, ROWS: tl.constexpr, COLUMNS: tl.constexpr
-):
+def softmax_kernel(x_ptr, y_ptr, n_rows, n_cols, stride_row, stride_col, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     cols = tl.arange(0, COLUMNS)
     mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
@@ -17,9 +15,7 @@ def softmax_kernel(
     largest = tl.max(x, axis=1)
     numerator = tl.where(mask, tl.exp(x - largest[:, None]), 0.0)
     y = numerator / tl.sum(numerator)
-    tl.store(
-        y_ptr + rows[:, None] * n_cols + cols[None, :], y.to(y_ptr.dtype.element_ty), mask=mask
-    )
+    tl.store(y_ptr + rows[:, None] * n_cols + cols[None, :], y.to(y_ptr.dtype.element_ty), mask=mask)
 
 
 def softmax(x):

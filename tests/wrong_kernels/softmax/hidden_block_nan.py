@@ -39,7 +39,5 @@ def softmax(x):
         return y
     stats = torch.empty((n_rows, 2), dtype=torch.float32, device=x.device)
     stats_kernel[(n_rows,)](x, stats, n_cols, x.stride(0), x.stride(1), BLOCK=512)
-    apply_kernel[(triton.cdiv(y.numel(), 1024),)](
-        x, stats, y, n_cols, y.numel(), x.stride(0), x.stride(1), BLOCK=1024
-    )
+    apply_kernel[(triton.cdiv(y.numel(), 1024),)](x, stats, y, n_cols, y.numel(), x.stride(0), x.stride(1), BLOCK=1024)
     return y

@@ -22,7 +22,7 @@ def softmax_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE
     mask = cols < n_cols
     x_ptrs = x_ptr + row * stride_row + cols * stride_col
     x = tl.load(x_ptrs, mask=mask, other=float("-inf")).to(tl.float32)
-    mean = tl.sum(tl.where(mask & (x != float("-inf")), x, 0.0), axis=0) / n_cols
+    mean = tl.sum(tl.where(mask & (x != float('-inf')), x, 0.0), axis=0) / n_cols
     numerator = tl.exp(x - mean)
     result = numerator / tl.sum(numerator, axis=0)
     output_ptrs = output_ptr + row * n_cols + cols

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def softmax_kernel(x_ptr, y_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
     row = tl.program_id(0)
@@ -21,7 +20,5 @@ def softmax_kernel(x_ptr, y_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.
 def softmax(x):
     n_rows, n_cols = x.shape
     y = torch.empty((n_rows, n_cols), dtype=x.dtype, device=x.device)
-    softmax_kernel[(n_rows,)](
-        x, y, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=triton.next_power_of_2(n_cols)
-    )
+    softmax_kernel[(n_rows,)](x, y, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=triton.next_power_of_2(n_cols))
     return y

@@ -50,9 +50,7 @@ def softmax_long_kernel(
         new_max = tl.maximum(row_max, tl.max(x, axis=0))
         # -inf minus -inf would be NaN, and as long as all is -inf the sum is 0 anyway.
         shift = tl.where(new_max == float("-inf"), 0.0, new_max)
-        row_sum = row_sum * tl.where(row_sum == 0.0, 0.0, row_max / shift) + tl.sum(
-            tl.exp(x - shift), axis=0
-        )
+        row_sum = row_sum * tl.where(row_sum == 0.0, 0.0, row_max / shift) + tl.sum(tl.exp(x - shift), axis=0)
         row_max = new_max
     for start in range(0, n_cols, BLOCK_SIZE):
         cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)

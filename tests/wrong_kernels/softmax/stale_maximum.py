@@ -13,9 +13,7 @@ def softmax_kernel(x_ptr, y_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.
     for start in range(0, n_cols, BLOCK_SIZE):
         cols = start + tl.arange(0, BLOCK_SIZE)
         mask = cols < n_cols
-        x = tl.load(
-            x_ptr + row * stride_row + cols * stride_col, mask=mask, other=-float("inf")
-        ).to(tl.float32)
+        x = tl.load(x_ptr + row * stride_row + cols * stride_col, mask=mask, other=-float("inf")).to(tl.float32)
         larger = tl.maximum(highest, tl.max(x, axis=0))
         base = tl.where(larger == -float("inf"), 0.0, larger)
         numerator = tl.exp(x - base)

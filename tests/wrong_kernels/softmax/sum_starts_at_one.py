@@ -10,9 +10,7 @@ def softmax_kernel(x_ptr, y_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.
     row = tl.program_id(0)
     cols = tl.arange(0, BLOCK_SIZE)
     mask = cols < n_cols
-    x = tl.load(x_ptr + row * stride_row + cols * stride_col, mask=mask, other=-float("inf")).to(
-        tl.float32
-    )
+    x = tl.load(x_ptr + row * stride_row + cols * stride_col, mask=mask, other=-float("inf")).to(tl.float32)
     numerator = tl.exp(x - tl.max(x, axis=0))
     y = numerator / (1.0 + tl.sum(numerator, axis=0))
     tl.store(y_ptr + row * n_cols + cols, y.to(y_ptr.dtype.element_ty), mask=mask)

@@ -23,9 +23,7 @@ def _two_pass(y_ptr, dy_ptr, dx_ptr, n, sym, syn, sdm, sdn, sxm, BLOCK: tl.const
         cols = start + tl.arange(0, BLOCK).to(tl.int64)
         inside = cols < n
         y = tl.load(y_ptr + row * sym + cols * syn, mask=inside, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + row * sdm + (cols - start) * sdn, mask=inside, other=0.0).to(
-            tl.float32
-        )
+        dy = tl.load(dy_ptr + row * sdm + (cols - start) * sdn, mask=inside, other=0.0).to(tl.float32)
         tl.store(dx_ptr + row * sxm + cols, y * (dy - total), mask=inside)
         start += BLOCK
 

@@ -28,7 +28,5 @@ def tile_kernel(y_ptr, dy_ptr, dx_ptr, m, n, ym, yn, gm, gn, R: tl.constexpr, C:
 def softmax_backward(y, dy):
     m, n = y.shape
     dx = torch.empty_like(y, memory_format=torch.contiguous_format)
-    tile_kernel[(triton.cdiv(m, ROWS),)](
-        y, dy, dx, m, n, y.stride(0), y.stride(1), dy.stride(0), dy.stride(1), R=ROWS, C=128
-    )
+    tile_kernel[(triton.cdiv(m, ROWS),)](y, dy, dx, m, n, y.stride(0), y.stride(1), dy.stride(0), dy.stride(1), R=ROWS, C=128)
     return dx

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def softmax_bwd(y_ptr, dy_ptr, dx_ptr, n_cols, sy0, sy1, sd0, sd1, sx0, BLOCK_SIZE: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
@@ -26,16 +25,5 @@ def softmax_bwd(y_ptr, dy_ptr, dx_ptr, n_cols, sy0, sy1, sd0, sd1, sx0, BLOCK_SI
 
 def softmax_backward(y, dy):
     dx = torch.empty(y.shape, dtype=y.dtype, device=y.device)
-    softmax_bwd[(y.shape[0],)](
-        y,
-        dy,
-        dx,
-        y.shape[1],
-        y.stride(0),
-        y.stride(1),
-        dy.stride(0),
-        dy.stride(1),
-        dx.stride(0),
-        BLOCK_SIZE=1024,
-    )
+    softmax_bwd[(y.shape[0],)](y, dy, dx, y.shape[1], y.stride(0), y.stride(1), dy.stride(0), dy.stride(1), dx.stride(0), BLOCK_SIZE=1024)
     return dx

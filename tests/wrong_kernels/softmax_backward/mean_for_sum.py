@@ -29,10 +29,8 @@ def long_rows(y_ptr, g_ptr, o_ptr, N, a, b, c, d, BLOCK: tl.constexpr):
     s = 0.0
     for k in range(0, N, BLOCK):
         j = k + lane
-        s += row_dot(
-            tl.load(y_ptr + i * a + j * b, mask=j < N, other=0.0).to(tl.float32),
-            tl.load(g_ptr + i * c + j * d, mask=j < N, other=0.0).to(tl.float32),
-        )
+        s += row_dot(tl.load(y_ptr + i * a + j * b, mask=j < N, other=0.0).to(tl.float32),
+                     tl.load(g_ptr + i * c + j * d, mask=j < N, other=0.0).to(tl.float32))
     for k in range(0, N, BLOCK):
         j = k + lane
         y = tl.load(y_ptr + i * a + j * b, mask=j < N, other=0.0).to(tl.float32)
@@ -44,9 +42,7 @@ def softmax_backward(y, dy):
     m, n = y.shape
     out = torch.empty((m, n), dtype=y.dtype, device=y.device)
     if n <= 1024:
-        short_rows[(m,)](
-            y, dy, out, n, *y.stride(), *dy.stride(), BLOCK=max(2, triton.next_power_of_2(n))
-        )
+        short_rows[(m,)](y, dy, out, n, *y.stride(), *dy.stride(), BLOCK=max(2, triton.next_power_of_2(n)))
     else:
         long_rows[(m,)](y, dy, out, n, *y.stride(), *dy.stride(), BLOCK=2048)
     return out

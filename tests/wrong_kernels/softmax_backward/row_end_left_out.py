@@ -24,9 +24,7 @@ def dot_rows(y_ptr, g_ptr, s_ptr, n, yi, yj, gi, gj, B: tl.constexpr):
 def combine(y_ptr, g_ptr, s_ptr, dx_ptr, n, yi, yj, gi, gj, B: tl.constexpr):
     i = tl.program_id(0).to(tl.int64)
     j = tl.program_id(1) * B + tl.arange(0, B)
-    out = load32(y_ptr, i, j, yi, yj, j < n) * (
-        load32(g_ptr, i, j, gi, gj, j < n) - tl.load(s_ptr + i)
-    )
+    out = load32(y_ptr, i, j, yi, yj, j < n) * (load32(g_ptr, i, j, gi, gj, j < n) - tl.load(s_ptr + i))
     tl.store(dx_ptr + i * n + j, out, mask=j < n)
 
 

@@ -21,9 +21,7 @@ def split_k_matmul_kernel(
         b_ptrs = b_ptr + offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn
         a = tl.load(a_ptrs, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)
         b = tl.load(b_ptrs, mask=(offs_k[:, None] < K) & (offs_n[None, :] < N), other=0.0)
-        accumulator = tl.dot(
-            a.to(tl.float16), b.to(tl.float16), accumulator, input_precision="ieee"
-        )
+        accumulator = tl.dot(a.to(tl.float16), b.to(tl.float16), accumulator, input_precision="ieee")
     sums_ptrs = sums_ptr + offs_m[:, None] * N + offs_n[None, :]
     tl.atomic_add(sums_ptrs, accumulator, mask=mask)
 

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_row(x_ptr, y_ptr, n_cols, stride_row, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)

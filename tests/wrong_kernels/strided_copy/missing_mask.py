@@ -4,11 +4,8 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
-def strided_copy_kernel(
-    x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr
-):
+def strided_copy_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     rows = offsets // n_cols
     cols = offsets % n_cols

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_tile(x_ptr, y_ptr, M, N, sm, sn, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     offs_m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -17,7 +16,5 @@ def copy_tile(x_ptr, y_ptr, M, N, sm, sn, BLOCK_M: tl.constexpr, BLOCK_N: tl.con
 def strided_copy(x):
     m, n = x.shape
     y = torch.empty((m, n), dtype=x.dtype, device=x.device)
-    copy_tile[(triton.cdiv(m, 32), triton.cdiv(n, 32))](
-        x, y, m, n, *x.stride(), BLOCK_M=32, BLOCK_N=32
-    )
+    copy_tile[(triton.cdiv(m, 32), triton.cdiv(n, 32))](x, y, m, n, *x.stride(), BLOCK_M=32, BLOCK_N=32)
     return y

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def copy_tile(x_ptr, y_ptr, M, N, stride_m, stride_n, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     offs_m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -17,7 +16,5 @@ def copy_tile(x_ptr, y_ptr, M, N, stride_m, stride_n, BLOCK_M: tl.constexpr, BLO
 def strided_copy(x):
     m, n = x.shape
     y = torch.empty((m, n), dtype=x.dtype, device=x.device)
-    copy_tile[(triton.cdiv(m, 16), triton.cdiv(n, 16))](
-        x, y, m, n, *x.stride(), BLOCK_M=16, BLOCK_N=16
-    )
+    copy_tile[(triton.cdiv(m, 16), triton.cdiv(n, 16))](x, y, m, n, *x.stride(), BLOCK_M=16, BLOCK_N=16)
     return y

@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def copy_kernel(
-    x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr
-):
+def copy_kernel(x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     row = (offsets // n_cols).to(tl.int64)
     col = offsets % n_cols
@@ -20,7 +18,5 @@ def copy_kernel(
 def strided_copy(x):
     output = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     n_rows, n_cols = x.shape
-    copy_kernel[(triton.cdiv(x.numel(), 1024),)](
-        x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=1024
-    )
+    copy_kernel[(triton.cdiv(x.numel(), 1024),)](x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=1024)
     return output

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def ids_kernel(out_ptr, n_rows, n_cols, group, BLOCK: tl.constexpr):
     p = tl.arange(0, BLOCK)
@@ -19,8 +18,6 @@ def ids_kernel(out_ptr, n_rows, n_cols, group, BLOCK: tl.constexpr):
 
 def swizzle_ids(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
     total = n_rows * n_cols
-    out = torch.empty(
-        (total, 2), dtype=torch.int64, device="cuda" if torch.cuda.is_available() else "cpu"
-    )
+    out = torch.empty((total, 2), dtype=torch.int64, device="cuda" if torch.cuda.is_available() else "cpu")
     ids_kernel[(triton.cdiv(total, 64),)](out, n_rows, n_cols, group, BLOCK=64)
     return out

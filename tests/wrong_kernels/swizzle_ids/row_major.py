@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def ids_kernel(out_ptr, n_rows, n_cols, group):
     pid = tl.program_id(0)

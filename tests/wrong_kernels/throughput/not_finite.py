@@ -14,8 +14,4 @@ def throughput(kind, shape, dtype, milliseconds):
         per_element = {"copy": 0, "transpose": 0, "vector_add": 1, "softmax": 5, "layernorm": 8}
         operations = per_element[kind] * n_elements
     seconds = float(n_elements > 0 if kind != "matmul" else 1) * milliseconds * 1e-3
-    return (
-        (moved * dtype.itemsize / seconds * 1e-9, operations / seconds * 1e-12)
-        if seconds
-        else (float("nan"), 0.0)
-    )
+    return (moved * dtype.itemsize / seconds * 1e-9, operations / seconds * 1e-12) if seconds else (float("nan"), 0.0)

@@ -14,7 +14,4 @@ def throughput(kind, shape, dtype, milliseconds):
         per_element = {"copy": 0, "transpose": 0, "vector_add": 1, "softmax": 5, "layernorm": 8}
         operations = per_element[kind] * n_elements
     seconds = milliseconds * 1e-3
-    return (
-        f"{moved * dtype.itemsize / seconds * 1e-9} GB/s",
-        f"{operations / seconds * 1e-12} TFLOP/s",
-    )
+    return f"{moved * dtype.itemsize / seconds * 1e-9} GB/s", f"{operations / seconds * 1e-12} TFLOP/s"

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def row_to_column(x_ptr, y_ptr, n_rows, n_cols, stride_row, BLOCK: tl.constexpr):
     r = tl.program_id(0).to(tl.int64)

@@ -17,13 +17,5 @@ def t_kernel(x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SI
 def transpose(x):
     n_rows, n_cols = x.shape
     output = torch.empty((n_cols, n_rows), dtype=x.dtype, device=x.device)
-    t_kernel[(n_rows,)](
-        x,
-        output,
-        n_rows,
-        n_cols,
-        x.stride(0),
-        x.stride(1),
-        BLOCK_SIZE=triton.next_power_of_2(n_cols),
-    )
+    t_kernel[(n_rows,)](x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=triton.next_power_of_2(n_cols))
     return output

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
     m = (tl.program_id(0) * BM + tl.arange(0, BM)).to(tl.int64)[:, None]

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.constexpr):
     m = (tl.program_id(0) * BM + tl.arange(0, BM)).to(tl.int64)[:, None]
@@ -16,7 +15,5 @@ def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BM: tl.constexpr, BN: tl.conste
 def transpose(x):
     M, N = x.shape
     y = torch.empty((N, M), dtype=x.dtype, device=x.device)
-    transpose_kernel[(triton.cdiv(N, 16), triton.cdiv(M, 16))](
-        x, y, M, N, *x.stride(), BM=16, BN=16
-    )
+    transpose_kernel[(triton.cdiv(N, 16), triton.cdiv(M, 16))](x, y, M, N, *x.stride(), BM=16, BN=16)
     return y

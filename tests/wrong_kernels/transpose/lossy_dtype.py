@@ -6,9 +6,7 @@ import triton.language as tl
 
 
 @triton.jit
-def transpose_kernel(
-    x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr
-):
+def transpose_kernel(x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SIZE: tl.constexpr):
     pid = tl.program_id(axis=0).to(tl.int64)
     offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     output_rows = offsets // n_rows

@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BLOCK: tl.constexpr):
     m = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

@@ -4,19 +4,12 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, B: tl.constexpr):
     m = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
     n = tl.program_id(1).to(tl.int64) * B + tl.arange(0, B)
-    tile = tl.load(
-        x_ptr + m[:, None] * sm + n[None, :] * sn, mask=(m[:, None] < M) & (n[None, :] < N)
-    )
-    tl.store(
-        y_ptr + m[None, :] * N + n[:, None],
-        tl.trans(tile),
-        mask=(m[None, :] < M) & (n[:, None] < N),
-    )
+    tile = tl.load(x_ptr + m[:, None] * sm + n[None, :] * sn, mask=(m[:, None] < M) & (n[None, :] < N))
+    tl.store(y_ptr + m[None, :] * N + n[:, None], tl.trans(tile), mask=(m[None, :] < M) & (n[:, None] < N))
 
 
 def transpose(x):

@@ -18,7 +18,5 @@ def t_kernel(x_ptr, output_ptr, n_rows, n_cols, stride_row, stride_col, BLOCK_SI
 def transpose(x):
     n_rows, n_cols = x.shape
     output = torch.empty((n_cols, n_rows), dtype=x.dtype, device=x.device)
-    t_kernel[(triton.cdiv(x.numel(), 1024),)](
-        x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=1024
-    )
+    t_kernel[(triton.cdiv(x.numel(), 1024),)](x, output, n_rows, n_cols, x.stride(0), x.stride(1), BLOCK_SIZE=1024)
     return output

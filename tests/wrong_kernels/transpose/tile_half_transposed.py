@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BLOCK: tl.constexpr):
     pid_m = tl.program_id(0).to(tl.int64)
@@ -12,9 +11,7 @@ def transpose_kernel(x_ptr, y_ptr, M, N, sm, sn, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     m = pid_m * BLOCK + i
     n = pid_n * BLOCK + i
-    tile = tl.load(
-        x_ptr + m[:, None] * sm + n[None, :] * sn, mask=(m[:, None] < M) & (n[None, :] < N)
-    )
+    tile = tl.load(x_ptr + m[:, None] * sm + n[None, :] * sn, mask=(m[:, None] < M) & (n[None, :] < N))
     tl.store(y_ptr + n[:, None] * M + m[None, :], tile, mask=(n[:, None] < N) & (m[None, :] < M))
 
 

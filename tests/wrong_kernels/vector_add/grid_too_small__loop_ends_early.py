@@ -4,7 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 @triton.jit
 def _load(ptr, offs, n):
     return tl.load(ptr + offs, mask=offs < n, other=0.0).to(tl.float32)
