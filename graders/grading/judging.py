@@ -123,7 +123,7 @@ def _terms(name: str) -> str:
 
 def _key_without_gpu(code: Sequence[str], exercise: str) -> str:
     """The key of marks that await a GPU: its machine may have another torch and triton."""
-    return store.key(code, exercise, _terms("without gpu"), store.sources_version())
+    return store.key(code, exercise, _terms("without gpu"), store.sources_version(gpu=False))
 
 
 def keep(marks_store: MarksStore, code: Sequence[str], exercise: str, marks: Marks) -> None:

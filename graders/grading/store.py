@@ -29,6 +29,21 @@ JUDGING = (
     "graders.judge.speed.measuring",
     "graders.grading.marks",
 )
+# What runs where there is a GPU and nowhere else: no verdict without one depends on it.
+GPU_ONLY = (
+    "graders.judge.compiling.variants",
+    "graders.judge.plan.timing",
+    "graders.judge.running.gpu",
+    "graders.judge.running.gpu_differences",
+    "graders.judge.sandbox.builders",
+    "graders.judge.sandbox.gpu_lock",
+    "graders.judge.sandbox.job_tensors_gpu",
+    "graders.judge.sandbox.watched",
+    "graders.judge.speed.gate",
+    "graders.judge.speed.inputs",
+    "graders.judge.speed.measuring",
+    "graders.judge.speed.model_times",
+)
 WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
 # What a learner's notebook shows of results; a verdict does not depend on it.
 SHOWING = (
@@ -59,9 +74,13 @@ def judge_version() -> str:
 
 
 @cache
-def sources_version(root: Path = ROOT) -> str:
-    """A digest of the code that judges: the same on machines with different libraries."""
-    found = closure(JUDGING, root, without=(WORKLOADS, *SHOWING)).digest()
+def sources_version(root: Path = ROOT, gpu: bool = True) -> str:
+    """A digest of the code that judges: the same on machines with different libraries.
+
+    gpu: whether what runs on a GPU alone counts, too.
+    """
+    without = (WORKLOADS, *SHOWING, *(() if gpu else GPU_ONLY))
+    found = closure(JUDGING, root, without).digest()
     remember()
     return found
 

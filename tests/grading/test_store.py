@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tokenize
 from collections.abc import Callable
 from pathlib import Path
@@ -74,12 +77,69 @@ def of_lesson(*lessons: str) -> set[str]:
         "graders/judge/sandbox/serve.py",
         "graders/judge/compiling/child.py",
         "graders/judge/plan/timing.py",
+        "graders/judge/speed/gate.py",
         "graders/grading/marks.py",
     ],
 )
 def test_what_judges_regrades_everything(house: Path, file: str) -> None:
     """The version of the judge is a part of every key."""
     assert "judge" in changed(house, file, one_more_name)
+
+
+@pytest.mark.parametrize("module", store.GPU_ONLY)
+def test_what_runs_on_a_gpu_alone_changes_no_verdict_without_one(house: Path, module: str) -> None:
+    before = store.sources_version.__wrapped__(house, False)
+    path = house.joinpath(*module.split(".")).with_suffix(".py")
+    text = path.read_text()
+    try:
+        path.write_text(one_more_name(text))
+        assert store.sources_version.__wrapped__(house, False) == before
+    finally:
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "right_kernels/autotuned_matmul/textbook.py",
+        "right_kernels/softmax/tuned_rows.py",
+        "wrong_kernels/fair_ms/measured_too_long.py",
+        "wrong_kernels/softmax/max_not_subtracted.py",
+        "wrong_kernels/vector_add/missing_mask.py",
+    ],
+)
+def test_what_runs_on_a_gpu_alone_runs_nowhere_else(gpu_taken_out: Path, kernel: str) -> None:
+    """Each function of these modules raises an error in a copy of the house."""
+    path = ROOT / "tests" / kernel
+    asked = ["grade", str(path), "--exercise", path.parent.name, "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "graders.cli.main", *asked],
+        cwd=gpu_taken_out,
+        env={**os.environ, "PYTHONPATH": str(gpu_taken_out), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+    )
+    verdict = json.loads(done.stdout)["verdict"]
+    assert verdict == ("passed" if "right" in kernel else "failed"), done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def gpu_taken_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("without_gpu")
+    for room in (*ROOMS, "lessons"):
+        shutil.copytree(ROOT / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in store.GPU_ONLY:
+        path = root.joinpath(*module.split(".")).with_suffix(".py")
+        path.write_text(ast.unparse(Broken().visit(ast.parse(path.read_text()))))
+    return root
+
+
+class Broken(ast.NodeTransformer):
+    """Functions and methods that raise an error, whatever they did."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.body = ast.parse(f"raise SystemError('{node.name} ran without a GPU')").body
+        return node
 
 
 def test_every_key_holds_the_version_of_the_judge() -> None:

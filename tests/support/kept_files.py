@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Self
 
 from graders.grading import store
-from graders.grading.closure import OURS, closure, digest_of, remember
+from graders.grading.closure import OURS, closure, digest_of, remember, source_of
 from graders.judge import discovery
 from tests.support import kept_verdicts
 from tests.support.kept_verdicts import JUDGED, MODE, ROOMS, seed
@@ -87,13 +87,27 @@ def key_of(file: TestFile) -> str:
     code = [ROOT / file.name, *_conftests(ROOT / file.name)]
     code += [path for path in read if path.suffix == ".py"]
     names = [_module(path) for path in code]
-    needed = closure(names, ROOT, KEEPING, (*OURS, "tests")).digest()
+    without = (*KEEPING, *_untouched(names))
+    needed = closure(names, ROOT, without, (*OURS, "tests")).digest()
     data = [(path.relative_to(ROOT).as_posix(), digest_of(path.read_bytes())) for path in read]
-    judged = [store.sources_version()] if file.exercises else []
+    judged = [store.sources_version(gpu=False)] if file.exercises else []
     judged += [store.exercise_version(name, timed=False) for name in file.exercises]
     remember()
     parts = [needed, data, judged, kept_verdicts.libraries(), sys.version_info[:2]]
     return digest_of(json.dumps(parts).encode())
+
+
+def _untouched(names: Sequence[str]) -> list[str]:
+    """What runs on a GPU alone, and what no test among these modules imports by itself."""
+    tests = closure(names, ROOT, OURS, ("tests",)).modules.values()
+    said = [source_of(path).imports for path in tests]
+    asked = {
+        name
+        for imports in said
+        for _, module, inner in imports
+        for name in (module, *(f"{module}.{one}" for one in inner))
+    }
+    return [name for name in store.GPU_ONLY if name not in asked]
 
 
 def _files(place: Path) -> list[Path]:

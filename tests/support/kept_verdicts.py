@@ -178,7 +178,7 @@ def libraries() -> str:
 @cache
 def key(exercise: str) -> str:
     """What the verdicts of an exercise depend on, beside the submission."""
-    judge = [store.sources_version(), store.exercise_version(exercise, timed=False)]
+    judge = [store.sources_version(gpu=False), store.exercise_version(exercise, timed=False)]
     return digest_of(json.dumps([*judge, libraries()]).encode())
 
 
