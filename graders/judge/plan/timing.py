@@ -7,7 +7,9 @@ process has run a stranger's kernels.
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -38,16 +40,23 @@ def timed(call: Call, storages: Storages, timing: Mapping[str, Any]) -> torch.Te
             out = call(first)
         return out
     second = {-1 - number: storage for number, storage in storages.items() if number < 0}
-    return rounds(call, (first, second), timing["rounds"], random.Random(timing["seed"]))
+    source = random.Random(timing["seed"])
+    return rounds(call, (first, second), timing["rounds"], source, timing["seconds"])
 
 
 def rounds(
-    call: Call, sets: tuple[Storages, Storages], count: int, source: random.Random
+    call: Call,
+    sets: tuple[Storages, Storages],
+    count: int,
+    source: random.Random,
+    seconds: float,
 ) -> torch.Tensor:
     """Time `count` calls, each on inputs that are copied into the same place just before it.
 
-    As bytes: for each round the milliseconds of the call and of the yardstick in float64, then
-    the last output for each of the two sets.
+    After `seconds` only the last two rounds follow, so that a slow kernel lets others have the GPU.
+
+    As bytes: for each round the milliseconds of the call and of the yardstick in float64, not a
+    number where it was left out; then the last output for each of the two sets.
     """
     place = {number: torch.empty_like(storage) for number, storage in sets[0].items()}
     flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device=DEVICE)
@@ -55,12 +64,18 @@ def rounds(
     order = [source.randrange(2) for _ in range(WARM_UP + count - 2)] + [0, 1]
     times: list[tuple[float, float]] = []
     last: list[Any] = [None, None]
-    for which in order:
+    began = time.perf_counter()
+    while order:
+        which = order.pop(0)
         for number, target in place.items():
             target.copy_(sets[which][number])
         last[which], *took = _round(call, place, flush, yard)
         times.append((took[0], took[1]))
-    figures = torch.tensor(times[WARM_UP:], dtype=torch.float64, device=DEVICE)
+        if time.perf_counter() - began > seconds:
+            order = order[-2:]
+    counted = times[min(WARM_UP, len(times) - 2) :]
+    counted += [(math.nan, math.nan)] * (count - len(counted))
+    figures = torch.tensor(counted, dtype=torch.float64, device=DEVICE)
     return torch.cat([_bytes(figures), *(_bytes(out) for out in last)])
 
 

@@ -42,6 +42,7 @@ class FakeRun:
     yard_ms: float = 0.06
     compute: Callable[[torch.Tensor], torch.Tensor] = torch.relu
     status: Any = "returned"
+    stopped: int = 3  # the burst that takes too long, 1 or 2
 
 
 @dataclass
@@ -73,7 +74,9 @@ class FakeWorkers:
         per_call = (run.ms if run.outside_ms is None else run.outside_ms) / 1e3
         calls = [(job.work.timing or {}).get("calls", 0) for job in jobs]
         windows = {n: 0.05 + per_call * calls[n] for n in range(1, len(jobs))}
-        return [Outcome("returned", report), *bursts], windows
+        ran = [Outcome("returned", report), *bursts][: run.stopped]
+        late = [Outcome("timeout"), Outcome("not-run")]
+        return [*ran, *late][:3], windows
 
 
 @pytest.fixture(autouse=True)
@@ -120,8 +123,10 @@ def test_bars_are_shares_of_the_model_solutions_speed(
         (FakeRun(0.1, yard_ms=0.09), "something else used the GPU"),
         (FakeRun(float("nan")), "the times that came back are none"),
         (FakeRun(-1.0), "the times that came back are none"),
-        (FakeRun(0.1, status="timeout"), "did not return a result (timeout)"),
+        (FakeRun(0.1, status="timeout"), "had not come to an end after 15 s"),
         (FakeRun(0.1, status="crashed"), "did not return a result (crashed)"),
+        (FakeRun(0.1, stopped=1), "by the judge's own clock a call takes 200"),
+        (FakeRun(0.1, stopped=2), "by the judge's own clock a call takes 33"),
     ],
 )
 def test_what_is_not_believed_gives_no_bonus(mine: FakeRun, word: str) -> None:
@@ -129,6 +134,13 @@ def test_what_is_not_believed_gives_no_bonus(mine: FakeRun, word: str) -> None:
     assert word in found.problem
     assert found.bonus == 0
     assert "does not count" in found.told
+
+
+@pytest.mark.parametrize("stopped", [1, 2])
+def test_a_slow_kernel_is_stopped_and_its_time_told(stopped: int) -> None:
+    found = measured(FakeRun(400.0, stopped=stopped))
+    assert (found.problem, found.bonus, found.ms) == ("", 0, 400.0)
+    assert "It takes 4000 times as long as the model solution." in found.told
 
 
 def test_faster_than_the_hardware_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,6 +269,19 @@ def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> N
     assert run.problem == ""
     assert run.ms == pytest.approx(2.5)
     assert run.outside_ms == pytest.approx(3.0)
+
+
+@pytest.mark.usefixtures("fake_gpu")
+def test_a_slow_kernel_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: FakeEvent.now / 10)  # 0.25 s a call
+    inputs, outcomes = timed_by(spend_and_compute)
+    assert outcomes[0].output is not None
+    figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
+    done = int(figures[:, 0].isfinite().sum())
+    assert 2 <= done < gate.ROUNDS / 2
+    figures[:done, 1] = 1.0
+    run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, (20, 120))
+    assert (run.ms, run.problem) == (pytest.approx(2.5), "")
 
 
 @pytest.mark.usefixtures("fake_gpu")
