@@ -3,11 +3,11 @@
     python benchmarks/gpu_verdicts.py [--only cold|warm|class ...] [--class-size 100] [--jobs 20]
 
 `cold`: `tilewise grade --mode all` from the command line, all processes new, the files of Python
-in the system's cache. `warm`: a judge that has judged the exercise checks it again with a line
-more above the kernel, so that nothing it compiled is of use: seconds in all, seconds of the GPU,
-kernels for which the GPU waited, each official and timed. `class`: known right and wrong kernels
-of all exercises, judged by `--jobs` judges at once and then some of them one by one. Writes
-benchmarks/results/gpu_verdicts.json.
+in the system's cache. `warm`: a learner's second check, as the class's GPU answers it
+(`graders.service`), of a model solution with a line more above it, so that nothing compiled before
+is of use: seconds of the check, and with the speed beside. `class`: known right and wrong kernels
+of all exercises, official and timed, judged by `--jobs` judges at once and then some of them one
+by one. Writes benchmarks/results/gpu_verdicts.json.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from benchmarks.verdicts import kernels, surroundings  # noqa: E402
 from graders.judge import discovery  # noqa: E402
 from graders.judge.pipeline import Judge  # noqa: E402
 from graders.judge.report import Report  # noqa: E402
+from graders.service import judging as service  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "gpu_verdicts.json"
 COLD = {"vector_add": 8, "softmax": 10, "matmul": 12, "attention": 15, "autotuned_matmul": 25}
@@ -77,20 +78,26 @@ def _told(report: dict[str, Any]) -> Row:
 
 
 def warm(step: int) -> list[Row]:
-    """The second check of a changed kernel by one judge, for each `step`-th exercise."""
+    """The second check of a changed kernel by one worker, for each `step`-th exercise."""
     rows = []
-    with Judge(mode="all", official=True) as judge:
-        judge.warm()
-        for name in list(discovery.of_kernels())[::step]:
-            exercise = discovery.exercise(name)
-            text = Path(discovery.model_path(exercise) or "").read_text()
-            judge.judge_text(text, exercise)
-            began = time.perf_counter()
-            report = judge.judge_text(f"# changed\n{text}", exercise)
-            seconds = time.perf_counter() - began
-            told = _told(json.loads(json.dumps(report.to_line())))
-            rows.append({"exercise": name, "seconds": round(seconds, 2), **told})
-            _tell(f"{name}: {seconds:.1f} s")
+    service.prepare()
+    for name in list(discovery.of_kernels())[::step]:
+        text = Path(discovery.model_path(discovery.exercise(name)) or "").read_text()
+        service.judge_check(name, text)
+        began = time.perf_counter()
+        answer = service.judge_check(name, f"# changed\n{text}")
+        seconds = time.perf_counter() - began
+        report = answer["report"]
+        row = {
+            "exercise": name,
+            "verdict": report["verdict"],
+            "check": round(report["seconds"], 2),
+            "with_speed": round(seconds, 2) if "speed" in answer else None,
+            "gpu": report.get("gpu_seconds", 0.0),
+            "compiled_on_gpu": report.get("compiled_on_gpu", 0),
+        }
+        rows.append(row)
+        _tell(str(row))
     return rows
 
 
@@ -190,8 +197,8 @@ def main() -> None:
         console.print(_table("Cold, from the command line; bar and seconds", kept["cold"]))
     if "warm" in wanted:
         kept["warm"] = rows = warm(options.warm_step)
-        console.print(_table("Warm: a changed kernel, official and timed", rows))
-        for column in ("seconds", "gpu", "speed_gpu"):
+        console.print(_table("Warm: the second check of a changed kernel", rows))
+        for column in ("check", "with_speed", "gpu"):
             values = [row[column] for row in rows if row[column]]
             console.print(f"{column}: median {statistics.median(values):.2f}, most {max(values)}")
     if "class" in wanted:

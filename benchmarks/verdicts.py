@@ -1,9 +1,10 @@
 """Verdicts on the interpreter beside verdicts on the GPU, for every right and wrong kernel.
 
-    python benchmarks/verdicts.py [--exercise NAME] [--jobs N] [--json FILE]
+    python benchmarks/verdicts.py [--exercise NAME] [--jobs N] [--json FILE [--new]]
 
-A wrong kernel that the interpreter refuses never reaches the GPU; without a GPU that column
-says "not run". Exit code 1 when a right kernel is refused or a wrong one accepted anywhere.
+With `--new` only kernels that FILE does not know are judged; it keeps its other rows. A wrong
+kernel that the interpreter refuses never reaches the GPU; without a GPU that column says "not
+run". Exit code 1 when a right kernel is refused or a wrong one accepted anywhere.
 """
 
 from __future__ import annotations
@@ -60,18 +61,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--exercise", help="only this one")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--new", action="store_true", help="judge what that file does not know")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with its own judge")
     options = parser.parse_args()
     names = [options.exercise] if options.exercise else list(discovery.of_kernels())
     work = [(name, path, right) for name in names for path, right in kernels(name)]
+    before = known_rows(options.json) if options.new else {}
+    todo = [(name, path, right) for name, path, right in work if (name, path.stem) not in before]
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        rows = list(pool.map(_judged, work))
-    Console(width=120).print(_table(rows))
+        judged = {(row.exercise, row.kernel): row for row in pool.map(_judged, todo)}
+    rows = [{**before, **judged}[name, path.stem] for name, path, _ in work]
+    Console(width=120).print(_table(list(judged.values())))
     print(_summary(rows))
     if options.json:
         kept = {**surroundings(), "rows": [asdict(row) for row in rows]}
         options.json.write_text(json.dumps(kept, indent=1) + "\n")
     raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
+
+
+def known_rows(file: Path) -> dict[tuple[str, str], Row]:
+    """The rows of a file that this benchmark wrote, by exercise and kernel."""
+    kept = json.loads(file.read_text())["rows"]
+    return {
+        (row["exercise"], row["kernel"]): Row(**{**row, "codes": tuple(row["codes"])})
+        for row in kept
+    }
 
 
 @cache

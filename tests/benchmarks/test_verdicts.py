@@ -53,7 +53,7 @@ def test_every_kernel_has_run_on_a_gpu(rows: list[Row]) -> None:
         pytest.skip(
             f"not yet run on a GPU: {len(new)} of {len(rows) + len(new)} kernels "
             f"({', '.join(new[:8])}{', …' if new[8:] else ''}); on one: "
-            f"python benchmarks/verdicts.py --json {KEPT.relative_to(ROOT)}"
+            f"python benchmarks/verdicts.py --json {KEPT.relative_to(ROOT)} --new"
         )
 
 

@@ -178,13 +178,19 @@ def note(passed: Iterable[str]) -> None:
 # ---------------------------------------------------------------- make verdicts
 
 
+def _noted(now: Keys) -> Keys:
+    """What runs before left of the files as they are now."""
+    noted = _read(NOTED).get(kept_verdicts.libraries(), {})
+    return {name: key for name, key in noted.items() if now.get(name) == key}
+
+
 def main(arguments: Sequence[str], within: Sequence[str] = ()) -> int:
     """Run the files whose key has changed, and write down what passed, here and in runs before.
 
     within: files and folders below the repository; others do not run. Empty: all of them may.
     """
     here, now = kept_verdicts.libraries(), {name: file.key for name, file in marked().items()}
-    known = {**_read(FILE).get(here, {}), **_read(NOTED).get(here, {})}
+    known = {**_read(FILE).get(here, {}), **_noted(now)}
     chosen = [name for name in now if not within or any(map(Path(name).is_relative_to, within))]
     waiting = sorted(name for name in chosen if known.get(name) != now[name])
     status = 0
@@ -192,7 +198,7 @@ def main(arguments: Sequence[str], within: Sequence[str] = ()) -> int:
         print(f"{len(waiting)} test files run, because something changed that they depend on")
         asked = [sys.executable, "-m", "pytest", *arguments, *waiting]
         status = subprocess.run(asked, cwd=ROOT).returncode
-        known |= _read(NOTED).get(here, {})
+        known |= _noted(now)
     passed = {name: key for name, key in sorted(now.items()) if known.get(name) == key}
     FILE.write_text(
         json.dumps({**_read(FILE), here: passed}, indent=1, sort_keys=True) + "\n",
