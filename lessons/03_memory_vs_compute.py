@@ -51,8 +51,8 @@ print(explore.measure(double, torch.ones(1000)))
 # A GPU computes and moves data at the same time. While some warps wait for memory, others
 # calculate. So a kernel takes about as long as the *slower* of the two:
 #
-# $$\text{time} \ge \max\left(\frac{\text{bytes}}{\text{bytes per second}},\;
-# \frac{\text{operations}}{\text{operations per second}}\right)$$
+# $$\begin{aligned}\text{time} \ge \max\Bigl(&\frac{\text{bytes}}{\text{bytes per second}},\\
+# &\frac{\text{operations}}{\text{operations per second}}\Bigr)\end{aligned}$$
 #
 # Divide a kernel's operations by its bytes and you get its **arithmetic intensity**. Divide the
 # GPU's operations per second by its bytes per second and you get the **ridge point**. Below the

@@ -140,7 +140,8 @@ figures.show(half_and_half, mirror(half_and_half), titles=("red channel, left ha
 #
 # The eye sees green as brighter than red, and red as brighter than blue. A grey picture weighs them:
 #
-# $$\text{grey} = 0.2989 \cdot \text{red} + 0.5870 \cdot \text{green} + 0.1140 \cdot \text{blue}$$
+# $$\begin{aligned}\text{grey} = {} &0.2989 \cdot \text{red} + 0.5870 \cdot \text{green}\\
+# &+ 0.1140 \cdot \text{blue}\end{aligned}$$
 #
 # **The contract.** `rgb2grey(img)` returns the picture in grey.
 #

@@ -21,7 +21,8 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 #
 # GELU is the bend in most language models, a smooth relative of ReLU. In its *tanh form*:
 #
-# $$\text{gelu}(x) = 0.5\,x\,\left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$$
+# $$\begin{aligned}\text{gelu}(x) &= 0.5\,x\,(1 + \tanh(z)),\\
+# z &= \sqrt{2/\pi}\,(x + 0.044715\,x^3)\end{aligned}$$
 #
 # Written in PyTorch, each operation runs at once, as a kernel of its own. This way of running is called *eager*.
 
@@ -111,8 +112,8 @@ figures.chain(
 # `triton.language.extra import libdevice`), which works on NVIDIA GPUs. And there are two ways round it with what the
 # language has:
 #
-# $$\tanh(z) = \frac{e^{2z} - 1}{e^{2z} + 1} \qquad\text{or}\qquad
-# 0.5\,(1 + \tanh(z)) = \text{sigmoid}(2z)$$
+# $$\begin{aligned}\tanh(z) &= \frac{e^{2z} - 1}{e^{2z} + 1} \quad\text{or}\\
+# 0.5\,(1 + \tanh(z)) &= \text{sigmoid}(2z)\end{aligned}$$
 #
 # These two are right on paper. **Predict.** What does the first one give for z = 50 in fp32? (`nan` is an answer;
 # write it as `float("nan")`.)

@@ -84,8 +84,8 @@ print(powers, powers / powers.sum())
 # In the first walk it keeps *two* numbers: the maximum so far, and the sum of exp(x - maximum so far). When a
 # piece brings a larger maximum, the old sum is too large by a known factor, and is rescaled:
 #
-# $$\text{sum} \leftarrow \text{sum} \cdot e^{\text{old max} - \text{new max}} +
-# \sum_{\text{piece}} e^{x - \text{new max}}$$
+# $$\begin{aligned}\text{sum} \leftarrow {} &\text{sum} \cdot e^{\text{old max} - \text{new max}}\\
+# &+ \sum_{\text{piece}} e^{x - \text{new max}}\end{aligned}$$
 #
 # **Try it.** Walk through the row block by block. In which steps is the old sum rescaled? Does the block size change
 # the end?
@@ -137,7 +137,8 @@ if short.total and long.total:
 #
 # Layer norm shifts and scales each row to mean 0 and variance 1, and then applies a weight and a bias per column:
 #
-# $$y = \frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} \cdot \text{weight} + \text{bias}$$
+# $$\begin{aligned}y = {} &\frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} \cdot \text{weight}\\
+# &+ \text{bias}\end{aligned}$$
 #
 # Two traps wait here. **The first: cancellation.** The variance is the mean of (x - mean)². There is a formula that needs
 # only one walk: mean of x², minus the square of the mean. **Predict** what it gives in fp32 for the row 9,999 and
@@ -188,10 +189,10 @@ predict("variance_with_padding", None)
 # has (n), their mean, and the sum of their squared distances from it (S). Two pieces a and b are put together from
 # these alone (Chan, Golub and LeVeque):
 #
-# $$n = n_a + n_b, \qquad \delta = \text{mean}_b - \text{mean}_a$$
-#
-# $$\text{mean} = \text{mean}_a + \delta \, \frac{n_b}{n}, \qquad
-# S = S_a + S_b + \delta^2 \, \frac{n_a n_b}{n}$$
+# $$\begin{aligned}n &= n_a + n_b\\
+# \delta &= \text{mean}_b - \text{mean}_a\\
+# \text{mean} &= \text{mean}_a + \delta \, \frac{n_b}{n}\\
+# S &= S_a + S_b + \delta^2 \, \frac{n_a n_b}{n}\end{aligned}$$
 #
 # Where b is a single element this is **Welford's** method. Means are near each other, so no large number is subtracted
 # from another. In Triton each lane keeps three numbers of its own while the blocks go by. At the end `tl.reduce` puts the

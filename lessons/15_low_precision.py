@@ -266,7 +266,8 @@ for name, dim in (("tensor", None), ("row", 1)):
 # Where does the product apply such scales? Row i of a and column j of b each have one, and neither depends on k. So both can be
 # taken out of the sum:
 #
-# $$c_{ij} = \sum_k (a_{ik} \cdot scale_i) (b_{kj} \cdot scale_j) = scale_i \cdot scale_j \cdot \sum_k a_{ik} b_{kj}$$
+# $$\begin{aligned}c_{ij} &= \sum_k (a_{ik} \cdot scale_i) (b_{kj} \cdot scale_j)\\
+# &= scale_i \cdot scale_j \cdot \sum_k a_{ik} b_{kj}\end{aligned}$$
 #
 # The tiles are multiplied as they lie in memory, and the finished sum is scaled once, in fp32. A scale for groups along k cannot be
 # taken out; it has to come in within the loop.

@@ -95,8 +95,8 @@ _STYLE = """
 .tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
 .tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
 .tw-card .tw-goal a { color: var(--tw-accent); }
-.tw-card .tw-progress { width: 100%; }
-.tw-card .tw-progress td:nth-child(2) { white-space: nowrap; }
+.tw-card .tw-progress { width: 100%; table-layout: auto; }
+.tw-card .tw-progress td:nth-child(2), .tw-card .tw-progress td:nth-child(3) { white-space: nowrap; }
 @container (max-width: 44em) {
   .tw-card .tw-progress thead, .tw-card .tw-progress td:nth-child(4) { display: none; }
 }
