@@ -20,6 +20,15 @@ def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
     return (img.double() * WEIGHTS[:, None, None]).floor().sum(dim=0)
 
 
+def _summed_in_uint8(img: torch.Tensor) -> list[torch.Tensor]:
+    """Whole weights, and a sum that keeps its last eight bits only, before it is divided."""
+    if img.dtype != torch.uint8:
+        return []
+    whole = (((30, 59, 11), 100), ((77, 150, 29), 256), ((76, 150, 30), 256))
+    sums = [(img.long() * torch.tensor(weights)[:, None, None]).sum(dim=0) for weights, _ in whole]
+    return [((total % 256) // by).double() for total, (_, by) in zip(sums, whole, strict=True)]
+
+
 def _weighted_otherwise(evidence: Evidence) -> bool:
     """Whether some three weights explain the output, and they are not the right ones."""
     (img,) = evidence.args
@@ -134,6 +143,16 @@ GREY_MISTAKES = (
         ),
     ),
     Misconception(
+        code="sum-wraps",
+        title="The weighted sum is formed in uint8",
+        message=(
+            "A number of type uint8 times a whole number is of type uint8 again: 200 * 59 keeps "
+            "its last eight bits, which are 24. So the sum has wrapped around before it is divided."
+        ),
+        next_step="Convert what you load with `.to(tl.float32)`, and multiply by 0.2989 and so on.",
+        expected_wrong=computes(_summed_in_uint8),
+    ),
+    Misconception(
         code="wrong-weights",
         title="The channels are weighted by other numbers",
         message=(
@@ -155,7 +174,7 @@ GREY_MISTAKES = (
         next_step="Leave `tl.minimum`, `tl.maximum` and `tl.clamp` out.",
         expected_wrong=computes(
             lambda img: grey(img).clamp(0, 255),
-            lambda img: grey(img).clamp(0, 1),
+            lambda img: None if img.dtype == torch.uint8 else grey(img).clamp(0, 1),
             lambda img: grey(img).clamp(min=0),
         ),
     ),

@@ -57,6 +57,14 @@ def one_input(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> Wrong |
     return _of_elements(2 * prod(shape), dtype, ms) if kind == "vector_add" else None
 
 
+def each_walk(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> list[Wrong] | None:
+    """Every walk of the kernel through its row is counted."""
+    if kind not in ("softmax", "layernorm"):
+        return None
+    extra = 2 * shape[-1] if kind == "layernorm" else 0
+    return [_of_elements(walks * prod(shape) + extra, dtype, ms) for walks in (3, 4, 5, 6)]
+
+
 def affine_forgotten(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> list[Wrong] | None:
     """Weight, bias or both are left out, or are as long as a column."""
     if kind != "layernorm":
@@ -173,6 +181,16 @@ MISTAKES = (
         ),
         next_step="Count each input once and each output once, and add the two.",
         expected_wrong=computes(one_pass),
+    ),
+    Misconception(
+        code="walks-counted",
+        title="Each walk through a row is counted",
+        message=(
+            "softmax and layernorm walk through a row more than once, and each walk is counted "
+            "here. The least is each input once and each output once: the row can stay on the chip."
+        ),
+        next_step="Two times the elements for softmax and layernorm, however the kernel walks.",
+        expected_wrong=computes(each_walk),
     ),
     Misconception(
         code="additions-forgotten",

@@ -5,7 +5,12 @@ from __future__ import annotations
 from graders.exercises.references.gradients import softmax_backward, softmax_backward_magnitude
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import rounding, shared
-from graders.misconceptions.detectors import RACES, READS_OUTSIDE, has_fault
+from graders.misconceptions.detectors import (
+    RACES,
+    READS_OUTSIDE,
+    has_fault,
+    has_holes,
+)
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
@@ -13,6 +18,20 @@ from graders.misconceptions.expected import (
     walks_through_blocks,
 )
 from graders.misconceptions.gradients import softmax_results as wrong
+
+
+def _nan_everywhere(evidence: Evidence) -> bool:
+    """Tell whether NaN is all that came out, and no lane and no argument explains it."""
+    if evidence.actual is None or evidence.faults or has_holes(evidence):
+        return False
+    finite = all(bool(arg.isfinite().all()) for arg in evidence.args)
+    return finite and bool(evidence.actual.numel() and evidence.actual.isnan().all())
+
+
+def _nan_where_padded(evidence: Evidence) -> bool:
+    """Tell whether that is so, and a row has lanes behind its end."""
+    columns = evidence.expected.shape[1]
+    return bool(columns & (columns - 1)) and _nan_everywhere(evidence)
 
 
 def _one_left(evidence: Evidence) -> bool:
@@ -106,6 +125,28 @@ MISTAKES = (
         expected_wrong=computes(wrong.arguments_exchanged),
     ),
     shared.other_missing("0.0"),
+    Misconception(
+        code="padding-not-neutral",
+        title="What fills a row up turns its sum into NaN",
+        message=(
+            "Rows come out as NaN where their length is no power of two. The lanes behind the row "
+            "hold -inf, which is right for a maximum. Here y is multiplied by dy, and -inf * 0 is "
+            "NaN."
+        ),
+        next_step="Fill up with what adds nothing to a sum of products: `other=0.0` in both loads.",
+        detector=_nan_where_padded,
+    ),
+    Misconception(
+        code="sums-not-zeroed",
+        title="The sums do not start from 0",
+        message=(
+            "`tl.atomic_add` adds to what stands there, and the sums came from `torch.empty`. "
+            "There stands what somebody left in that memory; the judge leaves NaN."
+        ),
+        next_step="Allocate the sums with `torch.zeros`.",
+        faults=frozenset({"uninitialised-read"}),
+        detector=_nan_everywhere,
+    ),
     Misconception(
         code="last-block-only",
         title="The sum holds the last block of the row only",

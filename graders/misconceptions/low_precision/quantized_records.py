@@ -144,6 +144,17 @@ OF_THE_GROUPS = (
         expected_wrong=computes(wrong.scale_left_out),
     ),
     Misconception(
+        code="scales-pile-up",
+        title="The sum so far is scaled again with each group",
+        message=(
+            "One accumulator goes through all groups, and after each group the whole of it is "
+            "multiplied by that group's scale. So the first group's part gets the scales of all "
+            "the others, too."
+        ),
+        next_step="Scale the group's own part, then add it: `total += tl.dot(a, q) * scale`.",
+        expected_wrong=computes(wrong.scales_pile_up),
+    ),
+    Misconception(
         code="one-group-for-all",
         title="One group's scales count for all of k",
         message=(

@@ -88,15 +88,18 @@ def shifted_wrongly(*args: torch.Tensor) -> list[torch.Tensor]:
     """Nibbles are shifted out of their word by a wrong amount, or not masked.
 
     The shift is 0, or it is not multiplied by 4, or it grows beyond the length of the word; or
-    the bits above the nibble are kept.
+    the bits above the nibble are kept, or those of the sign above the highest one.
     """
     packed = args[1].to(torch.int64)
     place = torch.arange(PER_WORD)[:, None]
     k = torch.arange(PER_WORD * packed.shape[0])[:, None]
+    nibbles = (packed[:, None, :] >> 4 * place) & 0xF
+    top = place == PER_WORD - 1
     forms = (
         (packed[:, None, :] >> 0 * place) & 0xF,
         (packed[:, None, :] >> place) & 0xF,
         packed[:, None, :] >> 4 * place,
+        torch.where(top, packed[:, None, :] >> 4 * place, nibbles),
         ((packed & 0xFFFFFFFF)[:, None, :]) >> 4 * place,
         (packed.repeat_interleave(PER_WORD, dim=0) >> (4 * k).clamp(max=32)) & 0xF,
     )
@@ -173,6 +176,20 @@ def _with_rows(rows: torch.Tensor, *args: torch.Tensor) -> Iterator[torch.Tensor
     wrong = scales[rows], zeros[rows]
     for scale, zero in (wrong, (wrong[0], right[1]), (right[0], wrong[1])):
         yield _with_groups(scale, zero, *args)
+
+
+def scales_pile_up(*args: torch.Tensor) -> torch.Tensor | None:
+    """The whole sum so far is multiplied by each group's scale, and not that group's part."""
+    a, packed, scales, zeros = args
+    groups = len(scales)
+    if groups < 2:
+        return None
+    q = unpacked(packed) - spread(zeros, PER_WORD * len(packed))
+    parts = zip(a.double().chunk(groups, dim=1), q.chunk(groups, dim=0), scales, strict=True)
+    total = torch.zeros((len(a), packed.shape[1]), dtype=torch.float64)
+    for columns, rows, scale in parts:
+        total = (total + columns @ rows) * scale.double()
+    return total
 
 
 def zero_after_scale(*args: torch.Tensor) -> torch.Tensor:
