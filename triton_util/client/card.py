@@ -117,7 +117,7 @@ _STYLE = """
 .tw-card th { color: var(--tw-muted); font-weight: 500; }
 .tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
 .tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
-"""
+"""  # noqa: E501
 
 
 _WRONG_LINE = ' class="tw-off"'
