@@ -107,6 +107,15 @@ def test_time_limit_stops_the_judge(judge):
     assert judge.ask(check_of("fine"))["ok"]
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl+C as Python has it, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupt_ends_the_judge_and_is_passed_on(judge):
     judge.ask({"op": "exercises"})
     old = judge.pid
