@@ -60,8 +60,7 @@ VERDICTS_INTRODUCTION = """\
 included. *GPU* is how long its worker had the GPU for the verdict, and *compiled on it* how many
 kernels it had to wait for there; the others were compiled ahead. The speed is measured where an
 exercise has bars for it; that includes the model solution's, unless it was timed within the last
-ten minutes. Most of it is starting processes, and machines differ: on the day before the same five
-took 5.9, 8.7, 9.9, 10.3 and 16.8 s on another one.
+ten minutes. Most of it is starting processes, for which machines differ much.
 """
 
 

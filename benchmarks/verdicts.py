@@ -45,6 +45,11 @@ class Row:
     seconds: float
 
     @property
+    def key(self) -> tuple[str, bool, str]:
+        """Exercise, whether it is right, and name: no other kernel has the same."""
+        return self.exercise, self.right, self.kernel
+
+    @property
     def as_expected(self) -> bool:
         seen = {self.interpreter, self.gpu} - {"not run"}
         return seen == {"passed"} if self.right else "failed" in seen
@@ -64,14 +69,23 @@ def main() -> None:
     parser.add_argument("--new", action="store_true", help="judge what that file does not know")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with its own judge")
     options = parser.parse_args()
-    names = [options.exercise] if options.exercise else list(discovery.of_kernels())
-    work = [(name, path, right) for name in names for path, right in kernels(name)]
+    if options.new and options.json is None:
+        parser.error("--new asks for a file: --json FILE")
     before = known_rows(options.json) if options.new else {}
-    todo = [(name, path, right) for name, path, right in work if (name, path.stem) not in before]
+    every = [
+        (name, path, right) for name in discovery.of_kernels() for path, right in kernels(name)
+    ]
+    todo = [
+        (name, path, right)
+        for name, path, right in every
+        if options.exercise in (None, name) and (name, right, path.stem) not in before
+    ]
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        judged = {(row.exercise, row.kernel): row for row in pool.map(_judged, todo)}
-    rows = [{**before, **judged}[name, path.stem] for name, path, _ in work]
-    Console(width=120).print(_table(list(judged.values())))
+        judged = list(pool.map(_judged, todo))
+    known = before | {row.key: row for row in judged}
+    keys = ((name, right, path.stem) for name, path, right in every)
+    rows = [known[key] for key in keys if key in known]
+    Console(width=120).print(_table(judged))
     print(_summary(rows))
     if options.json:
         kept = {**surroundings(), "rows": [asdict(row) for row in rows]}
@@ -79,13 +93,11 @@ def main() -> None:
     raise SystemExit(0 if all(row.as_expected for row in rows) else 1)
 
 
-def known_rows(file: Path) -> dict[tuple[str, str], Row]:
-    """The rows of a file that this benchmark wrote, by exercise and kernel."""
+def known_rows(file: Path) -> dict[tuple[str, bool, str], Row]:
+    """The rows of a file that this benchmark wrote, by their keys."""
     kept = json.loads(file.read_text())["rows"]
-    return {
-        (row["exercise"], row["kernel"]): Row(**{**row, "codes": tuple(row["codes"])})
-        for row in kept
-    }
+    rows = [Row(**{**row, "codes": tuple(row["codes"])}) for row in kept]
+    return {row.key: row for row in rows}
 
 
 @cache

@@ -115,7 +115,8 @@ def test_where_a_verdict_takes_longer_than_asked_the_page_says_so(
     report: dict[str, Any], verdicts: dict[str, Any]
 ) -> None:
     page = page_of(report, verdicts)
-    late = [row for row in verdicts["cold"] if row["seconds"] > row["bar"]]
+    late = {row["exercise"] for row in verdicts["cold"] if row["seconds"] > row["bar"]}
+    assert late <= {"softmax"}  # all others hold
     assert page.count(", not here |") == len(late)
     for row in verdicts["cold"]:
         assert row["verdict"] == "passed"

@@ -98,7 +98,7 @@ def key_of(file: TestFile) -> str:
 
 
 def _untouched(names: Sequence[str]) -> list[str]:
-    """What runs on a GPU alone, and what no test among these modules imports by itself."""
+    """The modules for a GPU alone that no test among `names`, or what it imports, asks for."""
     tests = closure(names, ROOT, OURS, ("tests",)).modules.values()
     said = [source_of(path).imports for path in tests]
     asked = {

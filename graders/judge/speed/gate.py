@@ -252,10 +252,8 @@ def read(
 
     A burst that was stopped says how long a call takes at least; the rounds must say so, too.
     """
-    late = [n for n, outcome in enumerate(outcomes) if n and outcome.status == "timeout"]
-    came = (
-        outcomes[: late[0]] if late else outcomes
-    )  # all, or those before a burst that was stopped
+    late = next((n for n in (1, 2) if outcomes[n].status == "timeout"), len(outcomes))
+    came = outcomes[:late]
     stopped = next((outcome for outcome in came if outcome.status != "returned"), None)
     if stopped is not None:
         return TimedRun(0.0, 0.0, 1.0, 0.0, _ended(stopped))
@@ -269,10 +267,7 @@ def read(
         (outputs[1], inputs.expectations[1]),
         *((_raw(outcome.output), inputs.expectations[0]) for outcome in came[1:]),
     ]
-    if late:
-        outside = BURST_JOB_SECONDS * 1e3 / numbers[late[0] - 1]
-    else:
-        outside = (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[1] - numbers[0])
+    outside = _outside(late, windows, numbers)
     problem = "the output of a timed call is wrong" if any(_wrong(*c) for c in checked) else ""
     if not len(figures) or not bool(figures.isfinite().all()) or bool((figures <= 0).any()):
         return TimedRun(0.0, 0.0, 1.0, outside, "the times that came back are none")
@@ -280,6 +275,13 @@ def read(
     return TimedRun(
         median_interval(mine).middle, min(mine), median_interval(yard).middle, outside, problem
     )
+
+
+def _outside(late: int, windows: Mapping[int, float], numbers: tuple[int, int]) -> float:
+    """The milliseconds of a call by the judge's own clock; at least, where burst `late` stopped."""
+    if late <= len(numbers):
+        return BURST_JOB_SECONDS * 1e3 / numbers[late - 1]
+    return (windows.get(2, 0.0) - windows.get(1, 0.0)) * 1e3 / (numbers[1] - numbers[0])
 
 
 def _ended(outcome: Outcome) -> str:

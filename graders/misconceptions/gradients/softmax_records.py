@@ -29,7 +29,7 @@ def _nan_everywhere(evidence: Evidence) -> bool:
 
 
 def _nan_where_padded(evidence: Evidence) -> bool:
-    """Tell whether that is so, and a row has lanes behind its end."""
+    """Tell whether NaN is all that came out of rows that have lanes behind their end."""
     columns = evidence.expected.shape[1]
     return bool(columns & (columns - 1)) and _nan_everywhere(evidence)
 
