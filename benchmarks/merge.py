@@ -32,11 +32,12 @@ def merged(report: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{name}: {run[name]} is not {report[name]}")
     later = [*report.get("later", []), {name: run[name] for name in OF_A_RUN}]
     number = len(later) + 1
-    new = {result["name"] for result in run["results"]}
-    results = [result for result in report["results"] if result["name"] not in new]
-    results += [{**result, "run": number} for result in run["results"]]
+    new = {result["name"]: {**result, "run": number} for result in run["results"]}
     failed = {**report.get("failed", {}), **run.get("failed", {})}
     kept = {name: why for name, why in failed.items() if name not in new}
+    # Each in the place of the older one, so that the page keeps its order.
+    results = [new.pop(result["name"], result) for result in report["results"]]
+    results += new.values()
     return {**report, "results": results, "later": later} | ({"failed": kept} if kept else {})
 
 

@@ -39,6 +39,8 @@ from solutions.fast import (
     decoding,
     experts,
     few_tiles,
+    hopper_few_rows,
+    hopper_fp8,
     low_precision,
     odd_rows,
     persistent,
@@ -104,9 +106,15 @@ def sweeps_of_rows() -> Iterator[Sweep]:
             **{f"stream {k}": v for k, v in named(stream, 1, *streams).items()},
         },
     )
+    once = odd_rows.softmax_of_an_odd_stream
+    once_sizes = [(132, *size, 3) for size in ((2048, 8), (2048, 16), (1024, 8), (1024, 16))]
     yield (
         rows.softmax(2048, 50257),
-        {**named(long, 1, *sizes), **{f"odd {k}": v for k, v in named(odd, 1, *odd_sizes).items()}},
+        {
+            **named(long, 1, *sizes),
+            **{f"odd {k}": v for k, v in named(odd, 1, *odd_sizes).items()},
+            **{f"odd stream {k}": v for k, v in named(once, 1, *once_sizes).items()},
+        },
     )
     parts = named(two_parts.layernorm_in_parts, 4, (8, 2), (8, 4), (8, 8), (8, 16))
     whole = named(reductions.layernorm_of_rows, 4, (1, 8))
@@ -184,9 +192,11 @@ def sweeps_of_products() -> Iterator[Sweep]:
     sizes = ((32, 8, 8), (32, 32, 16), (16, 16, 8), (32, 16, 8), (16, 32, 8), (16, 8, 8))
     for m in (1, 16):
         few = named(low_precision.launch_few_rows, 4, *sizes)
+        hopper_sizes = ((32, 16), (32, 32), (16, 8), (16, 16), (32, 8))
+        hopper = named(hopper_few_rows.hopper_few_rows, 4, *hopper_sizes)
+        few |= {f"hopper {sizes}": launch for sizes, launch in hopper.items()}
         yield products.quantized_matmul(m), few
-    kernel = low_precision.described_fp8_kernel
-    yield products.fp8_matmul(), configured(low_precision.launch_fp8, kernel, 4)
+    yield products.fp8_matmul(), named(hopper_fp8.hopper_fp8_matmul, 4, (4,), (8,), (16,))
 
 
 def sweeps_of_attention() -> Iterator[Sweep]:

@@ -1,10 +1,6 @@
-"""Fast forms of the lesson on low precision: fp8 by descriptors, and 4-bit weights for few rows.
+"""Fast forms of the lesson on low precision: 8-bit products, and 4-bit weights for few rows.
 
-*fp8.* Large tiles, descriptors and programs that stay, as in persistent.py. The tensor cores add
-8-bit products up with some 14 bits. So that no more than 128 products are summed with so few, each
-step's product has an accumulator of its own, and is then added in float32. Of a tile of 128 x 256
-both would not fit into the registers. So a program has two tiles of 128 x 128, side by side, which
-share what is loaded of a, and need the second accumulator one after the other.
+*fp8.* See hopper_fp8.py: two groups of warps multiply by turns, and their sums stay exact.
 
 *4 bits, few rows.* The weights are read once, and that is nearly all there is to do. So
 
@@ -15,91 +11,22 @@ share what is loaded of a, and need the second accumulator one after the other.
 - numbers become fp16 without a conversion: 0x6400 | q are the bits of 1024 + q, and those of
   1024 + 16 q where q stands four places further;
 - the scales are applied once to the sums of a group, in float32.
+
+The form in Triton is for any GPU. On Hopper GPUs hopper_few_rows.py does the same in Gluon.
 """
 
 import torch
 import triton
 import triton.language as tl
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from solutions import low_precision as plain
-from solutions.fast.hopper import is_hopper, processors_of
-from solutions.fast.persistent import tile_of
+from solutions.fast.hopper import is_hopper
+from solutions.fast.hopper_few_rows import FEWEST_NUMBERS, hopper_few_rows
+from solutions.fast.hopper_fp8 import hopper_fp8_matmul
 
 FP8 = torch.float8_e4m3fn
 HALVES = tl.constexpr((tl.float16,) * 8)
 LEAST_PARTS = 8  # of k, in the kernel for few rows: one for each warp
-
-
-def before_launch(arguments):
-    """Tell the three descriptors the tile of this configuration."""
-    m, n, k = (arguments[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
-    for name, block in (("a_desc", [m, k]), ("b_desc", [n, k]), ("c_desc", [m, n])):
-        arguments[name].block_shape = block
-
-
-def config(
-    tile: tuple[int, int, int], num_warps: int, stages: int, flat: bool, pair: bool = False
-) -> triton.Config:
-    """One way to launch; with `pair`, a program has two tiles, side by side."""
-    meta = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
-    meta |= {"GROUP": 8, "FLAT": flat, "PAIR": pair}
-    return triton.Config(meta, num_warps=num_warps, num_stages=stages, pre_hook=before_launch)
-
-
-CONFIGS = [
-    config((128, 128, 128), 8, 3, flat=False, pair=True),
-    config((128, 128, 128), 8, 3, flat=True, pair=True),
-    config((128, 128, 128), 8, 4, flat=False),
-    config((128, 128, 128), 8, 4, flat=True),
-    config((128, 256, 128), 8, 3, flat=False),
-    config((256, 128, 128), 8, 3, flat=False),
-]
-
-
-@triton.jit
-def store_scaled(
-    accumulator, row, col, scale_a_ptr, scale_b_ptr, c_desc, M, N,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-):  # fmt: skip
-    """Store a tile, each row times its scale of a, each column times its scale of b."""
-    rows, cols = row + tl.arange(0, BLOCK_M), col + tl.arange(0, BLOCK_N)
-    scale_a = tl.load(scale_a_ptr + rows, mask=rows < M, other=0.0)
-    scale_b = tl.load(scale_b_ptr + cols, mask=cols < N, other=0.0)
-    c = accumulator * scale_a[:, None] * scale_b[None, :]
-    c_desc.store([row, col], c.to(c_desc.dtype))
-
-
-@triton.autotune(configs=CONFIGS, key=["M", "N", "K"])
-@triton.jit
-def described_fp8_kernel(
-    a_desc, b_desc, scale_a_ptr, scale_b_ptr, c_desc, M, N, K,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
-    FLAT: tl.constexpr, PAIR: tl.constexpr,
-):  # fmt: skip
-    """Compute every P-th tile of (a @ b.T) * scale_a[:, None] * scale_b[None, :]; P programs."""
-    WIDTH: tl.constexpr = 2 * BLOCK_N if PAIR else BLOCK_N
-    n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, WIDTH)
-    n_steps = tl.cdiv(K, BLOCK_K)
-    for index in tl.range(tl.program_id(0), n_tiles, tl.num_programs(0), flatten=FLAT):
-        row, col = tile_of(index, M, N, BLOCK_M, WIDTH, GROUP)
-        accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-        neighbour = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-        for i in range(n_steps):
-            a = a_desc.load([row, i * BLOCK_K])
-            b = b_desc.load([col, i * BLOCK_K])
-            accumulator += tl.dot(a, b.T)
-            if PAIR:
-                b = b_desc.load([col + BLOCK_N, i * BLOCK_K])
-                neighbour += tl.dot(a, b.T)
-        store_scaled(
-            accumulator, row, col, scale_a_ptr, scale_b_ptr, c_desc, M, N, BLOCK_M, BLOCK_N
-        )
-        if PAIR:
-            col += BLOCK_N
-            store_scaled(
-                neighbour, row, col, scale_a_ptr, scale_b_ptr, c_desc, M, N, BLOCK_M, BLOCK_N
-            )
 
 
 def can_describe(x: torch.Tensor) -> bool:
@@ -118,23 +45,7 @@ def fp8_matmul(
     """
     if not (is_hopper(a) and can_describe(a) and can_describe(b.T) and b.shape[1] % 8 == 0):
         return plain.fp8_matmul(a, b, scale_a, scale_b)
-    return launch_fp8(described_fp8_kernel, a, b, scale_a, scale_b)
-
-
-def launch_fp8(kernel, a, b, scale_a, scale_b, **meta) -> torch.Tensor:
-    """Launch `kernel`, which is described_fp8_kernel or what it is made of."""
-    (m, k), n = a.shape, b.shape[1]
-    c = torch.empty((m, n), dtype=torch.bfloat16, device=a.device)
-
-    def grid(meta):
-        width = meta["BLOCK_N"] * (1 + meta["PAIR"])
-        n_tiles = triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, width)
-        return (triton.cdiv(n_tiles, triton.cdiv(n_tiles, processors_of(a))),)
-
-    whole = [1, 1]  # until `before_launch` says more
-    a_desc, b_desc, c_desc = (TensorDescriptor.from_tensor(x, whole) for x in (a, b.T, c))
-    kernel[grid](a_desc, b_desc, scale_a, scale_b, c_desc, m, n, k, **meta)
-    return c
+    return hopper_fp8_matmul(a, b, scale_a, scale_b)
 
 
 # ---------------------------------------------------------------------------- 4 bits
@@ -252,6 +163,8 @@ def quantized_matmul(
     """Return a @ b for 4-bit b; the contract is that of the plain form, which takes many rows."""
     if not is_for_few_rows(a, packed_b, scales, zeros):
         return plain.quantized_matmul(a, packed_b, scales, zeros)
+    if is_hopper(a) and a.shape[1] % FEWEST_NUMBERS == 0:
+        return hopper_few_rows(a, packed_b, scales, zeros)
     return launch_few_rows(a, packed_b, scales, zeros, *size_for(a.shape[0], scales.shape[0]))
 
 

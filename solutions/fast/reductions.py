@@ -14,6 +14,7 @@ Why the plain forms cannot always reach it:
   Where a length is no multiple of 8 (50257), odd_rows.py has the way out.
 - *A row of 32000 fills a multiprocessor alone*, and while it is computed nothing is read. Here the
   programs stay, and copy the next two rows to shared memory meanwhile.
+- *Rows of up to 51193* are read once, too: odd_rows.py cuts them into three blocks.
 - *Softmax of a row longer than that must be read twice.* The second walk goes backwards, so
   that it begins with what the cache still holds. Each thread keeps a maximum and a sum of its
   own, so that the walk through the row needs no exchange between threads.
@@ -27,13 +28,18 @@ import triton.language as tl
 
 from solutions import reductions as plain
 from solutions.fast.hopper import processors_of
-from solutions.fast.odd_rows import softmax_of_odd_rows
+from solutions.fast.odd_rows import (
+    TWO_ROWS,
+    blocks_of,
+    softmax_of_an_odd_stream,
+    softmax_of_odd_rows,
+)
 from solutions.fast.two_parts import layernorm_in_parts, worth_two_parts
 
 LONGEST_BLOCK = 16384
 LONGEST_STREAM = 32768  # halves; then two rows are 128 KiB of shared memory
 FOR_SUMS = 1024  # bytes of shared memory in which warps exchange maxima and sums
-PROCESSORS = 132  # of an H200: so many programs are launched where there is no GPU
+PROCESSORS, ROOM = 132, 232448  # of an H200, and bytes of shared memory: where there is no GPU
 LOG2_E = tl.constexpr(math.log2(math.e))  # exp(x) is exp2(x * LOG2_E)
 
 
@@ -154,10 +160,12 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
         programs = processors_of(x) if x.is_cuda else PROCESSORS
         return softmax_of_a_stream(x, programs, stages_of_a_stream(x))
     if n_cols > LONGEST_BLOCK:
+        dense = x.is_contiguous() and x.numel() % 8 == 0
+        if dense and x.element_size() == 2 and blocks_of(n_cols) and room_of(x) >= TWO_ROWS:
+            return softmax_of_an_odd_stream(x, processors_of(x) if x.is_cuda else PROCESSORS)
         if vector_length(x) > 1:
             return softmax_of_long_rows(x)
-        odd = x.is_contiguous() and x.numel() % 8 == 0
-        return softmax_of_odd_rows(x) if odd else softmax_of_long_rows(x, 4, 2048, 8)
+        return softmax_of_odd_rows(x) if dense else softmax_of_long_rows(x, 4, 2048, 8)
     block_size = triton.next_power_of_2(n_cols)
     return softmax_of_rows(x, max(1, 2048 // block_size), 4 if block_size <= 4096 else 8)
 
@@ -206,10 +214,14 @@ def softmax_of_rows(x: torch.Tensor, rows: int, num_warps: int) -> torch.Tensor:
 def stages_of_a_stream(x: torch.Tensor) -> int:
     """Return 3, so that two rows are on their way, or 2 where shared memory holds only one."""
     two_rows = 2 * triton.next_power_of_2(x.shape[1]) * x.element_size()
+    return 3 if two_rows + FOR_SUMS <= room_of(x) else 2
+
+
+def room_of(x: torch.Tensor) -> int:
+    """Return how many bytes of shared memory a program may have; an H200's without a GPU."""
     if not x.is_cuda:
-        return 3
-    room = torch.cuda.get_device_properties(x.device).shared_memory_per_block_optin
-    return 3 if two_rows + FOR_SUMS <= room else 2
+        return ROOM
+    return torch.cuda.get_device_properties(x.device).shared_memory_per_block_optin
 
 
 def softmax_of_a_stream(

@@ -76,7 +76,7 @@ def test_a_later_run_replaces_what_it_measures_anew(report: dict[str, Any]) -> N
     run = {**report, "date": "2027-01-01", "results": [result], "failed": {}}
     both = merged(report, run)
     assert len(both["results"]) == len(report["results"])
-    assert both["results"][-1] == {**result, "run": len(report["later"]) + 2}
+    assert both["results"][0] == {**result, "run": len(report["later"]) + 2}
     assert both["later"][-1]["date"] == "2027-01-01"
     with pytest.raises(ValueError, match="versions"):
         merged(report, {**run, "versions": {"torch": "1"}})

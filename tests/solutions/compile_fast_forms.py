@@ -41,7 +41,7 @@ from solutions.fast import (  # noqa: E402 - modules that decorate kernels come 
     strides,
 )
 
-HALF, BF16, FP8 = torch.float16, torch.bfloat16, torch.float8_e4m3fn
+HALF, BF16 = torch.float16, torch.bfloat16
 PATTERNS = {
     "wgmma": "wgmma.mma_async",
     "mma": "mma.sync",
@@ -66,9 +66,6 @@ def launchers() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "split", partial(few_tiles.split_product, empty(512, 16384), empty(16384, 512), 8)
     x, w = empty(32768, 2048, dtype=BF16), empty(64, 2048, 4096, dtype=BF16)
     yield "experts", partial(experts.launch, x, w, empty(65, dtype=torch.int32))
-    eight, scale = empty(8192, 8192, dtype=FP8), empty(8192, dtype=torch.float32)
-    kernel = low_precision.described_fp8_kernel
-    yield "fp8", partial(low_precision.launch_fp8, kernel, eight, eight.T, scale, scale)
     packed, zeros = empty(512, 4096, dtype=torch.int32), empty(32, 4096, dtype=torch.uint8)
     for m in (1, 16):
         few = low_precision.quantized_matmul
@@ -81,6 +78,7 @@ def launchers() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "gradient", partial(autograd.softmax_backward, rows, rows)
     yield "dropout", partial(randomness.dropout_residual, rows, rows, 0.1, 12345)
     yield "odd rows", partial(odd_rows.softmax_of_odd_rows, empty(2048, 50257))
+    yield "odd stream", partial(odd_rows.softmax_of_an_odd_stream, empty(2048, 50257), 132)
     stream = reductions.softmax_of_a_stream
     yield "stream", partial(stream, empty(4096, 32000), 132, 3, 16)
     norm = partial(reductions.layernorm, empty(8192, 5120), empty(5120), empty(5120))

@@ -30,7 +30,7 @@ from triton.runtime.jit import JITFunction
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from solutions.fast import attention, hopper_matmul
+from solutions.fast import attention, hopper_few_rows, hopper_fp8, hopper_matmul
 from tests.solutions.run_solution_cases import launcher_of
 from tests.solutions.solution_cases import SolvedCase, all_cases
 
@@ -171,10 +171,10 @@ def compile_plain(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             launches.facts.clear()
 
 
-def descriptor(*shape: int) -> str:
-    """The signature of a half-precision tensor descriptor of this block shape."""
-    layout = gl.NVMMASharedLayout.get_default_for(list(shape), gl.float16)
-    return f"tensordesc<fp16{list(shape)},{layout!r}>"
+def descriptor(*shape: int, dtype: gl.dtype = gl.float16) -> str:
+    """The signature of a tensor descriptor of this block shape."""
+    layout = gl.NVMMASharedLayout.get_default_for(list(shape), dtype)
+    return f"tensordesc<{dtype}{list(shape)},{layout!r}>"
 
 
 def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
@@ -190,6 +190,15 @@ def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
         tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 16, "STAGES": 3}
         kind = {"B_TRANSPOSED": transposed, "BIAS_RELU": transposed}
         yield hopper_matmul.hopper_matmul_kernel, {**sizes, **signature}, {**tile, **kind}
+    bytes_of_fp8 = {
+        "a_desc": descriptor(64, 128, dtype=gl.float8e4nv),
+        "b_desc": descriptor(128, 128, dtype=gl.float8e4nv),
+        "c_desc": descriptor(64, 128, dtype=gl.bfloat16),
+        **dict.fromkeys(("scale_a_ptr", "scale_b_ptr"), "*fp32"),
+    }
+    tile = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 128, "GROUP": 8, "STAGES": 4}
+    yield hopper_fp8.hopper_fp8_kernel, {**sizes, **bytes_of_fp8}, tile
+    yield from launches_of_few_rows()
     four = (1, 1)
     for d, causal, lead in ((64, True, four), (128, False, four), (128, True, ()), (256, True, ())):
         groups, block_n, stages, query_stages, _ = attention.sizes_of(d, 4096, causal)
@@ -200,15 +209,36 @@ def gluon_launches() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
         yield attention.hopper_attention_kernel, {**sizes, "scale": "fp32", **blocks}, meta
 
 
+def launches_of_few_rows() -> Iterator[tuple[Any, dict[str, str], dict[str, Any]]]:
+    """4-bit weights for up to 8 rows, and for up to 16."""
+    n, warps = hopper_few_rows.BLOCK_N, hopper_few_rows.WARPS
+    types = dict.fromkeys(("a_ptr", "scales_ptr", "c_ptr"), "*fp16")
+    types |= {"packed_ptr": "*i32", "zeros_ptr": "*u8", "M": "i32", "N": "i32"}
+    for rows in (8, 16):
+        meta = {"K": 4096, "GROUP": 128, "ROWS": rows, "BLOCK_N": n, "WARPS": warps}
+        meta |= {
+            "words_layout": hopper_few_rows.layout_of_words(n, warps),
+            "a_layout": hopper_few_rows.layout_of_a(rows, warps),
+            "sums_layout": hopper_few_rows.layout_of_sums(n, rows, warps),
+        }
+        yield hopper_few_rows.hopper_few_rows_kernel, types, meta
+
+
 def compile_gluon() -> Iterator[dict[str, Any]]:
     """The fast kernels for Hopper."""
     for kernel, types, constants in gluon_launches():
         names = [parameter.name for parameter in kernel.params]
         signature = {name: "constexpr" if name in constants else types[name] for name in names}
         values = {(names.index(name),): value for name, value in constants.items()}
-        source = GluonASTSource(kernel, signature, values, {})
+        whole = [["tt.divisibility", 16]]  # as for tensors that begin and end at whole vectors
+        divisible = {(i,): whole for i, name in enumerate(names) if name.endswith("_ptr")}
+        if "N" in names:
+            divisible[(names.index("N"),)] = whole
+        source = GluonASTSource(kernel, signature, values, divisible)
         registers = attention.MAX_REGISTERS[constants.get("GROUPS", 2)]
-        options = {"num_warps": 4, "maxnreg": registers}
+        options: dict[str, Any] = {"num_warps": 4, "maxnreg": registers}
+        if "WARPS" in constants:
+            options = {"num_warps": constants["WARPS"]}
         compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
         ptx = compiled.asm["ptx"]
         yield {
@@ -216,6 +246,8 @@ def compile_gluon() -> Iterator[dict[str, Any]]:
             "case": str(constants),
             "shared": compiled.metadata.shared,
             "wgmma": "wgmma.mma_async" in ptx,
+            "mma": "mma.sync" in ptx,
+            "wide_loads": "ld.global.v4" in ptx,
             "tma": "cp.async.bulk.tensor" in ptx,
             "registers_moved": "setmaxnreg" in ptx,
             "error": "spills" if "st.local" in ptx else "",
