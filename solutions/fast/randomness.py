@@ -11,6 +11,11 @@ turns them into floating-point numbers, and compares those. Here
 - the random bits are compared as whole numbers. `tl.rand(seed, i) >= p` is a comparison of the
   bits with one number, which the launcher looks for among the 2^31 there are;
 - the division by 1 - p is a multiplication.
+
+What is left are 17 multiplications of 32 by 32 bits for each element, and they alone take all the
+time: on an H200 the random bits of 65536 x 4096 elements took 0.666 ms without reading or writing
+an array, and the whole kernel 0.670 ms, where a copy of as many bytes takes 0.378 ms. With a number
+of its own for each element, in half precision, 0.57 times the speed of a copy is the limit.
 """
 
 import struct
