@@ -156,7 +156,6 @@ def hopper_few_rows_kernel(
     products: gl.constexpr = gl.NVMMADistributedLayout([2, 0], [WARPS, 1, 1], [1, 16, 8])
     left: gl.constexpr = gl.DotOperandLayout(0, products, 2)
     right: gl.constexpr = gl.DotOperandLayout(1, products, 2)
-
     by_column: gl.constexpr = gl.SliceLayout(2, words_layout)
     warp = gl.arange(0, WARPS, gl.SliceLayout(1, by_column))[:, None, None]
     col = gl.arange(0, BLOCK_N, gl.SliceLayout(0, by_column))[None, :, None]
