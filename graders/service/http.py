@@ -182,9 +182,10 @@ def told(job: ServiceJob, service: ClassService) -> dict[str, Any]:
     if job.state == "done":
         return said | {"answer": job.answer}
     slots = service.dispatcher.slots
-    wait = service.queue.expected_wait(job, slots)
+    position = service.queue.position(job)
+    wait = service.queue.expected_wait(job, slots, position)
     return said | {
-        "position": service.queue.position(job),
+        "position": position,
         "expected_seconds": None if wait is None else round(wait, 1),
         "workers": slots,
         "retried": max(0, job.attempts - 1),

@@ -188,11 +188,14 @@ class FairQueue:
             ahead += min(others, rounds + before)
         return ahead
 
-    def expected_wait(self, job: ServiceJob, workers: int) -> float | None:
-        """Seconds until its report, as the last checks make likely; None without a worker."""
+    def expected_wait(self, job: ServiceJob, workers: int, position: int) -> float | None:
+        """Seconds until its report, as the last checks make likely; None without a worker.
+
+        `position` is the check's own: finding it out is a walk along all learners.
+        """
         if job.state == "done" or not workers:
             return 0.0 if job.state == "done" else None
-        turns = (self.position(job) + self.running) / workers if job.state == "waiting" else 0.5
+        turns = (position + self.running) / workers if job.state == "waiting" else 0.5
         return max(1.0, turns) * self.mean_seconds
 
     def forget_old(self, now: float) -> None:
