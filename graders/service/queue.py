@@ -179,6 +179,8 @@ class FairQueue:
         own = self._lines[job.learner]
         place = own.waiting.index(job)
         rounds = place + (own.running is not None)  # turns of their own that come first
+        if not rounds:  # as for nearly everybody: one check of each learner before them comes first
+            return list(self._ring).index(job.learner)
         before, ahead = True, place
         for learner in self._ring:
             if learner == job.learner:
