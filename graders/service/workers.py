@@ -1,6 +1,6 @@
 """The machines that judge: a Dask scheduler whose workers declare a GPU.
 
-Dask gives a lost worker's check to another one. Nothing here knows of learners.
+Each check goes to a worker that has a GPU free. Nothing here knows of learners.
 """
 
 from __future__ import annotations
@@ -46,25 +46,54 @@ class DaskWorkers:
 
     def __init__(self, client: Any, call: Call) -> None:
         self._client, self._call = client, call
+        self._declared: dict[str, int] = {}
+        self._running: dict[str, set[asyncio.Future[None]]] = {}  # checks, by their worker
         self.slots = 0
 
     async def look(self) -> None:
-        self.slots = int(await self._client.run_on_scheduler(_declared))
+        self._declared = await self._client.run_on_scheduler(_declared)
+        self.slots = sum(self._declared.values())
+        for lost in self._running.keys() - self._declared.keys() - {""}:
+            for gone in self._running.pop(lost):
+                gone.set_result(None)
+
+    def _freest(self) -> str:
+        """The worker with the most GPUs free; "" where none is known.
+
+        Dask itself chooses by how long it expects tasks to take, and would let a check wait at a
+        worker whose GPUs are busy while another one has nothing to do.
+        """
+        running = {name: len(checks) for name, checks in self._running.items()}
+        free = {name: gpus - running.get(name, 0) for name, gpus in self._declared.items()}
+        return max(free, key=free.__getitem__, default="")
 
     async def judge(self, exercise: str, source: str) -> dict[str, Any]:
         """Run one check. Where it is given up, the worker that still runs it is started anew."""
-        resources = {RESOURCE: 1}
+        chosen = self._freest()
         future = self._client.submit(
-            self._call, exercise, source, pure=False, resources=resources, priority=0
+            *(self._call, exercise, source),
+            pure=False,
+            resources={RESOURCE: 1},
+            priority=0,
+            workers=[chosen] if chosen else None,
         )
+        gone = asyncio.get_running_loop().create_future()
+        answer = asyncio.ensure_future(future.result())
+        self._running.setdefault(chosen, set()).add(gone)
         try:
-            answer = await future.result()
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                await future.cancel()
+                raise WorkerLost("its worker is gone")
+            return dict(answer.result())
         except asyncio.CancelledError:
             # of this coroutine: the time is up; of the future: the scheduler went
             if not future.cancelled():
                 await self._stop(future)
                 raise
             raise WorkerLost("the scheduler lost it") from None
+        except WorkerLost:
+            raise
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 raise WorkerLost("its worker ended each time", last=True) from None
@@ -72,8 +101,9 @@ class DaskWorkers:
                 raise WorkerLost("the scheduler could not be reached") from None
             raise
         finally:
+            self._running.get(chosen, set()).discard(gone)
+            answer.cancel()
             future.release()
-        return dict(answer)
 
     async def _stop(self, future: Any) -> None:
         """A thread cannot be ended from outside, so the process that has it is."""
@@ -84,10 +114,10 @@ class DaskWorkers:
             await self._client.restart_workers(busy, timeout=30, raise_for_error=False)
 
 
-def _declared(dask_scheduler: Any) -> float:
-    """The GPUs that the workers declare which are connected now."""
-    workers = dask_scheduler.workers.values()
-    return float(sum(worker.resources.get(RESOURCE, 0) for worker in workers))
+def _declared(dask_scheduler: Any) -> dict[str, int]:
+    """How many GPUs each worker declares that is connected now, by its address."""
+    workers = dask_scheduler.workers.items()
+    return {address: int(worker.resources.get(RESOURCE, 0)) for address, worker in workers}
 
 
 async def connect(scheduler: str) -> Any:
