@@ -138,15 +138,14 @@ async def start_local(workers: int, checks_each: int = 1) -> tuple[Any, Any]:
     Its scheduler speaks TLS with a certificate of its own: who reaches a scheduler without one
     can run any code as its user, and so could every account of this machine.
     """
-    import dask
     from distributed import Client, LocalCluster
 
-    dask.config.set(UNWATCHED)
     cluster = await LocalCluster(
         n_workers=workers,
         threads_per_worker=checks_each,
         processes=True,
         resources={RESOURCE: checks_each},
+        config=UNWATCHED,
         memory_limit=None,  # what a check may take, its jail says
         security=True,
         dashboard_address=None,

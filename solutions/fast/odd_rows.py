@@ -123,7 +123,7 @@ def softmax_odd_stream_kernel(
     in_tail = (LARGE + MIDDLE) * WIDTH + tl.arange(0, TAIL)[:, None] * WIDTH + lane
     dtype = output_ptr.dtype.element_ty
     for number in tl.range(tl.program_id(0), n_rows, tl.num_programs(0), num_stages=STAGES):
-        begin = number.to(tl.int64) * n_cols
+        begin = number * n_cols.to(tl.int64)
         start = begin // VECTOR * VECTOR
         first = (begin - start).to(tl.int32)
         end = first + n_cols
