@@ -63,8 +63,7 @@ class DaskWorkers:
         Dask itself chooses by how long it expects tasks to take, and would let a check wait at a
         worker whose GPUs are busy while another one has nothing to do.
         """
-        running = {name: len(checks) for name, checks in self._running.items()}
-        free = {name: gpus - running.get(name, 0) for name, gpus in self._declared.items()}
+        free = {n: gpus - len(self._running.get(n, ())) for n, gpus in self._declared.items()}
         return max(free, key=free.__getitem__, default="")
 
     async def judge(self, exercise: str, source: str) -> dict[str, Any]:

@@ -18,6 +18,13 @@ tma_load = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_glob
 tma_store = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
 
 
+DTYPES = {
+    torch.float16: gl.float16,
+    torch.bfloat16: gl.bfloat16,
+    torch.float8_e4m3fn: gl.float8e4nv,
+}
+
+
 def is_hopper(x: torch.Tensor) -> bool:
     """Whether x lies in the memory of a GPU that has wgmma."""
     return x.is_cuda and torch.cuda.get_device_capability(x.device)[0] == 9
@@ -42,11 +49,10 @@ def tma_can_read(x: torch.Tensor) -> bool:
 
 def describe(x: torch.Tensor, block_shape: list[int]) -> TensorDescriptor:
     """Describe x to the TMA unit, to be moved in tiles of `block_shape` elements."""
-    dtype = gl.float16 if x.dtype == torch.float16 else gl.bfloat16
-    layout = gl.NVMMASharedLayout.get_default_for(block_shape, dtype)
+    layout = gl.NVMMASharedLayout.get_default_for(block_shape, DTYPES[x.dtype])
     # The stride of a dimension of one element is never used, but it must be a legal one.
     strides = [
-        step if extent > 1 or i == x.ndim - 1 else 8
+        step if extent > 1 or i == x.ndim - 1 else 16 // x.element_size()
         for i, (step, extent) in enumerate(zip(x.stride(), x.shape, strict=True))
     ]
     return TensorDescriptor(x, list(x.shape), strides, block_shape, layout)

@@ -21,9 +21,8 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma,
     warpgroup_mma_wait,
 )
-from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
-from solutions.fast.hopper import new_barriers, processors_of, tma_load, tma_store
+from solutions.fast.hopper import describe, new_barriers, processors_of, tma_load, tma_store
 from solutions.fast.hopper_matmul import MAX_REGISTERS, tile_of
 
 BLOCK_M, BLOCK_N, BLOCK_K = 128, 256, 128
@@ -161,17 +160,11 @@ def hopper_fp8_matmul(
     n_tiles = triton.cdiv(m, BLOCK_M) * triton.cdiv(n, BLOCK_N)
     n_rounds = triton.cdiv(n_tiles, processors_of(a))
     hopper_fp8_kernel[(triton.cdiv(n_tiles, n_rounds),)](
-        described(a, [BLOCK_M // 2, BLOCK_K], gl.float8e4nv),
-        described(b.T, [BLOCK_N // 2, BLOCK_K], gl.float8e4nv),
+        describe(a, [BLOCK_M // 2, BLOCK_K]),
+        describe(b.T, [BLOCK_N // 2, BLOCK_K]),
         scale_a, scale_b,
-        described(c, [BLOCK_M // 2, BLOCK_N // 2], gl.bfloat16),
+        describe(c, [BLOCK_M // 2, BLOCK_N // 2]),
         m, n, k, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N, BLOCK_K=BLOCK_K, GROUP=group, STAGES=STAGES,
         num_warps=4, maxnreg=MAX_REGISTERS,
     )  # fmt: skip
     return c
-
-
-def described(x: torch.Tensor, block_shape: list[int], dtype: gl.dtype) -> TensorDescriptor:
-    """Describe x to the TMA unit, to be moved in tiles of `block_shape` numbers."""
-    layout = gl.NVMMASharedLayout.get_default_for(block_shape, dtype)
-    return TensorDescriptor(x, list(x.shape), list(x.stride()), block_shape, layout)

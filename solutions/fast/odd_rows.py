@@ -22,7 +22,6 @@ SMALLEST = tl.constexpr(-1e38)  # not -inf: -inf minus -inf would be NaN
 VECTOR = 8
 WIDTH = 2048  # numbers in which each thread of eight warps has one vector
 MOST_AT_ONCE = 25 * WIDTH  # of a row: 200 numbers for each thread
-TWO_ROWS = 2 * 2 * MOST_AT_ONCE + 1024  # bytes of shared memory, those for the sums with them
 
 
 @triton.jit

@@ -29,7 +29,7 @@ import triton.language as tl
 from solutions import reductions as plain
 from solutions.fast.hopper import processors_of
 from solutions.fast.odd_rows import (
-    TWO_ROWS,
+    MOST_AT_ONCE,
     blocks_of,
     softmax_of_an_odd_stream,
     softmax_of_odd_rows,
@@ -157,12 +157,13 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     if x.stride(1) != 1 or n_cols == 0:
         return plain.softmax(x)
     if LONGEST_BLOCK < n_cols <= LONGEST_STREAM and x.element_size() == 2 and vector_length(x) > 1:
-        programs = processors_of(x) if x.is_cuda else PROCESSORS
-        return softmax_of_a_stream(x, programs, stages_of_a_stream(x))
+        return softmax_of_a_stream(x, programs_for(x), stages_of_a_stream(x))
     if n_cols > LONGEST_BLOCK:
         dense = x.is_contiguous() and x.numel() % 8 == 0
-        if dense and x.element_size() == 2 and blocks_of(n_cols) and room_of(x) >= TWO_ROWS:
-            return softmax_of_an_odd_stream(x, processors_of(x) if x.is_cuda else PROCESSORS)
+        two_rows = 2 * MOST_AT_ONCE * x.element_size()
+        fits = x.element_size() == 2 and two_rows + FOR_SUMS <= room_of(x)
+        if dense and fits and blocks_of(n_cols):
+            return softmax_of_an_odd_stream(x, programs_for(x))
         if vector_length(x) > 1:
             return softmax_of_long_rows(x)
         return softmax_of_odd_rows(x) if dense else softmax_of_long_rows(x, 4, 2048, 8)
@@ -215,6 +216,11 @@ def stages_of_a_stream(x: torch.Tensor) -> int:
     """Return 3, so that two rows are on their way, or 2 where shared memory holds only one."""
     two_rows = 2 * triton.next_power_of_2(x.shape[1]) * x.element_size()
     return 3 if two_rows + FOR_SUMS <= room_of(x) else 2
+
+
+def programs_for(x: torch.Tensor) -> int:
+    """Return how many programs that stay are launched; an H200's number without a GPU."""
+    return processors_of(x) if x.is_cuda else PROCESSORS
 
 
 def room_of(x: torch.Tensor) -> int:
