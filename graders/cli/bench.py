@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graders.cli import reports
-from graders.cli.grade import exercises_in, known_exercise
+from graders.cli.judging import exercises_in, known_exercise
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise, GraderError, Workload

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from graders.cli import reports
-from graders.cli.grade import known_exercise, reports_on
+from graders.cli.judging import known_exercise, reports_on
 from graders.judge.pipeline import Judge
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError

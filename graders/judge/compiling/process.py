@@ -7,7 +7,6 @@ import os
 import selectors
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -18,7 +17,7 @@ from typing import Any, Self
 
 from graders.judge.compiling.worker import STDERR_LIMIT, TOO_MUCH, receive, send_request
 from graders.judge.records import GraderError
-from graders.judge.sandbox import folders
+from graders.judge.sandbox import folders, starting
 
 ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
 REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is far below
@@ -58,7 +57,7 @@ class CompileWorker:
     machine cannot compile at all. `cpu_seconds` is what one submission may use.
     """
 
-    module = "graders.judge.compiling.worker"  # what the process runs
+    module = starting.COMPILER  # what the process runs
 
     def __init__(self, cpu_seconds: float = 40.0) -> None:
         self.cpu_seconds = cpu_seconds
@@ -181,47 +180,16 @@ class CompileWorker:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
-        ours, theirs = socket.socketpair()
-        ours.settimeout(ANSWER_SECONDS)
-        self._directory = folders.make()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", self.module, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=_environment(str(self._directory)),
-                cwd=Path(__file__).parents[3],
-            )
-        self._control = ours
-        hello = receive(ours)
+        started = starting.compiler(self.module)
+        self._process, self._control = started.process, started.control
+        self._directory = started.directory
+        self._control.settimeout(ANSWER_SECONDS)
+        hello = receive(self._control)
         if not hello or not hello.get("ready"):
             reason = (hello or {}).get("error", "the process ended at once")
             self.close()
             raise GraderError(f"kernels cannot be compiled on this machine: {reason}")
         self.hello = hello
-
-
-# No more than this: a submission's launcher runs there, and an environment may hold passwords.
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
-
-
-def _environment(cache: str) -> dict[str, str]:
-    """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
-    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    kept |= {
-        "TRITON_CACHE_DIR": cache,
-        "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
-        "CUDA_VISIBLE_DEVICES": "",
-        "OMP_NUM_THREADS": "1",
-        # Huge pages make the fork, which copies the map of all memory, markedly shorter.
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        # Else some torch makes a folder that is named after the user, whom a sandbox need not know.
-        "TORCHINDUCTOR_CACHE_DIR": cache,
-    }
-    return kept
 
 
 def _both_ways() -> tuple[int, int]:

@@ -15,7 +15,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -26,10 +25,10 @@ from typing import Any, Self
 import torch
 
 from graders.judge.records import GraderError
-from graders.judge.sandbox import folders, gpu_lock, protocol
+from graders.judge.sandbox import folders, protocol, starting
 from graders.judge.sandbox.batch import Batch, in_memory
 from graders.judge.sandbox.protocol import BuildOrder, Device, Ending, Status
-from graders.judge.sandbox.starting import broken, environment, idle_processors, last_line
+from graders.judge.sandbox.starting import broken, idle_processors, last_line
 from graders.judge.sandbox.work import Job, Outcome, Work
 
 __all__ = ["Job", "Outcome", "Status", "Work", "Workers"]
@@ -41,8 +40,6 @@ BUILD_SECONDS, BUILD_BYTES = 90.0, 6 << 30  # of compiling ahead, and of memory 
 MOST_BUILDERS = 16  # processes; how many processors a container may use is not always known
 LAUNCHES_EACH = 2  # for fewer of them it is not worth a process
 _STOP_SECONDS = 10.0
-_ROOT = Path(__file__).resolve().parents[3]
-_ZYGOTE = "graders/judge/sandbox/zygote.py"
 
 
 class Workers:
@@ -54,7 +51,10 @@ class Workers:
     """
 
     def __init__(
-        self, device: Device = "cpu", without: Collection[str] = (), capability: int = 90
+        self,
+        device: Device = "cpu",
+        without: Collection[str] = (),
+        capability: int = starting.USUAL_CAPABILITY,
     ) -> None:
         self.device = device
         self.capability = capability
@@ -274,45 +274,10 @@ class Workers:
             raise
 
     def _start(self) -> None:
-        self._directory = folders.make()
-        self._errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_ROOT / _ZYGOTE), self._config(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._errors,
-                env=environment(self.device, self._directory),
-                cwd="/",
-                start_new_session=True,  # Ctrl-C is for the judge; this ends when it does
-            )
+        started = starting.worker(self.device, self.capability, self._without)
+        self._process, self._control = started.process, started.control
+        self._directory, self._errors = started.directory, started.errors
         self._found = self._greeting()
-
-    def _config(self, socket_fd: int) -> str:
-        assert self._directory is not None
-        self._directory.chmod(0o755)
-        scratch = self._directory / "scratch"
-        scratch.mkdir(mode=0o700)
-        # Anybody may read the secret and write beside it: only the jail stands in between.
-        secret = self._directory / "probe" / "secret"
-        secret.parent.mkdir()
-        secret.parent.chmod(0o1777)
-        secret.write_text("not for submissions\n")
-        config = {
-            "socket": socket_fd,
-            "root": str(_ROOT),
-            "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
-            "device": self.device,
-            "capability": self.capability,
-            "lock": str(gpu_lock.LOCK),
-            "without": self._without,
-            "directory": str(self._directory),
-            "secret": str(secret),
-            "scratch": str(scratch) if self.device == "cuda" else None,
-        }
-        return json.dumps(config)
 
     def _greeting(self) -> Mapping[str, Any]:
         """The first message of the warm process, or a GraderError that says what is broken."""

@@ -1,12 +1,30 @@
-"""What a warm process needs to start, and the message where it does not start."""
+"""How the judge's warm processes start: what each needs, and the message where one does not.
+
+Nothing here imports torch. So a command can start the processes with `ahead` while it imports
+torch itself; `Workers` and `CompileWorker` then take what has been started.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import json
 import os
+import socket
+import subprocess
+import sys
+from collections.abc import Collection, Hashable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from graders.judge.sandbox.protocol import Device
+from graders.judge.jail.jail import Device
+from graders.judge.sandbox import folders, gpu_lock
 
+COMPILER = "graders.judge.compiling.worker"  # the main module of that process
+USUAL_CAPABILITY = 90  # of a GPU, where nobody says which it is: sm_90
+_ROOT = Path(__file__).resolve().parents[3]
+_ZYGOTE = "graders/judge/sandbox/zygote.py"
+_MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 # OMP_THREAD_LIMIT: libgomp ends the process when it is refused a thread that it counts on.
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -23,7 +41,178 @@ _MENDS = {
 }
 
 
-def environment(device: Device, directory: Path) -> dict[str, str]:
+@dataclass
+class Started:
+    """A warm process, and what the judge holds of it.
+
+    `errors` is a descriptor of what it writes on stderr, -1 where nobody keeps that.
+    """
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    directory: Path
+    errors: int = -1
+
+    def end(self) -> None:
+        """End a process that nobody has taken."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        folders.remove(self.directory)
+        if self.errors >= 0:
+            os.close(self.errors)
+
+
+_waiting: dict[Hashable, Started] = {}  # processes that were started and not taken yet
+
+
+@contextlib.contextmanager
+def ahead(gpu: bool) -> Iterator[None]:
+    """Start the processes that a judge will ask for: those of a GPU too, where there is one.
+
+    They go on by themselves. What does not start here starts, and says why not, when it is asked
+    for. Processes that nobody has taken end with the `with` block.
+    """
+    with contextlib.suppress(OSError):
+        _waiting[_key("cpu", USUAL_CAPABILITY, ())] = _worker("cpu", USUAL_CAPABILITY, ())
+        _waiting[COMPILER] = _compiler(COMPILER)
+        capability = _capability_of_driver() if gpu else None
+        if capability is not None:
+            _waiting[_key("cuda", capability, ())] = _worker("cuda", capability, ())
+    try:
+        yield
+    finally:
+        while _waiting:
+            _waiting.popitem()[1].end()
+
+
+def worker(device: Device, capability: int, without: Collection[str]) -> Started:
+    """The process that runs jobs; see `Workers` for its settings. Raises OSError."""
+    there = _waiting.pop(_key(device, capability, without), None)
+    return there or _worker(device, capability, without)
+
+
+def compiler(module: str = COMPILER) -> Started:
+    """The process that captures launchers and compiles kernels. Raises OSError."""
+    return _waiting.pop(module, None) or _compiler(module)
+
+
+def _key(device: Device, capability: int, without: Collection[str]) -> Hashable:
+    return device, capability if device == "cuda" else None, tuple(without)
+
+
+def _worker(device: Device, capability: int, without: Collection[str]) -> Started:
+    directory = folders.make()
+    errors = os.memfd_create("tilewise-errors", os.MFD_CLOEXEC)
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        with theirs:
+            config = _config(theirs.fileno(), directory, device, capability, without)
+            process = subprocess.Popen(
+                [sys.executable, "-I", str(_ROOT / _ZYGOTE), config],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=worker_environment(device, directory),
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is for the judge; this ends when it does
+            )
+    except BaseException:
+        control.close()
+        os.close(errors)
+        folders.remove(directory)
+        raise
+    return Started(process, control, directory, errors)
+
+
+def _config(
+    socket_fd: int, directory: Path, device: Device, capability: int, without: Collection[str]
+) -> str:
+    directory.chmod(0o755)
+    scratch = directory / "scratch"
+    scratch.mkdir(mode=0o700)
+    # Anybody may read the secret and write beside it: only the jail stands in between.
+    secret = directory / "probe" / "secret"
+    secret.parent.mkdir()
+    secret.parent.chmod(0o1777)
+    secret.write_text("not for submissions\n")
+    config = {
+        "socket": socket_fd,
+        "root": str(_ROOT),
+        "paths": [p for p in sys.path if os.path.isabs(p) and Path(p) != _ROOT],
+        "device": device,
+        "capability": capability,
+        "lock": str(gpu_lock.LOCK),
+        "without": tuple(without),
+        "directory": str(directory),
+        "secret": str(secret),
+        "scratch": str(scratch) if device == "cuda" else None,
+    }
+    return json.dumps(config)
+
+
+def _compiler(module: str) -> Started:
+    directory = folders.make()
+    control, theirs = socket.socketpair()
+    try:
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=compiler_environment(str(directory)),
+                cwd=_ROOT,
+            )
+    except BaseException:
+        control.close()
+        folders.remove(directory)
+        raise
+    return Started(process, control, directory)
+
+
+def _capability_of_driver() -> int | None:
+    """The compute capability of the first GPU, 90 for sm_90, asked without torch.
+
+    None where there is no GPU, or no driver.
+    """
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        if driver.cuInit(0) != 0:
+            return None
+        device, found = ctypes.c_int(), [ctypes.c_int(), ctypes.c_int()]
+        answers = [driver.cuDeviceGet(ctypes.byref(device), 0)]
+        for value, attribute in zip(found, (_MAJOR, _MINOR), strict=True):
+            answers.append(driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device))
+    except (OSError, AttributeError):
+        return None
+    return None if any(answers) else 10 * found[0].value + found[1].value
+
+
+# No more than this: a submission's launcher runs there, and an environment may hold passwords.
+_PASSED_TO_COMPILER = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
+
+
+def compiler_environment(cache: str) -> dict[str, str]:
+    """The compiler's environment: no interpreter, no GPU, nothing left in the user's cache."""
+    kept = {name: os.environ[name] for name in _PASSED_TO_COMPILER if name in os.environ}
+    kept |= {
+        "TRITON_CACHE_DIR": cache,
+        "TRITON_DEFAULT_FP_FUSION": "1",  # said explicitly: 3.10 will change its default
+        "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
+        # Huge pages make the fork, which copies the map of all memory, markedly shorter.
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Else some torch makes a folder that is named after the user, whom a sandbox need not know.
+        "TORCHINDUCTOR_CACHE_DIR": cache,
+    }
+    return kept
+
+
+def worker_environment(device: Device, directory: Path) -> dict[str, str]:
     """The variables that a warm process needs, and no others.
 
     The instructor's own environment may hold keys and passwords.

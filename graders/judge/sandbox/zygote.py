@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import types
 from typing import Any
@@ -43,6 +44,7 @@ def main() -> None:
         _give_up(config["socket"], error)
         return
     warm_process.serve()
+    os._exit(0)  # nothing is left to be done, and to take torch apart takes Python a second
 
 
 def _import_all(device: str) -> types.ModuleType:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from graders.judge.plan.steps import Kernel, Parameter, kernel_to_json
-from graders.judge.sandbox import builders, pool
+from graders.judge.sandbox import builders, pool, starting
 from graders.judge.sandbox.pool import Work, Workers
 from tests.support.plans import job, new
 
@@ -113,7 +113,7 @@ def test_memory_has_a_limit(workers: Workers, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def anything(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     """Workers whose children run any Python, in the jail of those that drive a GPU."""
-    monkeypatch.setattr(pool, "_ZYGOTE", "tests/support/any_python.py")
+    monkeypatch.setattr(starting, "_ZYGOTE", "tests/support/any_python.py")
     with Workers(device="cuda") as running:
         yield running
 
@@ -142,7 +142,7 @@ def test_an_instructors_umask_closes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     """Files that a worker may not read would be its own error."""
     before = os.umask(0o077)
     try:
-        monkeypatch.setattr(pool, "_ZYGOTE", "tests/support/any_python.py")
+        monkeypatch.setattr(starting, "_ZYGOTE", "tests/support/any_python.py")
         with Workers(device="cuda") as workers:
             test_a_worker_finds_the_binaries_of_its_submission_alone(workers)
     finally:

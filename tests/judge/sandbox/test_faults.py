@@ -43,7 +43,7 @@ def script(directory: Path, line: str) -> str:
 
 
 def start_error(monkeypatch: pytest.MonkeyPatch, executable: str) -> str:
-    monkeypatch.setattr(pool.sys, "executable", executable)
+    monkeypatch.setattr(sys, "executable", executable)
     with pytest.raises(GraderError) as caught, Workers():
         pass
     message = str(caught.value)
@@ -71,7 +71,7 @@ def test_a_missing_module_is_named_with_the_mend(
 def test_a_missing_libseccomp_lowers_the_tier_and_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pool.sys, "executable", python_without("pyseccomp", tmp_path))
+    monkeypatch.setattr(sys, "executable", python_without("pyseccomp", tmp_path))
     with Workers() as workers:
         assert workers.tier == "B"
         assert "pyseccomp" in workers.layers["seccomp"]

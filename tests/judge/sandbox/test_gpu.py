@@ -24,7 +24,7 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.plan.gpu_compiling import announce_compiling
 from graders.judge.plan.replay import Replay
 from graders.judge.records import Case, TensorSpec
-from graders.judge.sandbox import child, engine, job_report, pool
+from graders.judge.sandbox import child, engine, job_report, starting
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
@@ -55,7 +55,7 @@ def workers() -> Iterator[Workers]:
 def anything() -> Iterator[Workers]:
     """Workers for a GPU whose children run any Python, which may touch no GPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "_ZYGOTE", "tests/support/any_python.py")
+        patch.setattr(starting, "_ZYGOTE", "tests/support/any_python.py")
         with Workers(device="cuda") as running:
             yield running
 
