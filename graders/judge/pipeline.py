@@ -135,7 +135,7 @@ class Judge:
 
     def warm(self) -> None:
         """Start the processes that the first submission would wait for otherwise."""
-        starting = self._threads.submit(self.runtime.warm)
+        starting = self._threads.submit(self.runtime.warm, second=True)
         reader.shared().start()
         starting.result()
 

@@ -20,6 +20,7 @@ from graders.judge.records import Case, Exercise, GraderError, Hidden
 from graders.judge.running.gpu import gpu_capability, gpu_properties
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Workers
+from graders.judge.sandbox.starting import idle_processors
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.submission.loading import Submission
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from graders.judge.speed.gate import Stopwatch
 
 Mode = Literal["interpret", "gpu", "all"]
+IDLE_FOR_SECOND = 4  # processors, from which on a second process that compiles is of use
 
 
 class Runtime:
@@ -49,6 +51,7 @@ class Runtime:
         self._processes = ExitStack()
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
+        self._second_compiler: CompileWorker | None = None
         self._prepared: dict[str, list[Prepared]] = {}
         self._prepared_large: tuple[str, list[Prepared]] = "", []
         self._stopwatch: Stopwatch | None = None
@@ -58,16 +61,22 @@ class Runtime:
         """End the warm processes."""
         self._processes.close()
         self._workers.clear()
-        self._compiler = None
+        self._compiler = self._second_compiler = None
 
     @property
     def has_gpu(self) -> bool:
         """Whether there is a GPU and kernels shall run on it."""
         return self.mode != "interpret" and torch.cuda.is_available()
 
-    def warm(self) -> None:
-        """Start every process that a submission needs, all of them at once."""
-        with ThreadPoolExecutor(3, thread_name_prefix="start") as threads:
+    def warm(self, second: bool = False) -> None:
+        """Start every process that a submission needs, all of them at once.
+
+        second: another one that compiles, too, where there is a GPU to be waited for, and where
+        processors are idle.
+        """
+        with ThreadPoolExecutor(4, thread_name_prefix="start") as threads:
+            if second and self.has_gpu and idle_processors() >= IDLE_FOR_SECOND:
+                threads.submit(self._start_second_compiler)
             running = threads.submit(self.workers, "cpu")
             compiling = threads.submit(self.compiler)
             if self.has_gpu:
@@ -101,6 +110,16 @@ class Runtime:
                 self._compiler = self._processes.enter_context(CompileWorker())
                 self._compiler.ptxas(90)  # asking for anything starts the process
             return self._compiler
+
+    def second_compiler(self) -> CompileWorker | None:
+        """Another process that compiles, if `warm` has started one."""
+        return self._second_compiler
+
+    def _start_second_compiler(self) -> None:
+        if self._second_compiler is None:
+            second = self._processes.enter_context(CompileWorker())
+            second.ptxas(90)
+            self._second_compiler = second
 
     def stopwatch(self) -> Stopwatch:
         """What times submissions on the GPU of this machine."""

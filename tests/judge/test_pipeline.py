@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from graders.judge import discovery, pipeline
+from graders.judge import discovery, pipeline, runtime
 from graders.judge.gates.protocol import NOT_RUN, Context, Gate, GateResult
 from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.records import GraderError
@@ -162,3 +162,18 @@ def test_a_fault_of_ours_in_a_gate_costs_nothing(
     report = judged(Gate("first", fails), Gate("broken", broken, concurrent=concurrent))
     assert (report.verdict, report.points) == (Verdict.UNGRADED, None)
     assert [finding.code for finding in report.findings] == ["could-not-grade"]
+
+
+@pytest.mark.parametrize(("idle", "started"), [(runtime.IDLE_FOR_SECOND, True), (3, False)])
+def test_a_judge_that_waits_for_a_gpu_compiles_in_two_processes(
+    monkeypatch: pytest.MonkeyPatch, idle: int, started: bool
+) -> None:
+    monkeypatch.setattr(runtime, "idle_processors", lambda: idle)
+    monkeypatch.setattr(Runtime, "has_gpu", True)
+    monkeypatch.setattr(Runtime, "workers", lambda *_: None)
+    with Judge(mode="all", allow_unsandboxed=True) as judge:
+        judge.warm()
+        second = judge.runtime.second_compiler()
+        assert (second is not None) is started
+        assert second is None or second is not judge.runtime.compiler()
+    assert judge.runtime.second_compiler() is None

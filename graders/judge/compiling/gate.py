@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,11 +83,16 @@ class LoweredKernel:
 
 
 def compile_gate(
-    submission: Submission, captured: Captured, worker: CompileWorker, least_capability: int = 0
+    submission: Submission,
+    captured: Captured,
+    worker: CompileWorker,
+    least_capability: int = 0,
+    second: CompileWorker | None = None,
 ) -> CompileResult:
     """Compile what the plan launches, and nothing else, for each target that has the capability.
 
-    Raises GraderError where compiling is not possible at all.
+    With a `second` process the work is shared, and the result is the same. Raises GraderError
+    where compiling is not possible at all.
     """
     request = {
         "task": "compile",
@@ -99,9 +105,19 @@ def compile_gate(
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
     if not isinstance(known, CompileResult):
-        known = _judged(asked(request, worker), worker)
+        answer = asked(request, worker) if second is None else _shared(request, worker, second)
+        known = _judged(answer, worker)
         worker.remember(key, known)
     return known
+
+
+def _shared(request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker) -> Answer:
+    """The answer of one process that checks, or, if nothing is wrong, of one that lowers."""
+    with ThreadPoolExecutor(1) as beside:
+        lowering = beside.submit(asked, {**request, "part": "lower"}, second)
+        checked = asked({**request, "part": "check"}, worker)
+        wrong = checked.report is None or items_of(checked.report, "errors")
+        return checked if checked.timeout or wrong else lowering.result()
 
 
 def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:

@@ -12,8 +12,9 @@ from graders.judge.scoring import WASTEFUL_SHARE
 
 def run(context: Context) -> GateResult:
     """Compile what the launch plan launches."""
-    compiler, least = context.runtime.compiler(), context.exercise.least_capability
-    found = compile_gate(context.submission, context.captured, compiler, least)
+    runtime, least = context.runtime, context.exercise.least_capability
+    second = runtime.second_compiler()
+    found = compile_gate(context.submission, context.captured, runtime.compiler(), least, second)
     slow = all(finding.code == "compile-timeout" for finding in found.findings)
     keeps = WASTEFUL_SHARE if slow else None
     return GateResult.of(found.findings, resources=found.resources, keeps=keeps)

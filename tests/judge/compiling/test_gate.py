@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from graders.judge.compiling import gate, process
+from graders.judge.compiling import gate
 from graders.judge.compiling.findings import compile_finding
 from graders.judge.compiling.gate import (
     SHARED_LIMITS,
@@ -24,7 +24,9 @@ from graders.judge.compiling.gate import (
     _launches,
     compile_gate,
 )
+from graders.judge.compiling.process import Answer
 from graders.judge.records import Case, GraderError, TensorSpec
+from graders.judge.sandbox import starting
 from graders.judge.submission.loading import Submission
 from tests.judge.compiling.compile_errors import BEFORE, ERRORS, PREAMBLE, STORE
 from tests.support.capturing import captured
@@ -87,6 +89,37 @@ def test_a_sound_kernel_compiles_for_both_targets(worker: CompileWorker) -> None
         assert 8 <= item.registers <= 64
         assert item.shared_bytes == 0
         assert item.spill_bytes == 0
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[CompileWorker]:
+    with CompileWorker(cpu_seconds=20) as warm:
+        yield warm
+
+
+SHARED = {
+    **{name: kernel(body, BEFORE.get(name, "")) for name, (_, body) in ERRORS.items()},
+    "right": kernel("x = x * 12"),
+    "newer": kernel("x = x.to(tl.float8e4nv).to(tl.float32)"),
+    "product": HEAD
+    + "@triton.jit"
+    + MATMUL.replace("@triton.jit", "").replace("{options}", "BM=64, BN=64, BK=32"),
+    "too-large": HEAD
+    + "@triton.jit"
+    + MATMUL.replace("@triton.jit", "").replace(
+        "{options}", "BM=256, BN=256, BK=128, num_stages=4"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_two_processes_find_what_one_finds(
+    name: str, worker: CompileWorker, second: CompileWorker
+) -> None:
+    submission = Submission("<test>", SHARED[name], "run")
+    plan = captured(submission, worker, VECTOR)
+    shared = compile_gate(submission, plan, second, second=worker)
+    assert shared == compile_gate(submission, plan, worker)
 
 
 def test_what_needs_a_newer_gpu_is_compiled_for_newer_targets_alone(worker: CompileWorker) -> None:
@@ -204,7 +237,7 @@ def test_the_clock_on_the_wall_gives_no_zero(
     worker: CompileWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A busy machine is asked twice, and then nobody is blamed."""
-    late = process.Answer(None, {}, (), timeout=True, ended="time", signal=0, stderr="", size=0)
+    late = Answer(None, {}, (), timeout=True, ended="time", signal=0, stderr="", size=0)
     asked = []
     monkeypatch.setattr(worker, "ask", lambda request: asked.append(request) or late)
     with pytest.raises(GraderError, match="less busy"):
@@ -253,12 +286,12 @@ def test_a_machine_that_cannot_compile_is_no_fault_of_the_submission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "triton.py").write_text("raise ImportError('triton is broken')")
-    working = process._environment
+    working = starting.compiler_environment
 
     def broken(cache: str) -> dict[str, str]:
         return {**working(cache), "PYTHONPATH": str(tmp_path)}
 
-    monkeypatch.setattr(process, "_environment", broken)
+    monkeypatch.setattr(starting, "compiler_environment", broken)
     with CompileWorker() as hopeless, pytest.raises(GraderError, match="triton is broken"):
         compiled(kernel("x = x * 2"), hopeless)
 
@@ -325,7 +358,7 @@ def test_torch_makes_no_folder_for_a_user_whom_no_table_knows(tmp_path: Path) ->
     )
     said = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
-        env=process._environment(str(tmp_path)),
+        env=starting.compiler_environment(str(tmp_path)),
         capture_output=True,
         text=True,
         check=True,
