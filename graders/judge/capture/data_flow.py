@@ -84,16 +84,12 @@ def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterat
         conversions += step.source.dtype != step.target.dtype
         if "copies" in exercise.forbids:
             yield capture_finding("torch-copies", _shown(step), step.line)
-        elif _by_torch_alone(step, inputs, results):
-            yield capture_finding("torch-computes", "copy_", step.line)
+        elif step.target.storage in inputs:
+            yield capture_finding("argument-written", _shown(step), step.line)
+        elif step.source.storage in inputs and step.target.storage in results:
+            yield capture_finding("argument-becomes-result", _shown(step), step.line)
         elif _takes_apart(step, stored_as) or conversions > MOST_CONVERSIONS:
             yield capture_finding("torch-computes", _shown(step), step.line)
-
-
-def _by_torch_alone(step: Copy, inputs: set[int], results: set[int]) -> bool:
-    """An argument becomes the result, or an argument is written to."""
-    straight = step.source.storage in inputs and step.target.storage in results
-    return straight or step.target.storage in inputs
 
 
 def _takes_apart(step: Copy, stored_as: Mapping[int, str]) -> bool:

@@ -34,6 +34,22 @@ WORDS = {
         "Hand the kernel the tensor as it is, with its strides, and let it do the moving.",
         "torch-computes",
     ),
+    "argument-becomes-result": ToldWords(
+        "The result begins as a copy of an argument",
+        "The launcher copies an argument ({what}) and returns that copy. Whatever the kernel does "
+        "not store in it is the argument's, moved by torch.",
+        "Allocate the result empty, out = torch.empty_like(x), and let the kernel store all of it. "
+        "A copy that is made to be read may stay.",
+        "torch-computes",
+    ),
+    "argument-written": ToldWords(
+        "torch writes into an argument",
+        "The launcher copies numbers into one of its arguments ({what}). The caller's tensor is "
+        "changed by that, and it is torch that moves the data, not the kernel.",
+        "Leave arguments as they are. Allocate the result, out = torch.empty_like(x), let the "
+        "kernel store in it, and return it.",
+        "torch-computes",
+    ),
     "python-computes": ToldWords(
         "Python computes here, not the kernel",
         "The launcher hands over {what} that Python has worked out. A few sizes or strides are "
@@ -118,6 +134,7 @@ WORDS = {
     ),
 }
 REMARKS = frozenset({"checks-values"})
+UNSEEN = "Seen in no public case: the submission does something else in others."
 
 
 def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> Finding:
@@ -145,6 +162,6 @@ def unseen(found: Finding) -> Finding:
         found.gate,
         found.code,
         found.title,
-        "Seen in no public case: the submission does something else in others.",
+        UNSEEN,
         next_step="Let the launcher do the same for every shape, stride and dtype.",
     )

@@ -20,6 +20,7 @@ import torch
 from graders.judge.capture.data_flow import launched_kernels, of_copies, of_numbers
 from graders.judge.capture.findings import (
     REMARKS,
+    UNSEEN,
     WORDS,
     capture_finding,
     told_finding,
@@ -118,6 +119,7 @@ def capture(
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,), public=public)
     found = list(_findings(plan, submission, exercise, cases, public))
+    found = [finding for finding in found if finding.message != UNSEEN] or found
     remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
     return Captured(plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), ended, public)
 

@@ -67,6 +67,20 @@ def test_copies(steps: Sequence[Step], expected: list[str]) -> None:
     assert codes(of_copies(case(*steps), PLAIN, ARGS)) == expected
 
 
+@pytest.mark.parametrize(
+    ("steps", "title"),
+    [
+        ([OUT, Copy(ref(2), ref(0))], "The result begins as a copy of an argument"),
+        ([OUT, Copy(ref(1), ref(2))], "torch writes into an argument"),
+        ([OUT, Copy(ref(1), ref(0))], "torch writes into an argument"),
+    ],
+)
+def test_a_copy_from_or_to_an_argument_says_which(steps: Sequence[Step], title: str) -> None:
+    (found,) = of_copies(case(*steps), PLAIN, ARGS)
+    assert found.title == title
+    assert "out = torch.empty_like(x)" in found.next_step
+
+
 def test_a_few_conversions_are_fine_and_many_are_not() -> None:
     there = Copy(ref(3, "float64"), ref(2))
     assert codes(of_copies(case(OUT, SCRATCH, *[there] * 12), PLAIN, ARGS)) == []
