@@ -80,6 +80,20 @@ RELU2D = Exercise(
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
             expected_wrong=computes(lambda x: (x > 0).double()),
         ),
+        Misconception(
+            code="sign-of-whole-part",
+            title="The whole part of a number decides, not the number",
+            message=(
+                "Numbers between -1 and 1 are treated as if they were 0: x went through an integer "
+                "type before it was compared, and that cuts its fraction off. All other numbers "
+                "are right, so it is easily overlooked."
+            ),
+            next_step="Compare x as it is: `tl.where(x > 0, x, 0.0)`.",
+            expected_wrong=computes(
+                lambda x: torch.where(x.trunc() > 0, x, 0.0),
+                lambda x: torch.where(x.trunc() >= 0, x, 0.0),
+            ),
+        ),
         elementwise.infinity_times_zero(),
         elementwise.another_activation("max(x, 0)", lambda x: x),
         elementwise.block_reduced(),

@@ -12,6 +12,7 @@ from graders.misconceptions.expected import computes, computes_with_block
 from graders.misconceptions.launch_order import launch_order
 
 AXES = "rows columns"
+OBLONG = (4, 8, 16, 32, 64, 128)  # sides that are tried where a tile of two sides was reshaped
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
 LAUNCH_ORDER = launch_order(
     ("n_rows", "n_cols"), ("stride_row", "stride_col"), lambda x: (*x.shape, *x.stride())
@@ -125,6 +126,23 @@ def _half_transposed(block: int, x: torch.Tensor) -> list[torch.Tensor]:
     return [_tiles_unturned(block, x), _tiles_in_place(block, x)]
 
 
+def _tiles_reshaped(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    """Tiles at the transposed place, their elements in the order of x; NaN beyond whole tiles."""
+    found = []
+    for width in OBLONG:
+        down, across = x.shape[0] // block, x.shape[1] // width
+        if width == block or not down or not across:
+            continue
+        whole = x[: down * block, : across * width].reshape(down, block, across, width)
+        turned = whole.transpose(1, 2).reshape(down, across, width, block)
+        result = torch.full((x.shape[1], x.shape[0]), float("nan"), dtype=torch.float64)
+        result[: across * width, : down * block] = turned.permute(1, 2, 0, 3).reshape(
+            across * width, down * block
+        )
+        found.append(result)
+    return found
+
+
 def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
     (x,) = evidence.args
     rows, columns = x.shape
@@ -198,6 +216,20 @@ TRANSPOSE = Exercise(
                 "together, or use `tl.trans(tile)` with pointers of the output's own tile."
             ),
             expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
+        ),
+        Misconception(
+            code="tile-reshaped",
+            title="The tile is reshaped, not transposed",
+            message=(
+                "`tl.reshape` leaves the elements in their order and cuts it into rows of another "
+                "length: of [[1, 2, 3], [4, 5, 6]] it makes [[1, 2], [3, 4], [5, 6]]. The "
+                "transposed tile has the same shape and another order, [[1, 4], [2, 5], [3, 6]]."
+            ),
+            next_step=(
+                "`tl.trans(tile)`. Or leave the tile as it is and turn the pointers of the store, "
+                "`n[None, :] * n_rows + m[:, None]`, with their mask."
+            ),
+            expected_wrong=computes_with_block(_tiles_reshaped, blocks=OBLONG),
         ),
         strides.divided_by_wrong_size(turned=True),
         strides.strides_swapped(lambda x: x.t(), turned=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import torch
 
@@ -11,11 +12,13 @@ from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence
 from graders.misconceptions.attention.wrong_loops import walk
 from graders.misconceptions.attention.wrong_results import scaled
-from graders.misconceptions.detectors import RACES, has_fault, has_holes
+from graders.misconceptions.detectors import RACES, has_fault, has_holes, stored_prefix
 from graders.misconceptions.expected import Result
 from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
 Found = list[torch.Tensor]
+STORES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
+SPAN = re.compile(r"valid offsets 0 to (\d+)\): offsets? (?:-?\d+ to )?(-?\d+)")
 
 
 def _parts(q: torch.Tensor, k: torch.Tensor, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -190,6 +193,24 @@ def last_block_alone(
 def heads_collide(evidence: Evidence) -> bool:
     """Tell whether programs raced where there are several heads."""
     return evidence.args[0].ndim > 2 and has_fault(evidence, RACES)
+
+
+def heads_misplaced(evidence: Evidence) -> bool:
+    """Tell whether the last number of the last head was stored where another distance leads to.
+
+    Behind the end, or too early; a mask that is missing leads to other places.
+    """
+    q, k = evidence.args[:2]
+    (*lead, m, d), n = q.shape, k.shape[-2]
+    heads = math.prod(lead)
+    if heads < 2 or not m:
+        return False
+    ends = {(heads - 1) * distance + m for distance in {n, d, m * d, n * d} - {0, m}}
+    for fault in evidence.faults:
+        span = SPAN.search(fault.message)
+        if span and fault.code in STORES_OUTSIDE and int(span[1]) + 1 == heads * m:
+            return int(span[2]) + 1 in ends
+    return evidence.result == 1 and stored_prefix(evidence) in ends
 
 
 def through_half(evidence: Evidence) -> bool:

@@ -103,6 +103,22 @@ HEADS_COLLIDE = Misconception(
     next_step="`lse_ptr + batch_and_head * M + offs_m`: M numbers for each head.",
     detector=wrong.heads_collide,
 )
+HEAD_DISTANCE_WRONG = Misconception(
+    code="head-distance-wrong",
+    places=True,
+    title="The heads of the log-sum-exp lie at a wrong distance",
+    message=(
+        "Of the second result, one head holds M numbers: one for each query, whatever the number "
+        "of keys and of columns. With another distance all but the first head are stored at "
+        "wrong places, and the last one leaves the tensor or lies over its neighbour."
+    ),
+    next_step=(
+        "`lse_ptr + batch_and_head * M + offs_m`: M is the number of *queries*. The distance of "
+        "the output is M * D, that of the keys N * D."
+    ),
+    detector=wrong.heads_misplaced,
+    rules_out=frozenset({"missing-mask", "heads-collide"}),
+)
 
 ALSO_OF_LSE: dict[str, tuple[ExpectedWrong, ...]] = {
     "scale-missing": computes(wrong.with_factor(0.0)),
@@ -141,4 +157,9 @@ def _of_both(record: Misconception) -> Misconception:
     return record if record.code in OF_BOTH else replace(record, result=0)
 
 
-MISTAKES = (HEADS_COLLIDE, *OF_LSE, *(_of_both(record) for record in OF_ATTENTION))
+MISTAKES = (
+    HEAD_DISTANCE_WRONG,
+    HEADS_COLLIDE,
+    *OF_LSE,
+    *(_of_both(record) for record in OF_ATTENTION),
+)

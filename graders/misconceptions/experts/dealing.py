@@ -72,14 +72,17 @@ def strayed_without_tile(evidence: Evidence) -> bool:
     if not evidence.launches:
         return False
     launch, bounds = evidence.launches[-1], groups(evidence.args[2])
-    across = side_of(launch, "NW")
+    heights, widths = sides_named(launch, "MH"), sides_named(launch, "NW")
+    if not heights:
+        return False
+    last = len(in_order(bounds, min(heights)))  # of the smallest tiles there are most
+    across = ceil(evidence.expected.shape[1], min(widths)) if widths else 1
     places = (STRAY.search(f.message) for f in evidence.faults if f.code in READS_OUTSIDE)
     for place in places:
         numbers = [int(number) for number in place[1].split(",")] if place else []
-        if sum(size > 1 for size in launch.grid) < 2 and across and numbers:
-            numbers = [sum(numbers) // ceil(evidence.expected.shape[1], across)]
-        block = side_of(launch, "MH")
-        if block and numbers and numbers[0] >= len(in_order(bounds, block)):
+        if sum(size > 1 for size in launch.grid) < 2 and numbers:
+            numbers = [sum(numbers) // across]
+        if numbers and numbers[0] >= last:
             return True
     return False
 
@@ -103,25 +106,28 @@ def _left_out(tiles: Sequence[Tile], rows: int, block: int) -> torch.Tensor:
 
 def blocks_of(launch: LaunchFacts) -> tuple[int, ...]:
     """Return how many rows a tile of the launch may have."""
-    named = side_of(launch, "MH")
-    return (named,) if named else BLOCKS
+    return sides_named(launch, "MH") or BLOCKS
 
 
-def side_of(launch: LaunchFacts, letters: str) -> int | None:
-    """Return the side of a tile whose constant is named by one of these letters."""
-    sides = {
+def sides_named(launch: LaunchFacts, letters: str) -> tuple[int, ...]:
+    """Return how long the side of a tile may be that one of these letters stands for.
+
+    One number where a constant says so by its name. Else every constant that may be the side of a
+    tile: nobody knows whether `M` is one, or the height of a matrix.
+    """
+    sides = {name: value for name, value in launch.meta.items() if type(value) is int}
+    named = {
         value
-        for name, value in launch.meta.items()
-        if type(value) is int and TILE_SIDE.fullmatch(name) and name.upper()[-1] in letters
+        for name, value in sides.items()
+        if TILE_SIDE.fullmatch(name) and name.upper()[-1] in letters
     }
-    return sides.pop() if len(sides) == 1 else None
+    return tuple(named) if len(named) == 1 else tuple(sorted({*sides.values()} & {*BLOCKS}))
 
 
 def programs_along_rows(launch: LaunchFacts, columns: int) -> Iterator[int]:
     """Yield how many programs there may be for each tile of columns."""
     grid = tuple(launch.grid)
-    across = side_of(launch, "NW")
-    widths = (across,) if across else BLOCKS
+    widths = sides_named(launch, "NW") or BLOCKS
     found = {*grid, prod(grid), *(prod(grid) // ceil(columns, w) for w in widths)}
     yield from sorted(found - {0})
 

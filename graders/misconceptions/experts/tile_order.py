@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from math import prod
 
 import torch
@@ -10,40 +11,37 @@ import torch
 from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence
-from graders.misconceptions.experts.dealing import ceil, in_order, side_of
+from graders.misconceptions.experts.dealing import ceil, in_order, sides_named
 from graders.misconceptions.experts.of_each_expert import groups
 
 Part = tuple[int, slice, slice]  # an expert, rows, columns
 
 
-def _full_tiles(evidence: Evidence) -> int | None:
+def _tilings(evidence: Evidence) -> Iterator[tuple[int, int]]:
+    """Yield height and width of a tile of the last launch, in each way that its constants admit."""
+    if evidence.launches and evidence.expected.dim() == 2:
+        launch = evidence.launches[-1]
+        yield from product(sides_named(launch, "MH"), sides_named(launch, "NW"))
+
+
+def _full_tiles(evidence: Evidence, sides: tuple[int, int]) -> int | None:
     """Return how many tiles there would be if all rows belonged to one expert.
 
-    None where nobody knows, or where the programs of the last launch are not in one row.
+    None where the programs of the last launch are not in one row.
     """
-    if not evidence.launches:
-        return None
-    launch = evidence.launches[-1]
-    height, width = side_of(launch, "MH"), side_of(launch, "NW")
-    if not height or not width or sum(size > 1 for size in launch.grid) > 1:
+    if sum(size > 1 for size in evidence.launches[-1].grid) > 1:
         return None
     rows, columns = evidence.expected.shape
-    return ceil(rows, height) * ceil(columns, width)
+    return ceil(rows, sides[0]) * ceil(columns, sides[1])
 
 
-def _parts(evidence: Evidence) -> Iterator[tuple[int, list[Part | None]]]:
+def _parts(evidence: Evidence, sides: tuple[int, int]) -> Iterator[tuple[int, list[Part | None]]]:
     """Yield the number of programs and the tiles of the result, in each of the usual orders.
 
     A launcher does not know the offsets, so it counts as many tiles as there can be at most. None
-    stands for a tile that is counted and does not exist. Yields nothing where the size of a tile
-    is not known.
+    stands for a tile that is counted and does not exist.
     """
-    if not evidence.launches or evidence.expected.dim() != 2:
-        return
-    launch = evidence.launches[-1]
-    height, width = side_of(launch, "MH"), side_of(launch, "NW")
-    if not height or not width:
-        return
+    height, width = sides
     bounds, (rows, columns) = groups(evidence.args[2]), evidence.expected.shape
     tiles = in_order(bounds, height)
     most = ceil(rows, height) + len(bounds)
@@ -60,7 +58,7 @@ def _parts(evidence: Evidence) -> Iterator[tuple[int, list[Part | None]]]:
                 expert, first, end = tiles[number]
                 cut = slice(column * width, min((column + 1) * width, columns))
                 parts.append((expert, slice(first, min(first + height, end)), cut))
-            yield prod(launch.grid), parts
+            yield prod(evidence.launches[-1].grid), parts
 
 
 def _missing_but(evidence: Evidence, kept: Sequence[Part | None]) -> bool:
@@ -74,42 +72,57 @@ def _missing_but(evidence: Evidence, kept: Sequence[Part | None]) -> bool:
 
 def one_round(evidence: Evidence) -> bool:
     """Tell whether each program took one tile, and there were more."""
-    full = _full_tiles(evidence)  # of so many programs each was meant for one tile
-    return full is not None and any(
-        full != programs < len(parts) and _missing_but(evidence, parts[:programs])
-        for programs, parts in _parts(evidence)
-    )
+    for sides in _tilings(evidence):
+        full = _full_tiles(evidence, sides)  # of so many programs each was meant for one tile
+        if full is not None and any(
+            full != programs < len(parts) and _missing_but(evidence, parts[:programs])
+            for programs, parts in _parts(evidence, sides)
+        ):
+            return True
+    return False
 
 
 def last_round_missing(evidence: Evidence) -> bool:
     """Tell whether just the tiles are missing that do not make a full round."""
-    full = _full_tiles(evidence)
-    return full is not None and any(
-        0 < programs < min(full, len(parts))
-        and len(parts) % programs
-        and _missing_but(evidence, parts[: len(parts) // programs * programs])
-        for programs, parts in _parts(evidence)
-    )
+    for sides in _tilings(evidence):
+        full = _full_tiles(evidence, sides)
+        if full is not None and any(
+            0 < programs < min(full, len(parts))
+            and len(parts) % programs
+            and _missing_but(evidence, parts[: len(parts) // programs * programs])
+            for programs, parts in _parts(evidence, sides)
+        ):
+            return True
+    return False
 
 
 def accumulator_goes_on(evidence: Evidence) -> bool:
     """Tell whether a program that computes several tiles never set its accumulator back to zero."""
+    if evidence.actual is None:
+        return False
     x, w, _ = widened(evidence.args)
-    for programs, parts in _parts(evidence):
-        if not 0 < programs < len(parts):
-            continue
-        height = max((p[1].stop - p[1].start for p in parts if p), default=0)
-        width = max((p[2].stop - p[2].start for p in parts if p), default=0)
-        result = torch.zeros_like(evidence.expected, dtype=torch.float64)
-        for first in range(programs):
-            total = torch.zeros(height, width, dtype=torch.float64)
-            for part in parts[first::programs]:
-                if part is None:
-                    continue
-                expert, rows, columns = part
-                mine = x[rows] @ w[expert][:, columns]
+    whole = torch.zeros_like(evidence.expected, dtype=torch.float64)
+    for expert, (first, end) in enumerate(groups(evidence.args[2])):
+        whole[first:end] = x[first:end] @ w[expert]
+    return any(
+        looks_like(evidence, _summed(whole, parts, programs))
+        for sides in _tilings(evidence)
+        for programs, parts in _parts(evidence, sides)
+        if 0 < programs < len(parts)
+    )
+
+
+def _summed(whole: torch.Tensor, parts: Sequence[Part | None], programs: int) -> torch.Tensor:
+    """Return a product whose tiles hold the sum of those that their program had before them."""
+    height = max((part[1].stop - part[1].start for part in parts if part), default=0)
+    width = max((part[2].stop - part[2].start for part in parts if part), default=0)
+    result = torch.zeros_like(whole)
+    for first in range(programs):
+        total = torch.zeros(height, width, dtype=whole.dtype)
+        for part in parts[first::programs]:
+            if part is not None:
+                _, rows, columns = part
+                mine = whole[rows, columns]
                 total[: mine.shape[0], : mine.shape[1]] += mine
                 result[rows, columns] = total[: mine.shape[0], : mine.shape[1]]
-        if looks_like(evidence, result):
-            return True
-    return False
+    return result

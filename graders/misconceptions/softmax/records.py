@@ -12,6 +12,7 @@ from graders.judge.records import Misconception
 from graders.misconceptions import rounding, shared, strides
 from graders.misconceptions.detectors import RACES, either, nan_from_padding
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
+from graders.misconceptions.softmax.kept_sums import SUM_KEPT
 from graders.misconceptions.softmax.wrong_results import (
     all_underflowed,
     blocks_not_merged,
@@ -214,6 +215,7 @@ MISTAKES = (
         next_step="Start the sum with 0.0.",
         expected_wrong=computes(one_too_many),
     ),
+    SUM_KEPT,
     Misconception(
         code="stale-maximum",
         title="The numerators refer to an older maximum",
