@@ -239,6 +239,8 @@ predict("col_of_21", None)
 # About the 2³¹: `tl.program_id` is a 32-bit number, and a product of 32-bit numbers that grows
 # too large wraps round to a negative one, without a word. Turn the first number of the chain
 # into 64 bits, `tl.program_id(axis=0).to(tl.int64)`, and all that follows from it is 64 bits.
+# The judge tries such views in this lesson and in lesson 17. In all others "any strides" means that
+# every element lies within 2³¹ elements of the first one; the model solutions use 64 bits all the same.
 
 # %% exercise="strided_copy"
 

@@ -107,7 +107,7 @@ print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 # **The contract.** `softmax(x)` returns the softmax of each row.
 #
 # - `x` is two-dimensional, any strides, float32, float16 or bfloat16; the result has its dtype and shape, and is new
-#   and contiguous.
+#   and contiguous. (Elements lie within 2³¹ elements of the first one: the far views of lesson 04 are not tried here.)
 # - -inf may appear, but never in a whole row. Large numbers must not overflow.
 # - Rows may be shorter or much longer than a block. Empty inputs are legal.
 # - Compute in float32.

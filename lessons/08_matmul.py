@@ -222,7 +222,8 @@ interpreted(step_over_the_end)
 # **The contract.** `matmul(a, b)` returns `a @ b`.
 #
 # - `a` is `(m, k)`, `b` is `(k, n)`: any sizes, 0 and 1 included. If k is 0, the result is zeros.
-# - Any strides: sliced, transposed, expanded.
+# - Any strides: sliced, transposed, expanded. Elements lie within 2³¹ elements of the first one:
+#   the far views of lesson 04 are not tried here.
 # - Both have the same dtype, float32, float16 or bfloat16, and the result has it too.
 # - Sums are made in float32. For float32 inputs the result is exact to float32: no TF32.
 # - The result is a new contiguous tensor of shape `(m, n)`.
