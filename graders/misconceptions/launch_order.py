@@ -50,10 +50,9 @@ def launch_order(
         title="Sizes or strides of the launch arrive at the wrong parameters",
         message=(
             "Arguments without a name go by their place: the first one arrives at the kernel's "
-            "first parameter, the second one at the second. The right numbers arrive here, but "
-            "under each other's names, so that the kernel takes one for the other. Look at the "
-            "launch, not at the mask: whatever the kernel does with these names, it does to wrong "
-            "numbers."
+            "first parameter, the second one at the second. The launch passes the right numbers, "
+            "but in another order than the kernel's `def` line has them, so that a parameter gets "
+            "the number of another one. The mistake is in the launch, not in the mask."
         ),
         next_step=(
             "Put the launch beside the `def` line of the kernel, and compare the two place by "

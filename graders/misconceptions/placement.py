@@ -10,8 +10,9 @@ from graders.misconceptions import detectors
 from graders.misconceptions.shared import offset_ignores_pid
 
 START = (
-    "Program number `pid` starts where `pid` blocks have gone before it: at `pid * BLOCK_SIZE`. "
-    "Write down offsets and mask of program 1 for a block of 4."
+    "Programs are counted from 0, and `pid` blocks lie before the one of program `pid`. So it "
+    "starts at `pid * BLOCK_SIZE`: program 0 at 0, program 1 at BLOCK_SIZE. Write down the offsets "
+    "and the mask of programs 0 and 1 for a block of 4."
 )
 
 
@@ -65,10 +66,12 @@ STARTS_LATE = Misconception(
     places=True,
     title="The first program starts too late",
     message=(
-        "Program 0 starts behind the first element, so nobody stores what lies before. "
-        "`tl.program_id` and `tl.arange(0, ...)` count from 0: `pid + 1`, `tl.arange(1, ...)` or a "
-        "`+` for a `*` move everything on. (`tl.num_programs` is no program's number: it is how "
-        "many there are, the same in each.)"
+        "The offsets of program 0 do not begin at 0, so the elements before them are never "
+        "stored. The programs are counted from 0: with `(pid + 1) * BLOCK_SIZE` or "
+        "`pid + BLOCK_SIZE` the offsets of program 0 already begin at BLOCK_SIZE, and the first "
+        "block (elements 0 to BLOCK_SIZE - 1) is never written. With `tl.arange(1, ...)` or "
+        "`offsets + 1` element 0 is never written. `tl.num_programs(0)` is not the number of a "
+        "program either: it is how many programs there are, the same number in each."
     ),
     next_step=START,
     detector=detectors.starts_late,
@@ -78,10 +81,12 @@ TOO_FAR_APART = Misconception(
     places=True,
     title="The programs start too far apart",
     message=(
-        "Program 0 is right, but program 1 starts further on than the first block reaches, and "
-        "what lies between is nobody's. `pid * n_elements` does that: each program skips a whole "
-        "vector where it should skip a block, and the mask rightly silences all that lies behind "
-        "the end. A factor too many does the same."
+        "Program 0 starts at element 0, but program 1 starts more than one block further on, and "
+        "elements that lie between are never stored. `pid * n_elements` does that: it moves on by "
+        "a whole vector, not by a block. A factor too many does it too, as in "
+        "`pid * BLOCK_SIZE * 4` or `offsets * 4`: a pointer counts elements and not bytes, so "
+        "`x_ptr + 1` is the next element, whatever its dtype. The mask is not the mistake: it "
+        "rightly switches off the lanes behind the end."
     ),
     next_step=START,
     detector=_apart(lambda distance, lanes: distance > lanes),
@@ -119,16 +124,18 @@ def address_stretched() -> Misconception:
     return Misconception(
         code="address-stretched",
         places=True,
-        title="The addresses reach further than the offsets",
+        title="The addresses reach further than the offsets of the mask",
         message=(
-            "The mask is not too wide: no more lanes are active than there are elements, or some "
-            "elements are never stored while lanes lie outside. So the address is not the offset "
-            "that the mask compares: it was multiplied once more (Triton counts in elements, never "
-            "in bytes), or added twice."
+            "Some lanes point outside the tensor, but the mask is not too wide: it switches on no "
+            "more lanes than there are elements, or some elements are never stored at all. So what "
+            "is added to the pointer is not the offset that the mask compares. Perhaps it was "
+            "multiplied once more, as in `x_ptr + offsets * 4`. A pointer counts elements and not "
+            "bytes: `x_ptr + 1` is the next element, whatever its dtype. Or something was added "
+            "twice, for instance the start of the block."
         ),
         next_step=(
-            "Add the offsets to the pointer once, `x_ptr + offsets`, with the same offsets that "
-            "the mask compares."
+            "Add to the pointer the same offsets that the mask compares, once and without a factor "
+            "for bytes: `x_ptr + offsets`."
         ),
         detector=detectors.either(detectors.strays_though_masked, _strays_and_leaves_holes),
         rules_out=frozenset({"missing-mask"}),
@@ -170,11 +177,12 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
         places=True,
         title="The mask leaves out elements that exist",
         message=(
-            "The grid is large enough: its programs come to every element. But the mask switches "
-            "some of those lanes off, and their elements are never stored. So it compares with "
-            "too small a number (rows where all elements are counted, the size of the other axis, "
-            "BLOCK_SIZE, `n - 1`), with the wrong index, or it asks about values: lanes that are "
-            "switched off are not stored as 0, they are not stored at all."
+            "The grid is large enough: its programs come to every element. But the mask is false "
+            "for elements that exist, and a lane whose mask is false stores nothing. So the mask "
+            "compares with too small a number (the rows where all elements are counted, the size "
+            "of the other axis, BLOCK_SIZE, `n - 1`) or with the wrong index, the comparison is "
+            "the wrong way round (`>` or `>=` for `<`: then it is false for every element), or it "
+            "asks about values: lanes that are switched off do not store 0, they store nothing."
         ),
         next_step=(
             f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
@@ -198,9 +206,10 @@ def rows_for_elements() -> Misconception:
         places=True,
         title="The rows were counted, not the elements",
         message=(
-            "Exactly as many elements were stored as x has rows (or rows and columns together). "
-            "`len(x)` and `x.shape[0]` are the number of *rows*; a flat offset runs through all "
-            "elements, rows times columns."
+            "Only the first elements were stored, exactly as many as x has rows (or rows plus "
+            "columns). So the mask, or the grid, ends at the number of rows, where it should end "
+            "at the number of elements. `len(x)` and `x.shape[0]` are the number of *rows*. A "
+            "flat offset counts elements, and of these there are rows times columns."
         ),
         next_step=(
             "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "

@@ -52,14 +52,16 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
             "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is too wide does the same: `<=` or `>` for `<`, `|` for `&`, the bound of the "
-            "other axis, one of the columns alone, or the number of the lane in place of its "
+            "that is wrong does the same: `<=` for `<`; `>` or `>=` for `<`, which is false for "
+            "every lane inside the tensor and true for those outside; `|` for `&`, the bound of "
+            "the other axis, one of the columns alone, or the number of the lane in place of its "
             "offset."
         ),
         next_step=(
             f"Build the mask by comparing {compared}, strictly smaller, and give it to *every* "
             "`tl.load` and `tl.store` of the kernel. Is it right already? Then the address is "
-            "not: write down pointer, stride and offset of one lane that strays."
+            "not: write down pointer, stride and offset of one lane that strays. Each offset is "
+            "added once, and a pointer counts elements, not bytes: `x_ptr + 1` is the next one."
         ),
         faults=OUT_OF_BOUNDS,
     )
@@ -166,15 +168,17 @@ def offset_ignores_pid() -> Misconception:
         places=True,
         title="Only the first block was computed",
         message=(
-            "The launch had programs enough for all elements, but hardly more than one block "
-            "arrived. Either every program works on the first block, because its offsets do not "
-            "depend on `tl.program_id` (or its mask compares them with `BLOCK_SIZE`), or the "
-            "programs start at the wrong distance: at `pid`, one *element* apart, or at "
-            "`pid * n_elements`, where the mask rightly silences them."
+            "The launch had programs enough for all elements, but hardly more than the first "
+            "block was stored. Either every program works on the first block, because its offsets "
+            "do not depend on `tl.program_id` (or its mask compares them with `BLOCK_SIZE`), or "
+            "the programs start at the wrong distance. At `pid` they are one *element* apart. At "
+            "`pid * n_elements`, or with a factor too many as in `pid * BLOCK_SIZE * 4`, they "
+            "start behind the end, where the mask rightly switches them off. (A pointer counts "
+            "elements, not bytes.)"
         ),
         next_step=(
-            "Program number `pid` starts where `pid` blocks have gone before it: at "
-            "`pid * BLOCK_SIZE`. Write down offsets and mask of program 1 for a block of 4."
+            "Program `pid` has `pid` blocks before it, so it starts at `pid * BLOCK_SIZE`. Write "
+            "down offsets and mask of program 1 for a block of 4."
         ),
         detector=stuck_on_first_tile,
     )
@@ -211,13 +215,16 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
             "Whole rows or columns at the end of the output were never stored: no program gets "
             "that far. `//` rounds down and forgets the tile that is not full, in the grid and "
             "in the bounds of a loop; a fixed block covers only so many columns; a mask may stop "
-            "one too early; and a grid, or a mask, whose two axes are exchanged fits square "
-            "matrices only."
+            "one too early; a grid that counts rows has too few programs where the kernel counts "
+            "elements; and a grid, or a mask, whose two axes are exchanged fits square matrices "
+            "only."
         ),
         next_step=(
             f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and "
             f"`triton.cdiv({columns}, BLOCK_N)`, check that the axis of `tl.program_id` matches "
-            "the place in the grid, and that each mask compares with the size of its own axis."
+            "the place in the grid, and that each mask compares with the size of its own axis. "
+            "A kernel with flat offsets needs programs for all elements: rows times columns, "
+            "`x.numel()`."
         ),
         detector=ran_out_of_tiles,
     )

@@ -18,6 +18,7 @@ from graders.judge.sandbox.report_reader import text as plain_text
 
 GATE = "compile"
 TITLE = "The kernel does not compile for a GPU"
+ARROW = "←"  # in the words about which argument arrived where
 _CONSTANT = re.compile(r"'?constexpr\[(\d+)\]'?")  # a size, in the shapes that Triton prints
 ARCHITECTURES = {80: "sm_80 (A100)", 90: "sm_90 (H100, H200)"}
 
@@ -159,8 +160,11 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     astray = plain_text(error.get("astray"), 600)
     original = _each_once(f"{whole or text}\n{_each_once(stderr)[:1000]}")
     title = TITLE if error.get("stage") != "module" else "The submission cannot be loaded"
-    message = f"{where}{found[0]} {astray}".strip()
-    return Finding(GATE, "compile-error", title, message, plain_line(line), None, found[1],
+    message, step = f"{where}{found[0]} {astray}".strip(), found[1]
+    if ARROW in astray:  # numbers and tensors at each other's parameters: the line follows from it
+        message = f"{where}{astray} At this line that means: {found[0]}"
+        step = f"Put the arguments of the launch in the kernel's order. Are they already? {step}"
+    return Finding(GATE, "compile-error", title, message, plain_line(line), None, step,
                    original=original)  # fmt: skip
 
 

@@ -49,8 +49,8 @@ def _exchanged(given: Mapping[str, Any], evidence: Evidence, parameters: Sequenc
         other = next((n for n, shape in shapes.items() if n != own and shape == value), "")
         if name != own and own in shapes and shapes[own] != value and other:
             return (
-                f"At {name} arrives a tensor of the shape of {other}: are the arguments of the "
-                "launch in the order of the kernel's parameters?"
+                f"At {name} arrives a tensor of the shape of {other}, not of {own}: are the "
+                "arguments of the launch in the order of the kernel's `def` line?"
             )
     return ""
 
@@ -67,9 +67,13 @@ def aimed(evidence: Evidence) -> str:
     said = [_starts(found)]
     if found.reached is not None:
         stored = count - int(evidence.never_stored.sum())
+        if found.reached and not stored:
+            let = "but the mask is false for every one of these, so that none is stored"
+        else:
+            let = f"and the masks let {stored} of them be stored"
         said.append(
             f"The pointers of the grid {launch.grid} come to {found.reached} of {count} elements, "
-            f"and the masks let {stored} of them be stored."
+            f"{let}."
         )
     return " ".join(filter(None, said))
 

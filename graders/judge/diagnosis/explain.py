@@ -147,7 +147,7 @@ def _misconception_finding(
     exercise: Exercise, misconception: Misconception, failure: Failure, gate: str
 ) -> Finding:
     fault = _telling_fault(failure, misconception.faults)
-    detail = _detail(exercise, failure, fault)
+    detail = _detail(exercise, failure, fault, mapped=misconception.code == "launch-order")
     return Finding(
         gate=gate,
         code=misconception.code,
@@ -164,11 +164,12 @@ def _misconception_finding(
 def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding:
     fault = _generic_fault(failure)
     code, text = _generic_text(failure, fault)
+    detail = _detail(exercise, failure, fault, text.message, mapped=code == "inputs-changed")
     return Finding(
         gate=gate,
         code=code,
         title=text.title,
-        message=f"{text.message}\n\n{_detail(exercise, failure, fault, text.message)}".strip(),
+        message=f"{text.message}\n\n{detail}".strip(),
         line=_line(failure, fault),
         case=_case_name(failure),
         next_step=text.next_step,
@@ -254,9 +255,18 @@ def _case_name(failure: Failure) -> str:
     return f"a hidden case ({failure.case.part})" if failure.hidden else failure.case.name
 
 
-def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str = "") -> str:
+def _detail(
+    exercise: Exercise,
+    failure: Failure,
+    fault: Fault | None,
+    told: str = "",
+    *,
+    mapped: bool = False,
+) -> str:
     """What was seen, in numbers, but for what is `told` already. Hidden cases give none: feedback
     must not leak them.
+
+    mapped: say which argument of the launch arrived where, whatever else is known.
     """
     if failure.hidden:
         return f"Seen in a hidden case ({failure.case.part})."
@@ -269,7 +279,7 @@ def _detail(exercise: Exercise, failure: Failure, fault: Fault | None, told: str
         said.append(f"Seen when the programs ran in {failure.schedule} order.")
     if fault is not None:
         said.append(fault.message if fault.message not in told else "")
-    stopped = fault is not None and fault.code in ABOUT_PLACES
+    stopped = mapped or (fault is not None and fault.code in ABOUT_PLACES)
     if failure.wrong is not None and bool(failure.wrong.any()):
         said.append(_first_difference(failure))
         missed = aimed(failure.evidence)

@@ -144,10 +144,15 @@ OUTCOMES = {
     ),
     "inputs-changed": FindingText(
         "An input was changed",
-        "The launcher must leave its arguments as they were: somebody still needs them.",
-        "Allocate the output with torch.empty and store only to it. (Does tl.store get the "
-        "output's pointer, and are the arguments of the launch in the order of the kernel's "
-        "parameters?)",
+        "After the call an input of the launcher holds other values than before. Either the kernel "
+        "stores to it: the launch passes the tensors in another order than the kernel's `def` line "
+        "names them, so that an input arrives at the parameter of the output, or tl.store gets the "
+        "pointer of an input. Or the launcher passes an input as the output (output = x), or "
+        "changes it itself, as x += y does.",
+        "Allocate the output with torch.empty_like or torch.empty, and store only to it. Put the "
+        "launch beside the `def` line of the kernel: the first argument arrives at the first "
+        "parameter, the second at the second. The output must arrive at the parameter that "
+        "tl.store writes to, and the inputs at those that tl.load reads.",
     ),
 }
 

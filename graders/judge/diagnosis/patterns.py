@@ -185,9 +185,13 @@ PATTERNS = (
         "store-silenced",
         FindingText(
             "Every lane of the store was switched off",
-            "The kernel does store, but its mask held for no lane that points into the output.",
-            "Write down offsets and mask of program 0: it starts at element 0, and the mask holds "
-            "for offsets that are smaller than the number of elements.",
+            "The kernel has a tl.store, but no program stored anything: the mask is false for "
+            "every lane that points into the output. `offsets > n_elements` and "
+            "`offsets >= n_elements` are such masks: no element has an offset like that.",
+            "The mask must be true for the offsets inside the output: "
+            "`mask = offsets < n_elements`. Write down offsets and mask of program 0, which starts "
+            "at element 0. Is the mask right already? Then see which number arrives in it, and "
+            "whether the offsets start at 0.",
         ),
         holes.silenced,
     ),

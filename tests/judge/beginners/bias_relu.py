@@ -30,7 +30,7 @@ ATTEMPTS = {
     ),
     "sizes-behind-the-strides": Attempt(
         "launch-order",
-        "Look at the launch, not at the mask",
+        "The mistake is in the launch, not in the mask",
         (
             "        n_rows,\n        n_cols,\n        x.stride(0),\n        x.stride(1),\n",
             "        x.stride(0),\n        x.stride(1),\n        n_rows,\n        n_cols,\n",

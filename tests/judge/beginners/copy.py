@@ -88,7 +88,7 @@ ATTEMPTS = {
     ),
     "one-too-many": Attempt(
         "missing-mask",
-        "<= or > for <",
+        "<= for <; > or >= for <",
         ("offsets < n", "offsets <= n"),
     ),
     "mask-as-second": Attempt(

@@ -35,7 +35,7 @@ ATTEMPTS = {
     ),
     "block-T": Attempt(
         "compile-error",
-        "this one has a single axis",
+        "a 1D block has one axis",
         ("output_ptr + offsets, x, mask", "output_ptr + offsets, x.T, mask"),
     ),
     "block-transpose": Attempt(
@@ -99,7 +99,7 @@ ATTEMPTS = {
     ),
     "load-and-store-swapped": Attempt(
         "inputs-changed",
-        "Does tl.store get the output's pointer",
+        "tl.store gets the pointer of an input",
         (
             (
                 "    x = tl.load(x_ptr + output_cols * stride_row + output_rows * "

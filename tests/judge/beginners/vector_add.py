@@ -120,7 +120,7 @@ ATTEMPTS = {
     ),
     "output-first": Attempt(
         "inputs-changed",
-        "are the arguments of the launch in the order of the kernel's parameters?",
+        "the launch passes the tensors in another order",
         ("[grid](x, y, output,", "[grid](output, x, y,"),
     ),
     "n-forgotten": Attempt(

@@ -102,9 +102,11 @@ SHAPES: tuple[Row, ...] = (
     (
         "trans-of-one-axis",
         r"tl\.trans invoked with a 0- or 1-dimensional|permute dims must have the same length",
-        "tl.trans turns a block of rows and columns, and this one has a single axis.",
-        "A row of a matrix needs no turning: which way it lies in memory is a matter of the "
-        "offsets that it is loaded from and stored to.",
+        "tl.trans exchanges the two axes of a 2D tile, and this block has another number of axes: "
+        "a 1D block has one axis, so that there is nothing to exchange.",
+        "Take tl.trans away. To make a column or a row of a 1D block write x[:, None] or "
+        "x[None, :]. To transpose a matrix with 1D blocks, load from one place and store to "
+        "another: compute the offsets of the load from row and column exchanged.",
     ),
     (
         "reshape-size",

@@ -22,7 +22,22 @@ def by_place(names: Sequence[str], positional: Sequence[Any], named: Mapping[str
     over = [_in_words(value) for value in positional[len(names) :]]
     nothing = f" Nothing arrives at {', '.join(left)}." if left else ""
     too_many = f" No parameter is left for {', '.join(over)}." if over else ""
-    return f"{arrived(known)}{nothing}{too_many}{_whole_tuple(known)}"
+    moved = _moved_up(known) if left and not over else ""
+    return f"{arrived(known)}{nothing}{moved}{too_many}{_whole_tuple(known)}"
+
+
+def _moved_up(known: Mapping[str, Any]) -> str:
+    """What follows for the other arguments where one of them was left out."""
+    wrong = _misplaced(known)
+    if wrong:
+        return (
+            f" {wrong} So its argument or one before it was probably left out: arguments without "
+            "a name go by their place, and all later ones move up by one parameter."
+        )
+    return (
+        " Arguments without a name go by their place: where one is left out, all later ones move "
+        "up by one parameter."
+    )
 
 
 def _whole_tuple(known: Mapping[str, Any]) -> str:
@@ -38,17 +53,29 @@ def _whole_tuple(known: Mapping[str, Any]) -> str:
 
 def astray(bound: Mapping[str, Any]) -> str:
     """What arrived where it can hardly belong; empty where all looks well."""
+    wrong = _misplaced(bound)
+    if wrong:
+        return (
+            f"{wrong} Are the arguments of the launch in the order of the kernel's `def` line? "
+            f"{arrived(bound)}"
+        )
     for name, value in bound.items():
-        tensor = hasattr(value, "data_ptr")
-        pointer = name.lower().endswith(("ptr", "pointer"))
-        if pointer and isinstance(value, (bool, int, float)):
-            return f"{arrived(bound)} Is the order that of the kernel's parameters?"
-        if tensor and not pointer and _has_pointers(bound):
-            return f"{arrived(bound)} Is the order that of the kernel's parameters?"
         if isinstance(value, float) and name.isupper():
             whole = f"pass {int(value)}, or divide" if value.is_integer() else "divide"
             return f"{name} is {value}, a float: {whole} with //."
     return ""
+
+
+def _misplaced(bound: Mapping[str, Any]) -> str:
+    """Which pointer gets a number and which number a tensor, by the names of the parameters."""
+    said = []
+    for name, value in bound.items():
+        pointer = name.lower().endswith(("ptr", "pointer"))
+        if pointer and isinstance(value, (bool, int, float)):
+            said.append(f"{name} is a pointer, and gets the number {value!r}, not a tensor.")
+        elif hasattr(value, "data_ptr") and not pointer and _has_pointers(bound):
+            said.append(f"{name} is not called a pointer, and gets a tensor.")
+    return " ".join(said[:2])
 
 
 def _has_pointers(bound: Mapping[str, Any]) -> bool:
@@ -58,7 +85,8 @@ def _has_pointers(bound: Mapping[str, Any]) -> bool:
 
 def _in_words(value: Any) -> str:
     if hasattr(value, "data_ptr"):
-        return f"tensor {tuple(getattr(value, 'shape', ()))}"
+        shape = tuple(getattr(value, "shape", ()))  # () while a kernel is compiled: not known
+        return f"tensor {shape}" if shape else "a tensor"
     if isinstance(value, (bool, int, float, str)):
         return repr(value)[:40]
     if isinstance(value, tuple):

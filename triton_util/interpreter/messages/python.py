@@ -111,10 +111,18 @@ PYTHON: tuple[Row, ...] = (
     ),
     (
         "dtype-called",
-        r"'dtype' object is not callable|'(constexpr|str|int)' object is not callable",
-        "Something is called here that is no function.",
-        "To convert a block or a program id write x.to(tl.int64): tl.int64 and its like are "
-        "dtypes, not functions. tl.program_id and tl.cdiv are called with ( ), once.",
+        r"'dtype' object is not callable",
+        "A dtype such as tl.float32 or tl.int64 is not a function: it cannot be called with ( ).",
+        "Convert with .to(dtype): x.to(tl.float32) for a block, pid.to(tl.int64) for a number.",
+    ),
+    (
+        "dtype-called",
+        r"'(constexpr|str|int)' object is not callable",
+        "Round brackets ( ) call a function, and what stands before them here is a value, not a "
+        "function.",
+        "Is it a dtype? Convert with .to(dtype): x.to(tl.float32), not tl.float32(x). Is it a "
+        "number, as a block size or a program id is? Take the brackets away, or write the * that "
+        "is missing before them.",
     ),
     (
         "shape-for-a-number",
@@ -247,8 +255,10 @@ LAUNCHES: tuple[Row, ...] = (
         r"missing a required argument: '(?P<name>\w+)'|"
         r"dynamic_func\(\) missing \d+ required (keyword-only |positional )?arguments?: "
         r"(?P<names>.*)",
-        "The launch leaves out a parameter of the kernel: {name}.",
-        "Pass every parameter, block sizes by name: kernel[grid](x, n, BLOCK_SIZE=1024).",
+        "The launch passes too few arguments: none is left for {name}.",
+        "Compare the launch with the kernel's `def` line, place by place, and add the argument "
+        "that is missing, at its own place. Pass block sizes by name: "
+        "kernel[grid](x, n, BLOCK_SIZE=1024).",
     ),
     (
         "unknown-argument",
