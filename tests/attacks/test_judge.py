@@ -1,4 +1,7 @@
-"""Every attack against the whole judge: no attack scores, takes anything or leaves anything."""
+"""Every attack against the whole judge: no attack scores, takes anything or leaves anything.
+
+Where there is a GPU, what passes the interpreter goes on to the GPU's workers.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
+import torch
 
 from graders.judge import discovery, runtime
 from graders.judge.compiling.gate import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import GateStatus, Report, Verdict
-from graders.judge.running import jobs
+from graders.judge.running import interpret, jobs
+from graders.judge.runtime import Mode
 from graders.judge.sandbox.pool import Workers
 from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.attack import honest
@@ -45,10 +50,12 @@ def judge(bait: Bait, exercise: Exercise) -> Iterator[Judge]:
     with Workers() as workers:
         if workers.tier != "A":
             pytest.skip(f"no tier A here: {workers.layers}")
-    with Judge(official=True) as running, pytest.MonkeyPatch.context() as patch:
+    mode: Mode = "all" if torch.cuda.is_available() else "interpret"
+    with Judge(mode, official=True) as running, pytest.MonkeyPatch.context() as patch:
         # The usual limits, 10 s for a case and 40 s for compiling, are too long to wait for here.
         patch.setattr(jobs, "CASE_SECONDS", 1.0)
         patch.setattr(jobs, "LARGE_CASE_SECONDS", 1.0)
+        patch.setattr(interpret, "GPU_CASE_SECONDS", 5.0)
         patch.setattr(runtime, "CompileWorker", partial(CompileWorker, cpu_seconds=3.0))
         control = running.judge_text(honest(), exercise)
         if control.verdict is not Verdict.PASSED:

@@ -1,0 +1,73 @@
+"""Kernels that are right on a processor and cheat on a GPU alone: only large cases show it.
+
+They know where they are by the size of the input: the largest one for the interpreter is far
+below FIRST_LARGE. What they do to the GPU's worker must harm nobody who comes after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from graders.judge import discovery
+from graders.judge.pipeline import Judge
+from graders.judge.records import TensorSpec
+from graders.judge.report import GateStatus, Verdict
+from graders.judge.running import interpret
+from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+EXERCISE = discovery.exercise("vector_add")
+FIRST_LARGE = 1 << 20
+STORE = "    tl.store(output_ptr + offsets, x + y, mask=mask)\n"
+# What a kernel does in place of its store, or before it, where the input is large.
+CHEATS = {
+    "leaves the result as it was": "        mask = mask & (offsets < 0)\n",
+    "leaves the second half as it was": "        mask = mask & (offsets < n_elements // 2)\n",
+    "leaves what is there already": (
+        "        there = tl.load(output_ptr + offsets, mask=mask)\n"
+        "        mask = mask & (there != there)\n"
+    ),
+    "stores another sum": "        y = y + 1.0\n",
+    "rounds to half precision": "        y = y.to(tl.float16).to(tl.float32)\n",
+    "changes an input": "        tl.store(x_ptr + offsets, x + y, mask=mask)\n",
+    "never ends": "        while n_elements > 0:\n            tl.atomic_add(output_ptr, 0.0)\n",
+    "leaves the GPU's memory": "        output_ptr += 1 << 40\n",
+}
+
+
+def cheating(deed: str) -> str:
+    """A right kernel that does the deed for large inputs."""
+    branch = f"    if n_elements > {FIRST_LARGE}:\n{deed}"
+    return HEAD + KERNEL.replace(STORE, branch + STORE) + launcher(LAUNCH)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Judge(mode="all", official=True) as running, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interpret, "GPU_CASE_SECONDS", 10.0)
+        yield running
+
+
+def sizes(cases: tuple[object, ...]) -> list[int]:
+    specs = [case.args[0] for case in cases]  # type: ignore[attr-defined]
+    return [spec.shape[0] for spec in specs if isinstance(spec, TensorSpec)]
+
+
+def test_cases_for_a_gpu_alone_are_larger_than_all_others(judge: Judge) -> None:
+    others = [item.case for item in judge.runtime.cases(EXERCISE)]
+    assert max(sizes(tuple(others))) < FIRST_LARGE < min(sizes(EXERCISE.large))
+
+
+@pytest.mark.parametrize("deed", CHEATS)
+def test_what_cheats_on_a_gpu_alone_is_refused_there(judge: Judge, deed: str) -> None:
+    report = judge.judge_text(cheating(CHEATS[deed]), EXERCISE)
+    assert report.gates["interpret"] is GateStatus.PASSED, "vacuous: it is refused before"
+    assert report.verdict is Verdict.FAILED
+    assert report.gates["gpu"] is GateStatus.FAILED
+    assert report.findings
+    after = judge.judge_text(honest(), EXERCISE)
+    assert (after.verdict, after.points) == (Verdict.PASSED, EXERCISE.max_points)
