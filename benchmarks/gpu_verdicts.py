@@ -195,19 +195,26 @@ def main() -> None:
     if "cold" in wanted:
         kept["cold"] = cold()
         console.print(_table("Cold, from the command line; bar and seconds", kept["cold"]))
+        _keep(kept, options.output)
     if "warm" in wanted:
         kept["warm"] = rows = warm(options.warm_step)
         console.print(_table("Warm: the second check of a changed kernel", rows))
         for column in ("check", "with_speed", "gpu"):
             values = [row[column] for row in rows if row[column]]
             console.print(f"{column}: median {statistics.median(values):.2f}, most {max(values)}")
+        _keep(kept, options.output)
     if "class" in wanted:
         kept["class"] = found = a_class(options.class_size, options.jobs)
         console.print({key: value for key, value in found.items() if key != "rows"})
+        _keep(kept, options.output)
         odd = [row for row in found["rows"] if row["passed"] != row["right"]]
         if odd:
             console.print(_table("Not as expected", odd))
-    options.output.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def _keep(found: Row, path: Path) -> None:
+    """Write what is there so far: a run may be ended by a limit of its machine."""
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -66,8 +66,9 @@ ten minutes. Most of it is starting processes, for which machines differ much.
 
 CHECKS_INTRODUCTION = """\
 The second check of a changed kernel by the class's GPU, as a learner waits for it: the verdict on
-the public cases, and the same with the speed where the exercise has a size for it. The median of a
-check is {check:.1f} s, with the speed {with_speed:.1f} s.
+the public cases, and the same with the speed where the exercise has a size for it. The median of
+these {exercises} checks is {check:.1f} s, with the speed {with_speed:.1f} s. Cold and class are of
+one run, these checks of another one.
 """
 
 CLASS = """\
@@ -96,7 +97,7 @@ def page_of(report: dict[str, Any], verdicts: dict[str, Any]) -> str:
         *doubts(report),
         VERDICTS_INTRODUCTION.format(**verdicts),
         "\n".join(verdict_table(verdicts["cold"])) + "\n",
-        CHECKS_INTRODUCTION.format(**medians_of(verdicts["warm"])),
+        CHECKS_INTRODUCTION.format(exercises=len(verdicts["warm"]), **medians_of(verdicts["warm"])),
         "\n".join(check_table(verdicts["warm"])) + "\n",
         CLASS.format(**verdicts["class"]),
     ]

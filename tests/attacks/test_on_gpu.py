@@ -27,15 +27,19 @@ STORE = "    tl.store(output_ptr + offsets, x + y, mask=mask)\n"
 CHEATS = {
     "leaves the result as it was": "        mask = mask & (offsets < 0)\n",
     "leaves the second half as it was": "        mask = mask & (offsets < n_elements // 2)\n",
-    "leaves what is there already": (
-        "        there = tl.load(output_ptr + offsets, mask=mask)\n"
-        "        mask = mask & (there != there)\n"
-    ),
     "stores another sum": "        y = y + 1.0\n",
     "rounds to half precision": "        y = y.to(tl.float16).to(tl.float32)\n",
     "changes an input": "        tl.store(x_ptr + offsets, x + y, mask=mask)\n",
     "never ends": "        while n_elements > 0:\n            tl.atomic_add(output_ptr, 0.0)\n",
     "leaves the GPU's memory": "        output_ptr += 1 << 40\n",
+}
+# Not refused yet: memory from `torch.empty` holds NaN on a GPU, too, so all of it is stored. The
+# interpreter refuses every read of such memory, and the sizes that it sees are not large.
+ACCEPTED = {
+    "leaves what is there already, unless it is NaN": (
+        "        there = tl.load(output_ptr + offsets, mask=mask)\n"
+        "        mask = mask & (there != there)\n"
+    ),
 }
 
 
@@ -71,3 +75,9 @@ def test_what_cheats_on_a_gpu_alone_is_refused_there(judge: Judge, deed: str) ->
     assert report.findings
     after = judge.judge_text(honest(), EXERCISE)
     assert (after.verdict, after.points) == (Verdict.PASSED, EXERCISE.max_points)
+
+
+@pytest.mark.xfail(strict=True, reason="see docs/security.md, What is not promised")
+@pytest.mark.parametrize("deed", ACCEPTED)
+def test_what_gets_past(judge: Judge, deed: str) -> None:
+    assert judge.judge_text(cheating(ACCEPTED[deed]), EXERCISE).verdict is Verdict.FAILED
