@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from graders.judge.records import GraderError
 
 CONNECT_SECONDS = 10
+CANCEL_SECONDS = 1.0  # until Dask has let go of a check that was given up
 # Dask watches its workers a hundred times a second, for pages that nobody opens here.
 UNWATCHED = {
     "distributed.worker.profile.enabled": False,
@@ -83,6 +84,7 @@ class DaskWorkers:
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await future.cancel()
+                await asyncio.wait({answer}, timeout=CANCEL_SECONDS)  # Dask lets go of it first
                 raise WorkerLost("its worker is gone")
             return dict(answer.result())
         except asyncio.CancelledError:
