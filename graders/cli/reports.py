@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from rich.console import Console, Group, RenderableType
@@ -24,6 +25,8 @@ TIER_WORDS = {
     "C": "sandbox C: none, a self-check and not a grade",
     "none": "nothing was run",
 }
+MOST_CHARACTERS = 1_000_000  # of a script that are looked through for a line
+MOST_OF_A_LINE = 76
 
 
 def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
@@ -39,9 +42,10 @@ def panel(report: Report, points: bool = True) -> Panel:
     """One report as a framed card of text."""
     parts: list[RenderableType] = [_gates(report)]
     for finding in report.findings:
-        parts += [Text(""), *_finding(finding)]
+        parts += [Text(""), *_finding(finding, report.submission)]
     for remark in report.remarks:
-        parts += [Text(""), Text("A remark, which costs nothing:", "dim"), *_finding(remark)]
+        parts += [Text(""), Text("A remark, which costs nothing:", "dim")]
+        parts += _finding(remark, report.submission)
     if report.speed is not None:
         parts += [Text(""), Text.assemble(("Speed: ", "bold"), report.speed.told)]
     parts += [Text(""), Text(_footer(report), style="dim")]
@@ -68,13 +72,16 @@ def _gates(report: Report) -> Text:
     return line
 
 
-def _finding(finding: Finding) -> list[RenderableType]:
+def _finding(finding: Finding, submission: str) -> list[RenderableType]:
     cell = f"{finding.where}, " if finding.where else ""
     where = f" ({cell}line {finding.line})" if finding.line is not None else ""
     lines: list[RenderableType] = [
         Text.assemble((finding.title, "bold"), where, (f"  [{finding.code}]", "dim")),
-        Text(finding.message),
     ]
+    quoted = _line_of_script(submission, finding)
+    if quoted:
+        lines.append(Text(f"    {quoted}", style="cyan"))
+    lines.append(Text(finding.message))
     if finding.case:
         lines.append(Text(f"Case: {finding.case}", style="dim"))
     if finding.picture is not None:
@@ -85,6 +92,17 @@ def _finding(finding: Finding) -> list[RenderableType]:
     if finding.next_step:
         lines.append(Text.assemble(("Next step: ", "bold"), finding.next_step))
     return lines
+
+
+def _line_of_script(submission: str, finding: Finding) -> str:
+    """The line that a finding is about; "" where it stands in a cell, or cannot be read."""
+    if finding.line is None or finding.where or not submission.endswith(".py"):
+        return ""
+    with contextlib.suppress(OSError, UnicodeError), open(submission, encoding="utf-8") as file:
+        lines = file.read(MOST_CHARACTERS).splitlines()
+        if finding.line <= len(lines):
+            return one_line(lines[finding.line - 1].strip(), MOST_OF_A_LINE)
+    return ""
 
 
 def _points(report: Report) -> str:
