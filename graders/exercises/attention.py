@@ -108,6 +108,7 @@ ATTENTION = Exercise(
         *cases(FULL, "m n d", [(24, 36, 16)], engine_orders=True),
         *cases(FULL, "a b h m n d", [(2, 1, 2, 9, 11, 16)], part="edges", why="Five dimensions."),
         *cases(FULL, "m n d", [(1, 1, 16), (1, 65, 16), (65, 1, 16), (15, 17, 16)], part="edges"),
+        *cases(FULL, "h m n d", [(35, 50, 20, 16)], part="edges", why="Many tiles."),
         *cases(FULL, "m n d", [(128, 128, 16), (31, 33, 128), (0, 5, 16)], part="edges"),
         *cases(
             CAUSAL,
@@ -195,6 +196,7 @@ ATTENTION_LSE = Exercise(
         *cases(CAUSAL, "m n d", [(129, 129, 32)], label="causal"),
         *cases(FULL, "m n d", [(24, 36, 16)], engine_orders=True),
         *cases(FULL, "m n d", [(1, 1, 16), (1, 65, 16), (65, 1, 16), (0, 5, 16)], part="edges"),
+        *cases(FULL, "h m n d", [(35, 50, 20, 16)], part="edges", why="Many tiles."),
         *cases(CAUSAL, "m n d", [(1, 1, 16), (65, 65, 16)], part="edges", label="causal"),
         *cases(FULL, "h m n d", [(2, 40, 50, 32)], part="types", dtypes=HALVES),
         *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),

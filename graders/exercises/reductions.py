@@ -86,6 +86,12 @@ def strided_parameters(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...
     return TensorSpec(shape, **dense), row, row, 1e-5  # type: ignore[arg-type]
 
 
+def strided_weight(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return contiguous x and bias, and a weight of that kind."""
+    x, weight, _, eps = strided_parameters(shape, **spec)
+    return x, weight, TensorSpec(shape[1:], dtype=spec["dtype"]), eps  # type: ignore[arg-type]
+
+
 USUAL = normal_arguments(1e-5)
 LARGE_EPS = normal_arguments(0.5)
 
@@ -130,6 +136,15 @@ LAYERNORM = Exercise(
             part="views",
             views=["stepped_columns"],
             label="parameters",
+        ),
+        *cases(
+            strided_weight,
+            AXES,
+            [(8, 40)],
+            part="views",
+            views=["stepped_columns"],
+            label="weight",
+            why="Weight and bias have strides of their own.",
         ),
     ),
     large=cases(USUAL, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),

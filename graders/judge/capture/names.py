@@ -29,7 +29,7 @@ class SeenKernels:
         self.recorder = recorder
         self.found: list[Kernel] = []
         self._numbers: dict[str, int] = {}
-        self._signatures: dict[types.CodeType, set[str]] = {}
+        self._read: dict[types.CodeType, tuple[set[str], set[str]]] = {}
         self._open: dict[int, int] = {}  # kernels whose names are being looked up
 
     def number(self, kernel: JITFunction[Any]) -> int:
@@ -50,9 +50,9 @@ class SeenKernels:
     def _describe(self, kernel: JITFunction[Any]) -> Kernel:
         function = kernel.fn
         scope = kernel.get_capture_scope()
-        looked_up = self._looked_up(kernel)
-        used = sorted(name for name in looked_up if name in scope)
-        names = {name: self.value(scope[name], looked_up) for name in used}
+        alone, attributes = self._looked_up(kernel)
+        used = sorted(name for name in alone if name in scope)
+        names = {name: self.value(scope[name], attributes) for name in used}
         parameters = [self._parameter(parameter) for parameter in kernel.params]
         return Kernel(
             line=function.__code__.co_firstlineno,
@@ -64,14 +64,20 @@ class SeenKernels:
             noinline=bool(getattr(kernel, "noinline", False)),
         )
 
-    def _looked_up(self, kernel: JITFunction[Any]) -> set[str]:
-        """Every name in a kernel, in its signature too: Triton's compiler reads that as well."""
+    def _looked_up(self, kernel: JITFunction[Any]) -> tuple[set[str], set[str]]:
+        """The names that stand alone in a kernel, and with them all that stand behind a dot.
+
+        In its signature too: Triton's compiler reads that as well. A helper may be called `load`,
+        and use `tl.load`: that is no use of its own name.
+        """
         code = kernel.fn.__code__
-        if code not in self._signatures:
-            arguments = kernel.parse().body[0].args
-            found = {node.id for node in ast.walk(arguments) if isinstance(node, ast.Name)}
-            self._signatures[code] = _names(code) | found
-        return self._signatures[code]
+        if code not in self._read:
+            function = kernel.parse().body[0]
+            inside = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+            signature = {node.id for node in ast.walk(function.args) if isinstance(node, ast.Name)}
+            every = _names(code) | signature
+            self._read[code] = inside & every, every
+        return self._read[code]
 
     def _parameter(self, parameter: Any) -> Parameter:
         annotation = "constexpr" if parameter.is_constexpr else str(parameter.annotation_type)

@@ -22,6 +22,7 @@ from graders.judge.records import Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
 MAX_FINDINGS = 3
+SECOND_SHARE = 1 / 3  # of the failing cases, which a second cause must account for alone
 # The numbers below are held by tests/wrong_kernels: with them each kernel's own mistake is named.
 # After a change of one judge all kernels again, with benchmarks/verdicts.py.
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
@@ -59,7 +60,9 @@ def explain(
     doubtful = refuted(exercise, votes, passed)
     causes = _telling(_causes(exercise, named, votes, doubtful))
     weight = _weights(causes, votes, doubtful)
+    alone = Counter(code for *_, code in causes)
     findings: dict[str, Finding] = {}
+    named_one = False
     placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
         # Nobody sees a rounding beneath a mistake that has another name.
@@ -67,8 +70,10 @@ def explain(
             continue
         if cause is None:
             findings[code] = _generic_finding(exercise, failure, gate)
-        else:
+        # In a few odd cases a mistake that has its name looks like another one.
+        elif not named_one or alone[code] >= SECOND_SHARE * len(causes):
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
+            named_one = True
     return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
 
 

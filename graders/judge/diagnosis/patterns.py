@@ -199,8 +199,11 @@ PATTERNS = (
         "nothing-stored",
         FindingText(
             "No program stored anything",
-            "The output is exactly as it was allocated.",
-            "End the kernel with tl.store(output_ptr + offsets, value, mask=mask), and launch it.",
+            "The output is exactly as it was allocated: the kernel has no tl.store that a program "
+            "comes to, or it is not launched, or it stores to another tensor than the one that is "
+            "returned.",
+            "End the kernel with tl.store(output_ptr + offsets, value, mask=mask). Launch it, and "
+            "return the tensor that it gets as output_ptr.",
         ),
         holes.nothing_stored,
     ),

@@ -44,6 +44,18 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "Check the spelling, and set {name} above this line, in the launcher.",
     ),
     (
+        r"^ImportError: attempted relative import",
+        "An import that begins with a dot asks for a file beside this one, and a submission is one "
+        "file or one notebook.",
+        "Copy the functions that you need from that file into this one.",
+    ),
+    (
+        r"^(AssertionError|RuntimeError): Torch not compiled with (?P<name>\w+) enabled",
+        "The launcher asks torch for {name}, and the torch of the judge has none.",
+        "Take the question out, or ask for what an NVIDIA GPU has: "
+        "torch.cuda.get_device_properties(0).",
+    ),
+    (
         r"^(ModuleNotFoundError|ImportError): (No module named|cannot import name) "
         r"'(?P<name>[\w.]+)'",
         "{name} cannot be imported here: a submission is one file or one notebook, and your own "

@@ -347,8 +347,8 @@ def _why(resources: Sequence[KernelResources], moved: tuple[Moved, int] | None) 
     """The likeliest reason for being slow, where one is known."""
     if moved is not None and moved[1] and moved[0].total > 1.3 * moved[1]:
         return (
-            f"It moves {moved[0].total / moved[1]:.1f} times the bytes of the model solution. "
-            f"{moved[0].worst()}".rstrip()
+            f"On a smaller case, in the interpreter, it moves {moved[0].total / moved[1]:.1f} "
+            f"times the bytes of the model solution. {moved[0].worst('There ')}".rstrip()
         )
     spilling = next((made for made in resources if made.spill_bytes), None)
     if spilling is not None:

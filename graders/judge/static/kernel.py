@@ -18,6 +18,7 @@ from graders.judge.static.names import (
     ASSEMBLY,
     BLOCK_ATTRIBUTES,
     KERNEL_BUILTINS,
+    TL_CORE,
     TL_DENIED,
     TL_IMPORTED,
     TL_PREFIXES,
@@ -149,13 +150,28 @@ class _KernelReader:
         elif path == ASSEMBLY:
             yield self._assembly(node)
         elif not _in_language(path):
-            yield not_triton(
+            yield self._outside(node, path, root)
+
+    def _outside(self, node: ast.Attribute, path: str, root: str) -> Finding:
+        if path.startswith("triton.language."):
+            return not_triton(
                 node,
-                f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
-                "a kernel runs on the GPU, where there is none.",
-                (calls.meant_function(node.attr) if root != "tl" else "")
-                or "Use the functions of triton.language (tl.…).",
+                f"The kernel {self.function.name} uses {shown(node)}, which belongs to the inside "
+                "of Triton's language and not to what kernels are written with.",
+                "Use the functions that tl itself has: tl.full, tl.load, tl.where and so on.",
             )
+        constant = (
+            ""
+            if root != "math"
+            else (" (A constant is computed in the launcher, and passed as an argument.)")
+        )
+        meant = calls.meant_function(node.attr) or "Use the functions of triton.language (tl.…)."
+        return not_triton(
+            node,
+            f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
+            "a kernel runs on the GPU, where there is none.",
+            meant + constant,
+        )
 
     def _instead_of_attribute(self, node: ast.Attribute) -> str:
         """What to write in place of an attribute that no block has."""
@@ -262,6 +278,8 @@ def _in_language(path: str) -> bool:
         return "." not in rest and rest not in TL_IMPORTED
     if path in ("triton.language.libdevice", "triton.language"):
         return False
+    if path.startswith("triton.language.core."):
+        return len(parts) == 4 and parts[3] in TL_CORE
     return path.startswith("triton.language.") and parts[2] not in TL_DENIED
 
 

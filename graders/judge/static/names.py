@@ -18,6 +18,15 @@ KERNEL_BUILTINS = names(
     "True False None"
 )
 TL_DENIED = names("core semantic standard builtin pi32_t target_info extra aggregate_replace")
+# Of tl.core, what tl itself has as well; all else in there is the inside of the language.
+TL_CORE = names(
+    "full zeros zeros_like arange load store dot cast reshape view trans permute broadcast "
+    "broadcast_to expand_dims join split cat where exp exp2 log log2 sqrt rsqrt abs sin cos "
+    "maximum minimum clamp fma cdiv sum max min argmax argmin reduce associative_scan program_id "
+    "num_programs multiple_of max_contiguous max_constancy assume static_assert device_assert "
+    "static_range range constexpr float32 float16 bfloat16 float64 int1 int8 int16 int32 int64 "
+    "uint8 uint16 uint32 uint64"
+)
 TL_IMPORTED = names("core jit math tl wraps List T builtin")  # what those modules import themselves
 ASSEMBLY = "triton.language.inline_asm_elementwise"  # nobody can check what it does, but a GPU
 TL_PREFIXES = (

@@ -94,6 +94,8 @@ PART_MISTAKES = (
         ),
         next_step="Divide each part by its sum before it is stored, or weigh by exp(maximum).",
         expected_wrong=computes(parts.merged_by(parts.weighted_twice)),
+        # where there is a single part, nothing is merged
+        rules_out=frozenset({"merge-not-normalised", "denominator-of-one-part", "not-normalised"}),
     ),
     Misconception(
         code="merge-not-normalised",

@@ -193,6 +193,9 @@ MISTAKES = (
         ),
         next_step="`for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
         expected_wrong=walks_through_blocks(wrong.end_left_out),
+        rules_out=frozenset(
+            {"sum-missing"}
+        ),  # of rows that are shorter than a block nothing is left
     ),
     Misconception(
         code="columns-summed",

@@ -37,7 +37,7 @@ ATTEMPTS = {
     ),
     "store-value-first": Attempt(
         "compile-error",
-        "tl.store needs pointers, and these are numbers",
+        "the place comes first, and the value second",
         ("tl.store(output_ptr + offsets, x,", "tl.store(x, output_ptr + offsets,"),
     ),
     "length-of-a-pointer": Attempt(

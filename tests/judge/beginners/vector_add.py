@@ -94,6 +94,49 @@ ATTEMPTS = {
         "A kernel that is launched returns nothing",
         ("    tl.store(output_ptr + offsets, x + y, mask=mask)", "    return x + y"),
     ),
+    "relative-import": Attempt(
+        "raised",
+        "begins with a dot asks for a file beside this one",
+        (
+            "    output = torch.empty_like(x)",
+            "    from .helpers import make_output\n    output = make_output(x)",
+        ),
+    ),
+    "another-makers-gpu": Attempt(
+        "raised",
+        "asks torch for XPU, and the torch of the judge has none",
+        (
+            "    output = torch.empty_like(x)",
+            "    torch.xpu.get_device_properties(0)\n    output = torch.empty_like(x)",
+        ),
+    ),
+    "tuned-plain-python": Attempt(
+        "kernel-error",
+        "Write @triton.jit on the line directly above def",
+        (
+            "@triton.jit\n",
+            "@triton.autotune([triton.Config({'BLOCK_SIZE': 1024})], key=['n_elements'])\n",
+        ),
+    ),
+    "block-pointers": Attempt(
+        "compile-error",
+        "pointers = x_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col",
+        (
+            "tl.load(x_ptr + offsets, mask=mask)",
+            "tl.load(tl.make_block_ptr(x_ptr, (n_elements,), (1,), (0,), (BLOCK_SIZE,), (0,)))",
+        ),
+    ),
+    "root-of-python": Attempt(
+        "not-triton",
+        "A constant is computed in the launcher, and passed as an argument",
+        ("x + y, mask", "x + y * math.sqrt(1.0), mask"),
+        ("@triton.jit\n", "import math\n\n@triton.jit\n"),
+    ),
+    "inside-of-the-language": Attempt(
+        "not-triton",
+        "belongs to the inside of Triton's language",
+        ("x + y, mask", "tl.core.add(x, y, True), mask"),
+    ),
     "own-module": Attempt(
         "raised",
         "your own files beside it are no part of it",

@@ -600,6 +600,72 @@ def vector_add(x, y):
     add_kernel[(triton.cdiv(n, 64),)](x, y, output, n, BLOCK_SIZE=64)
     return output
 """,
+    "helper-called-load": """
+@triton.jit
+def load(x_ptr, offsets, n):
+    return tl.load(x_ptr + offsets, mask=offsets < n)
+
+@triton.jit
+def store(x_ptr, offsets, value, n):
+    tl.store(x_ptr + offsets, value, mask=offsets < n)
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, output_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    store(output_ptr, offsets, load(x_ptr, offsets, n) + load(y_ptr, offsets, n), n)
+
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n = output.numel()
+    for _ in range(2):
+        add_kernel[(triton.cdiv(n, 64),)](x, y, output, n, BLOCK=64)
+    return output
+""",
+    "core-full": KERNEL.replace(
+        "    tl.store(output_ptr + offsets, x + y, mask=mask)",
+        "    total = tl.core.full([BLOCK_SIZE], 0.0, tl.core.float32) + x + y\n"
+        "    tl.store(output_ptr + offsets, total, mask=mask)",
+    )
+    + "def vector_add(x, y):"
+    + LAUNCH,
+    "current-device-at-the-top": "DEVICE = torch.cuda.current_device()\n"
+    + KERNEL
+    + "def vector_add(x, y):"
+    + LAUNCH,
+    "libdevice-at-the-top": "from triton.language.extra import libdevice\ntanh = libdevice.tanh\n"
+    + KERNEL.replace("x + y, mask", "x + y + 0.0 * tanh(x), mask")
+    + "def vector_add(x, y):"
+    + LAUNCH,
+    "handles-ahead": KERNEL
+    + """
+def vector_add(x, y):
+    output = torch.empty_like(x)
+    n = output.numel()
+    kernel = add_kernel.warmup(x, y, output, n, BLOCK_SIZE=64, grid=(1,))
+    kernel._init_handles()
+    add_kernel[(triton.cdiv(n, 64),)](x, y, output, n, BLOCK_SIZE=64)
+    return output
+""",
+    "autograd-function-with-helper": KERNEL
+    + """
+class Add(torch.autograd.Function):
+    @staticmethod
+    def grid(n):
+        return (triton.cdiv(n, 64),)
+
+    @staticmethod
+    def forward(ctx, x, y):
+        output = torch.empty_like(x)
+        add_kernel[Add.grid(x.numel())](x, y, output, x.numel(), BLOCK_SIZE=64)
+        return output
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, gradient
+
+def vector_add(x, y):
+    return Add.apply(x, y)
+""",
     "autograd-function": KERNEL
     + """
 class Add(torch.autograd.Function):

@@ -12,6 +12,8 @@ from graders.judge.diagnosis.raised import ROWS, TITLE, raised_text
 
 # A statement of a launcher, and words that its finding must have.
 STATEMENTS = {
+    "from . import helpers": "Copy the functions that you need from that file into this one",
+    "torch.xpu.get_device_properties(0)": "the torch of the judge has none",
     'meta["BLOCK_SIZ"]': 'meta["BLOCK_SIZE"] needs a parameter',
     "n_rows, n_cols = x.shape[:1]": "n_rows, n_cols = x.shape for a matrix",
     "n_rows, = x.shape": "not as many as the values",
@@ -49,8 +51,9 @@ def raised(statement: str) -> str:
         """Takes two arguments."""
 
     names = {"x": torch.ones(3, 4), "meta": {"BLOCK_SIZE": 16}, "nothing": None}
+    names |= {"torch": torch, "triton": triton, "launch": launch, "__package__": ""}
     with pytest.raises(Exception) as caught:  # noqa: PT011
-        exec(statement, {"torch": torch, "triton": triton, "launch": launch, **names})
+        exec(statement, names)
     return f"{caught.type.__name__}: {caught.value}".replace(f"{raised.__name__}.<locals>.", "")
 
 

@@ -191,7 +191,7 @@ def test_reasons_are_named_where_they_are_known() -> None:
     assert "spills 96 bytes" in spilling.words
     moved = Moved(3000, {"x_ptr": 3.0})
     wasteful = measured(FakeRun(0.2), moved=lambda: (moved, 1000))
-    assert "3.0 times the bytes" in wasteful.words
+    assert "On a smaller case, in the interpreter, it moves 3.0 times the bytes" in wasteful.words
     assert "`x_ptr` is read 3 times over" in wasteful.words
     fast = measured(FakeRun(0.1), resources=resources(spill_bytes=0, load_bits=32))
     assert "bytes wide" not in fast.words

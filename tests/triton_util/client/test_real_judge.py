@@ -117,7 +117,15 @@ def test_print_if_that_was_left_in_is_a_finding(judge):
     report = report_of(judge, IMPORTS + "from triton_util import print_if\n", kernel, LAUNCHER)
     assert report.state == "failed"
     told = " ".join(f"{item.title} {item.message} {item.next_step}" for item in report.findings)
-    assert "print_if" in told
+    assert "print_if is still in the kernel" in told.replace("`", "")
+
+
+def test_breakpoint_if_that_was_left_in_is_a_finding(judge):
+    kernel = KERNEL.replace("    mask =", '    breakpoint_if("=0")\n    mask =')
+    report = report_of(judge, IMPORTS + "from triton_util import breakpoint_if\n", kernel, LAUNCHER)
+    assert report.state == "failed"
+    told = " ".join(f"{item.title} {item.message} {item.next_step}" for item in report.findings)
+    assert "breakpoint_if is still in the kernel" in told.replace("`", "")
 
 
 HOSTILE = {

@@ -170,9 +170,17 @@ DOTS: tuple[Row, ...] = (
 TYPES: tuple[Row, ...] = (
     (
         "load-of-a-number",
-        r"Unsupported ptr type .* in `tl\.(?P<what>load|store)`",
-        "tl.{what} needs pointers, and these are numbers.",
-        "Add the offsets to a pointer argument: tl.{what}(x_ptr + offsets, ...).",
+        r"Unsupported ptr type .* in `tl\.load`",
+        "tl.load needs pointers, and these are numbers.",
+        "Add the offsets to a pointer argument: tl.load(x_ptr + offsets, ...).",
+    ),
+    (
+        "store-to-a-number",
+        r"Unsupported ptr type .* in `tl\.store`",
+        "tl.store needs pointers, and these are numbers: the place comes first, and the value "
+        "second.",
+        "Add the offsets to the pointer of the output: tl.store(output_ptr + offsets, value, "
+        "mask=mask).",
     ),
     (
         "pointers-added",
