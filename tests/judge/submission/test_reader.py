@@ -100,6 +100,18 @@ def test_too_much_memory_is_a_finding_and_the_next_one_is_read(tmp_path: Path) -
     assert said(SCRIPT) == "read"
 
 
+def test_a_huge_text_cell_is_refused_before_it_costs_memory(tmp_path: Path) -> None:
+    book = honest_notebook()
+    text = {"cell_type": "markdown", "metadata": {}, "source": "word " * 8_000_000}
+    book["cells"].insert(0, text)
+    path = tmp_path / "work.ipynb"
+    path.write_text(json.dumps(book))
+    for read in (lambda: load(path, EXERCISE), lambda: notebook_in_order(path)):
+        with pytest.raises(SubmissionError) as caught:
+            read()
+        assert caught.value.refusal.code == "too-large"
+
+
 def test_too_much_time_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "SECONDS", 1)
     impatient = reader.Reader()

@@ -1,4 +1,4 @@
-"""One launch for all three: the number of a program says which of the results its tile belongs to."""
+"""One launch for all three: a program finds by its number whether it has a tile of dx or of dw."""
 
 import torch
 import triton
@@ -6,49 +6,61 @@ import triton.language as tl
 
 
 @triton.jit
-def backward_kernel(x, w, out, dout, dx, dw, db, M, N, K, xs, ws, os, gs, B: tl.constexpr):
+def load(ptr, rows, cols, n_rows, n_cols, strides):
+    return tl.load(ptr + rows[:, None] * strides[0] + cols[None, :] * strides[1],
+                   mask=(rows < n_rows)[:, None] & (cols < n_cols)[None, :], other=0.0).to(tl.float32)
+
+
+@triton.jit
+def make_dx(tile, w_ptr, out_ptr, dout_ptr, dx_ptr, m, n, k, tiles_k, ws, os, ds, B: tl.constexpr):
+    r = (tile // tiles_k).to(tl.int64) * B + tl.arange(0, B)
+    d = (tile % tiles_k).to(tl.int64) * B + tl.arange(0, B)
+    acc = tl.zeros((B, B), dtype=tl.float32)
+    for start in range(0, n, B):
+        c = (start + tl.arange(0, B)).to(tl.int64)
+        g = tl.where(load(out_ptr, r, c, m, n, os) > 0.0, load(dout_ptr, r, c, m, n, ds), 0.0)
+        w = load(w_ptr, c, d, n, k, ws)
+        acc += tl.sum(g[:, :, None] * w[None, :, :], axis=1)
+    tl.store(dx_ptr + r[:, None] * k + d[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(r < m)[:, None] & (d < k)[None, :])
+
+
+@triton.jit
+def make_dw(tile, x_ptr, out_ptr, dout_ptr, dw_ptr, db_ptr, m, n, k, tiles_k, xs, os, ds, B: tl.constexpr):
+    c = (tile // tiles_k).to(tl.int64) * B + tl.arange(0, B)
+    d = (tile % tiles_k).to(tl.int64) * B + tl.arange(0, B)
+    acc = tl.zeros((B, B), dtype=tl.float32)
+    bias = tl.zeros((B,), dtype=tl.float32)
+    for start in range(0, m, B):
+        r = (start + tl.arange(0, B)).to(tl.int64)
+        g = tl.where(load(out_ptr, r, c, m, n, os) > 0.0, load(dout_ptr, r, c, m, n, ds), 0.0)
+        x = load(x_ptr, r, d, m, k, xs)
+        acc += tl.sum(g[:, :, None] * x[:, None, :], axis=0)
+        bias += tl.sum(g, axis=0)
+    tl.store(dw_ptr + c[:, None] * k + d[None, :], acc.to(dw_ptr.dtype.element_ty), mask=(c < n)[:, None] & (d < k)[None, :])
+    if tile % tiles_k == 0:
+        tl.store(db_ptr + c, bias.to(db_ptr.dtype.element_ty), mask=c < n)
+
+
+@triton.jit
+def backward_kernel(x_ptr, w_ptr, out_ptr, dout_ptr, dx_ptr, dw_ptr, db_ptr, m, n, k, dx_tiles, tiles_k,
+                    xs, ws, os, ds, B: tl.constexpr):
     pid = tl.program_id(0)
-    across = tl.maximum(1, tl.cdiv(K, B))
-    dx_tiles = tl.cdiv(M, B) * across
-    lanes = tl.arange(0, B).to(tl.int64)
     if pid < dx_tiles:
-        r = (pid // across).to(tl.int64) * B + lanes
-        c = (pid % across).to(tl.int64) * B + lanes
-        acc = tl.zeros((B, B), tl.float32)
-        for s in range(0, N, B):
-            j = s + lanes
-            ok = (r[:, None] < M) & (j[None, :] < N)
-            keep = tl.load(out + r[:, None] * os[0] + j[None, :] * os[1], mask=ok, other=0.0) > 0
-            g = tl.load(dout + r[:, None] * gs[0] + j[None, :] * gs[1], mask=ok & keep, other=0.0)
-            b = tl.load(w + j[:, None] * ws[0] + c[None, :] * ws[1], mask=(j[:, None] < N) & (c[None, :] < K), other=0.0)
-            acc = tl.dot(g, b, acc, input_precision="ieee")
-        tl.store(dx + r[:, None] * K + c[None, :], acc.to(dx.dtype.element_ty), mask=(r[:, None] < M) & (c[None, :] < K))
+        make_dx(pid, w_ptr, out_ptr, dout_ptr, dx_ptr, m, n, k, tiles_k, ws, os, ds, B)
     else:
-        rest = pid - dx_tiles
-        j = (rest // across).to(tl.int64) * B + lanes
-        c = (rest % across).to(tl.int64) * B + lanes
-        acc = tl.zeros((B, B), tl.float32)
-        sums = tl.zeros((B,), tl.float32)
-        for s in range(0, M, B):
-            r = s + lanes
-            ok = (r[None, :] < M) & (j[:, None] < N)
-            keep = tl.load(out + r[None, :] * os[0] + j[:, None] * os[1], mask=ok, other=0.0) > 0
-            gt = tl.load(dout + r[None, :] * gs[0] + j[:, None] * gs[1], mask=ok & keep, other=0.0)
-            a = tl.load(x + r[:, None] * xs[0] + c[None, :] * xs[1], mask=(r[:, None] < M) & (c[None, :] < K), other=0.0)
-            acc = tl.dot(gt, a, acc, input_precision="ieee")
-            sums += tl.sum(gt.to(tl.float32), axis=1)
-        tl.store(dw + j[:, None] * K + c[None, :], acc.to(dw.dtype.element_ty), mask=(j[:, None] < N) & (c[None, :] < K))
-        tl.store(db + j, sums.to(db.dtype.element_ty), mask=(j < N) & (rest % across == 0))
+        make_dw(pid - dx_tiles, x_ptr, out_ptr, dout_ptr, dw_ptr, db_ptr, m, n, k, tiles_k, xs, os, ds, B)
 
 
 def linear_bias_relu_backward(x, w, out, dout):
     m, k = x.shape
     n = w.shape[0]
-    dx = x.new_empty((m, k))
-    dw = w.new_empty((n, k))
-    db = w.new_empty((n,))
-    across = max(1, triton.cdiv(k, 32))
-    backward_kernel[((triton.cdiv(m, 32) + triton.cdiv(n, 32)) * across,)](
-        x, w, out, dout, dx, dw, db, m, n, k, x.stride(), w.stride(), out.stride(), dout.stride(), B=32
-    )
+    dx = torch.empty((m, k), dtype=x.dtype, device=x.device)
+    dw = torch.empty((n, k), dtype=w.dtype, device=w.device)
+    db = torch.empty((n,), dtype=w.dtype, device=w.device)
+    tiles_k = max(1, triton.cdiv(k, 16))
+    dx_tiles = triton.cdiv(m, 16) * tiles_k
+    programs = dx_tiles + triton.cdiv(n, 16) * tiles_k
+    if programs > 0:
+        backward_kernel[(programs,)](x, w, out, dout, dx, dw, db, m, n, k, dx_tiles, tiles_k,
+                                     x.stride(), w.stride(), out.stride(), dout.stride(), B=16)
     return dx, dw, db
