@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own spelling
 
-from benchmarks.workloads.checks import differs, only, some_lines
+from benchmarks.workloads.baselines import CHUNK, READ_ALONE, largest_words
+from benchmarks.workloads.checks import differs, equal_to, only, some_lines
 from benchmarks.workloads.data import inputs, integers, normal
 from benchmarks.workloads.records import Args, Bar, Workload
 
@@ -146,7 +147,10 @@ def grouped_gemm(
 
 
 def quantized_matmul(m: int, n: int = 4096, k: int = 4096, group: int = 128) -> Workload:
-    """Few rows times 4-bit weights; torch gets the same weights in fp16."""
+    """Few rows times 4-bit weights; torch gets the same weights in fp16.
+
+    How long it takes to read the packed weights alone says how many times as fast one can be.
+    """
 
     def dense(a: torch.Tensor, _p: object, _s: object, _z: object, b: torch.Tensor) -> torch.Tensor:
         return a @ b
@@ -173,8 +177,10 @@ def quantized_matmul(m: int, n: int = 4096, k: int = 4096, group: int = 128) -> 
         2 * m * n,
         2 * m * n * k,
         (Bar("torch", 2.5),),
+        {READ_ALONE: lambda _a, packed, *_others: largest_words(packed)},
         tensor_cores=True,
         arity=4,
+        checks={READ_ALONE: equal_to(lambda _a, packed, *_others: packed.view(-1, CHUNK).amax(1))},
     )
 
 

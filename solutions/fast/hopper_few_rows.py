@@ -179,7 +179,8 @@ def hopper_few_rows_kernel(
     all_words, all_a, all_zeros, all_scales = (), (), (), ()
     for step in gl.static_range(STEPS):
         in_group = (group_warp * STEPS + step) // (GROUP // 128) * N + group_col
-        all_words += (gl.load(word_ptrs + step * 16 * N),)
+        # Nobody reads a word again: it need not push anything else out of the L2.
+        all_words += (gl.load(word_ptrs + step * 16 * N, eviction_policy="evict_first"),)
         all_a += (gl.load(a_ptrs + step * 128, mask=row < M, other=0.0),)
         all_zeros += (gl.load(zeros_ptr + in_group),)
         all_scales += (gl.load(scales_ptr + in_group),)

@@ -7,7 +7,7 @@ That takes registers, and time in which the tensor cores would wait. Here
 - one warp loads, and two groups of four warps multiply, each 64 rows of a 128 x 256 tile;
 - a group has its 256 columns in two halves, one after the other, so that the accumulator of a
   step needs 64 registers of a thread beside the 128 of the sums;
-- while one group adds, the tensor cores multiply for the other.
+- while one half is added, the tensor cores multiply for the other half, or for the other group.
 """
 
 import torch
@@ -55,10 +55,9 @@ def load_tiles(
 
 
 @gluon.jit
-def product_of_step(a, b, zeros):
-    """Return a @ b.T of one step, when it is there."""
-    product = warpgroup_mma(a, b.permute((1, 0)), zeros, use_acc=False, is_async=True)
-    return warpgroup_mma_wait(0, deps=(product,))
+def start_product(a, b, zeros):
+    """Start to compute a @ b.T of one step."""
+    return warpgroup_mma(a, b.permute((1, 0)), zeros, use_acc=False, is_async=True)
 
 
 @gluon.jit
@@ -93,10 +92,14 @@ def multiply_half_tiles(
             stage = step % STAGES
             mbarrier.wait(ready.index(stage), (step // STAGES) & 1)
             a = a_tiles.index(stage)
-            left += product_of_step(a, b_left.index(stage), zeros)
-            product = product_of_step(a, b_right.index(stage), zeros)
+            of_left = start_product(a, b_left.index(stage), zeros)
+            of_left = warpgroup_mma_wait(0, deps=(of_left,))
+            # The tensor cores have the right half to do while the left one is added.
+            of_right = start_product(a, b_right.index(stage), zeros)
+            left += of_left
+            of_right = warpgroup_mma_wait(0, deps=(of_right,))
             mbarrier.arrive(empty.index(stage), count=1)
-            right += product
+            right += of_right
             step += 1
         row += FIRST_ROW
         store_scaled(left, row, col, scale_a_ptr, scale_b_ptr, c_desc, c_tile, M, N)
