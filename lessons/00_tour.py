@@ -52,9 +52,9 @@ print("Kernels run", "on the GPU" if ON_GPU else "on the CPU, in the interpreter
 figures.blocks_1d(10, 4)
 
 # %% [markdown]
-# Three programs, and two lanes of the last one have nothing to do. That picture is most of what
-# there is to know about a first kernel. Here is one that doubles each number. Do not worry about
-# the details: lesson 01 explains each line.
+# Three programs of four **lanes**, as the places of a block are called, and two lanes of the last
+# one have nothing to do. That picture is most of what there is to know about a first kernel. Here
+# is one that doubles each number. Do not worry about the details: lesson 01 explains each line.
 
 # %%
 @triton.jit
@@ -113,7 +113,8 @@ def double(x):
 check(double)
 
 # %% [markdown]
-# Read the card from the top: the gates, the first case that failed, what happened, the next step.
+# Read the card from the top: the **gates**, which are the steps of the judge, the first case that
+# failed, what happened, the next step.
 # The launcher divides and rounds *down*. For 1,000 elements that makes no program at all, and for
 # 1,500 only one: what comes after the first 1,024 is never written. The mend is to round up:
 

@@ -135,8 +135,9 @@ predict("first_launch_of_next_shape", None)
 # Pruning saves time; it does not save the launch. A configuration that asks for too much is skipped by the tuner
 # itself: it catches `OutOfResources`, notes the time as infinite, and goes on. And a formula, such as the one below,
 # is a guess at what the compiler will do. What it *did* is in the compiled kernel: `kernel.warmup(...)` compiles
-# without a launch, and its result has `.metadata.shared`, `.n_regs` and `.n_spills`. That is exact, and costs the
-# compilation that pruning was to save.
+# without a launch, and its result has `.metadata.shared`. Once it is loaded onto the GPU, by a first launch or by its
+# method `_init_handles()`, it also has `.n_regs` and `.n_spills`. That is exact, and costs the compilation that pruning
+# was to save.
 #
 # Three more ways to few candidates: `prune_configs_by={"perf_model": model, "top_k": 4}` keeps the four that a model
 # of yours calls fastest; `@triton.heuristics` computes a meta-parameter from the arguments, without any search; and

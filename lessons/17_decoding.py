@@ -28,7 +28,7 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %%
 generator = torch.Generator().manual_seed(0)
 q, k, v = (torch.randn(6, 16, generator=generator) for _ in range(3))
-scores = (q @ k.T / 16**0.5).masked_fill(torch.ones(6, 6).triu(1).bool(), -float("inf"))
+scores = (q @ k.T / 16**0.5).masked_fill(torch.ones(6, 6).triu(1).bool(), float("-inf"))
 whole = torch.softmax(scores, dim=1) @ v
 k_cache, v_cache = k[:5], v[:5]
 k_cache, v_cache = torch.cat([k_cache, k[5:]]), torch.cat([v_cache, v[5:]])  # the new token
@@ -236,7 +236,7 @@ print(f"off by {(merged - right).abs().max().item():.1e}")
 # the way, and it happens twice: within such a part, and in the merge of a sequence whose length is 0.
 
 # %%
-nothing = torch.tensor(-float("inf"))
+nothing = torch.tensor(float("-inf"))
 print("exp(-inf - (-inf)) =", torch.exp(nothing - nothing).item())
 
 # %% [markdown]
@@ -311,7 +311,7 @@ quiz("decoding")
 #         page = tl.load(table_ptr + sequence * stride_table + first // 16)
 #         offsets = page * stride_page + slots[:, None] * stride_slot + head // 4 * stride_head + offs_d[None, :]
 #         k, v = tl.load(k_ptr + offsets), tl.load(v_ptr + offsets)
-#         scores = tl.where(first + slots < length, tl.sum(q[None, :] * k, axis=1) * scale, -float("inf"))
+#         scores = tl.where(first + slots < length, tl.sum(q[None, :] * k, axis=1) * scale, float("-inf"))
 #         ...                                       # maximum, rescaling, sum and accumulator: right
 #     tl.store(parts_ptr + ..., accumulator / total)
 #     tl.store(maxima_ptr + ..., maximum)

@@ -299,10 +299,10 @@ quiz("capstone")
 # A team replaces PyTorch's loss by a kernel of its own: one program per row, in blocks of 4096 columns. Parts of the code:
 #
 # ```python
-# m, s, x_t = -float("inf"), 0.0, 0.0
+# m, s, x_t = float("-inf"), 0.0, 0.0
 # for start in range(0, V, 4096):
 #     cols = start + tl.arange(0, 4096)
-#     x = tl.load(row_ptr + cols, mask=cols < V, other=-float("inf")).to(tl.float32)
+#     x = tl.load(row_ptr + cols, mask=cols < V, other=float("-inf")).to(tl.float32)
 #     m_new = tl.maximum(m, tl.max(x))
 #     s = s + tl.sum(tl.exp(x - m_new))
 #     x_t += tl.sum(tl.where(cols == target, x, 0.0))

@@ -7,37 +7,28 @@ import triton.language as tl
 
 # %% gelu
 @triton.jit
-def strided_offsets(offsets, n_1, n_2, n_3, stride_0, stride_1, stride_2, stride_3):
-    """Say where the elements of a 4D tensor of shape (any, n_1, n_2, n_3) lie.
+def strided_offsets(offsets, shape, strides):
+    """Say where the elements of a 4D tensor of this shape and with these strides lie.
 
     `offsets` numbers the elements row after row; the result is counted in elements too.
     """
-    index_3 = offsets % n_3
-    index_2 = offsets // n_3 % n_2
-    index_1 = offsets // n_3 // n_2 % n_1
-    index_0 = offsets // n_3 // n_2 // n_1
-    return index_0 * stride_0 + index_1 * stride_1 + index_2 * stride_2 + index_3 * stride_3
+    index_3 = offsets % shape[3]
+    index_2 = offsets // shape[3] % shape[2]
+    index_1 = offsets // shape[3] // shape[2] % shape[1]
+    index_0 = offsets // shape[3] // shape[2] // shape[1]
+    upper = index_0 * strides[0] + index_1 * strides[1]
+    return upper + index_2 * strides[2] + index_3 * strides[3]
 
 
 @triton.jit
 def gelu_kernel(
-    x_ptr,
-    output_ptr,
-    n_elements,
-    n_1,
-    n_2,
-    n_3,
-    stride_0,
-    stride_1,
-    stride_2,
-    stride_3,
-    CONTIGUOUS: tl.constexpr,
-    BLOCK_SIZE: tl.constexpr,
-):
+    x_ptr, output_ptr, n_elements, shape, strides,
+    CONTIGUOUS: tl.constexpr, BLOCK_SIZE: tl.constexpr,
+):  # fmt: skip
     """Apply GELU (tanh form) to one block of `BLOCK_SIZE` elements.
 
-    x is a 4D tensor of `n_elements` elements; its last three sizes and its four strides are
-    given. The output is contiguous. CONTIGUOUS says that x is contiguous as well.
+    x is a 4D tensor of `n_elements` elements; `shape` and `strides` have four numbers each. The
+    output is contiguous. CONTIGUOUS says that x is contiguous as well.
     """
     # 1. The offsets of my block in the output, and the mask of those that exist.
     # 2. The offsets in x: the same if x is contiguous, `strided_offsets(...)` if not.
@@ -49,10 +40,7 @@ def gelu_kernel(
     # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
     offsets = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
-    if CONTIGUOUS:
-        x_offsets = offsets
-    else:
-        x_offsets = strided_offsets(offsets, n_1, n_2, n_3, stride_0, stride_1, stride_2, stride_3)
+    x_offsets = offsets if CONTIGUOUS else strided_offsets(offsets, shape, strides)
     x = tl.load(x_ptr + x_offsets, mask=mask, other=0.0).to(tl.float32)
     z = 0.7978845608028654 * (x + 0.044715 * x * x * x)
     result = x * tl.sigmoid(2.0 * z)
@@ -77,18 +65,11 @@ def launch_gelu(x: torch.Tensor, output: torch.Tensor) -> None:
         for i in range(x.shape[0]):
             launch_gelu(x[i], output[i])
         return
-    missing = 4 - x.ndim
-    shape = (1,) * missing + tuple(x.shape)
-    strides = (0,) * missing + x.stride()
+    wide = x[(None,) * (4 - x.ndim)]  # axes of length 1 in front
     n_elements = x.numel()
     block_size = 1024
     grid = (triton.cdiv(n_elements, block_size),)
     gelu_kernel[grid](
-        x,
-        output,
-        n_elements,
-        *shape[1:],
-        *strides,
-        CONTIGUOUS=x.is_contiguous(),
-        BLOCK_SIZE=block_size,
-    )
+        x, output, n_elements, tuple(wide.shape), wide.stride(),
+        CONTIGUOUS=x.is_contiguous(), BLOCK_SIZE=block_size,
+    )  # fmt: skip

@@ -91,6 +91,46 @@ def test_what_compose_asks_for_stands_in_the_file_that_the_class_gives(tmp_path:
     assert all((course / mount).exists() for mount in mounts)
 
 
+OURS_TO_READ = ("CLASS_", "COURSE_", "HUB_", "LEARNER_", "TILEWISE_", "NBGRADER_")
+
+
+def test_each_setting_of_ours_is_read(services: dict[str, Any]) -> None:
+    """By the hub's configuration, or by the code that the grader runs."""
+    hub = "".join(path.read_text() for path in DOCKER.glob("*.py"))
+    code = "".join(path.read_text() for path in (ROOT / "graders").rglob("*.py"))
+    for name, reads in (("hub", hub), ("grader", code)):
+        ours = [key for key in services[name]["environment"] if key.startswith(OURS_TO_READ)]
+        assert ours
+        unread = [key for key in ours if f'"{key}"' not in reads]
+        assert not unread, f"docker/compose.yaml: nobody reads {unread} of the {name}"
+
+
+def test_the_hub_is_asked_for_its_health_where_it_listens(services: dict[str, Any]) -> None:
+    """Its image begins with the lab's, whose check asks JupyterLab."""
+    (port,) = (place.rpartition(":")[2] for place in services["hub"]["ports"])
+    asked = re.findall(r"127\.0\.0\.1:(\d+)/hub/health", (DOCKER / "hub.Dockerfile").read_text())
+    assert asked == [port]
+    assert f'"http://:{port}"' in (DOCKER / "jupyterhub_config.py").read_text()
+
+
+def test_a_command_of_the_grader_starts_in_the_class(services: dict[str, Any]) -> None:
+    """There its configuration is: the clone has none."""
+    (place,) = (
+        volume.rpartition(":")[2]
+        for volume in services["grader"]["volumes"]
+        if volume.startswith("${COURSE_FOLDER:?}:")
+    )
+    text = (DOCKER / "grader.Dockerfile").read_text()
+    assert re.findall(r"^WORKDIR (\S+)$", text, re.MULTILINE)[-1] == place
+    assert "working_dir" not in services["grader"]
+
+
+def test_the_proxy_is_a_version_that_there_is() -> None:
+    text = (DOCKER / "hub.Dockerfile").read_text()
+    (version,) = re.findall(r"configurable-http-proxy@(\S+)", text)
+    assert version != "5.0.0", "docker/hub.Dockerfile: that version was never published"
+
+
 @pytest.mark.parametrize("path", sorted(DOCKER.glob("compose*.yaml")), ids=lambda p: p.name)
 def test_each_compose_file_starts_something_from_files_that_exist(
     path: Path, services: dict[str, Any]

@@ -58,6 +58,42 @@ def test_every_kept_verdict_is_as_it_should_be() -> None:
         assert told is None or not kernel.wanting(told), f"{kernel.exercise}/{kernel.name}"
 
 
+# Kernels that were once told under another name, or with a second finding that was not so.
+TOLD_ALONE = {
+    "vector_add": ("grid_too_small", "missing_mask"),
+    "copy": ("offset_ignores_pid", "programs_too_far_apart", "starts_before_tensor", "lossy_dtype"),
+    "relu2d": ("infinity_times_zero", "another_activation__leaky", "rows_for_elements"),
+    "strided_copy": ("divided_by_wrong_size", "missing_mask__columns"),
+    "transpose": ("not_transposed", "divided_by_wrong_size"),
+    "rgb2grey": ("plane_distance_assumed", "flat_mask", "brackets_missing"),
+    "bias_relu": ("bias_stride_ignored", "bias_mask_missing"),
+    "gelu": ("tanh_approximate",),
+    "softmax": ("rescaling_missing__inverted", "eps_added"),
+    "layernorm": ("means_averaged", "between_blocks_missing"),
+    "linear_bias_relu": ("epilogue_in_half",),
+    "grouped_matmul": ("tiles_lost__columns_by_block_m", "grid_too_large"),
+    "autotuned_matmul": ("reset_only_while_tuning",),
+    "attention": (
+        "eps_added",
+        "hidden_too_little",
+        "rescaling_missing__after",
+        "strides_exchanged__queries",
+    ),
+}
+
+
+@pytest.mark.parametrize("exercise", TOLD_ALONE)
+def test_a_mistake_is_told_by_its_own_name_alone(exercise: str) -> None:
+    kept = Kept.read()
+    for name in TOLD_ALONE[exercise]:
+        path = kept_verdicts.ROOMS.wrong_kernels / exercise / f"{name}.py"
+        kernel = Kernel(exercise, "wrong", path)
+        told = kept.told(kernel)
+        assert told is None or told.codes == (kernel.code,), (
+            f"tests/wrong_kernels/{exercise}/{name}.py is told as {list(told.codes)}"
+        )
+
+
 def test_what_has_not_changed_is_not_judged_again(
     judge: Answering, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

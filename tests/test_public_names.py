@@ -13,6 +13,7 @@ import pytest
 
 import graders
 import triton_util
+from graders.authoring.setup_cell import imports_source
 from graders.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -99,6 +100,27 @@ def test_the_tree_of_exceptions_is_true() -> None:
     assert {name: base for name, base in tree.items() if name in ours} == ours
     builtin = set(tree) - set(ours)
     assert builtin <= set(ours.values()), f"no exception of ours: {builtin - set(ours.values())}"
+
+
+def called(code: str) -> set[str]:
+    """The names that a text calls as functions."""
+    nodes = ast.walk(ast.parse(code))
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return {function.id for function in calls if isinstance(function, ast.Name)}
+
+
+def test_what_the_readme_calls_is_imported_by_every_lesson() -> None:
+    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    imports = ast.walk(ast.parse(imports_source("")))
+    brought = {
+        alias.name
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and node.module == "triton_util"
+        for alias in node.names
+    }
+    missing = called(shown) - brought
+    assert called(shown)
+    assert not missing, f"README.md calls {missing}: import it in graders/authoring/setup_cell.py"
 
 
 def test_the_names_of_a_learner_are_those_of_the_documentation() -> None:

@@ -132,7 +132,7 @@ CUMSUM = Exercise(
     traffic_factor=3.0,  # two passes with sums in between are right, too
     cases=(
         *cases(one, ROWS, [(64, 64), (37, 53), (53, 37)]),
-        *cases(one, ROWS, [(3, 1000), (5, 2100)], why=LONG),
+        *cases(one, ROWS, [(3, 1000), (5, 2100), (130, 400)], why=LONG),
         *cases(one, ROWS, [(1, 6011)], why=LONG),
         *cases(one, ROWS, [(7, 300)], engine_orders=True),
         *cases(one, ROWS, [(2, 600)], engine_orders=True),

@@ -138,6 +138,7 @@ EXERCISES = (
             figure("copy", (0,), 0.0018, part="shapes", why="Nothing moves."),
             figure("softmax", (0, 128), 0.0018, part="shapes", why="Nothing moves."),
             figure("matmul", (1, 4096, 1), 0.0031, part="shapes"),
+            figure("matmul", (64, 0, 32), 0.0019, part="shapes", why="Zeros are stored."),
             figure("matmul", (16_384, 16_384, 16_384), 1234.5, FP16, "shapes", "A second or so."),
         ),
         hints=(

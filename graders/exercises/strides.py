@@ -34,6 +34,15 @@ CASES = (
         dtypes=[torch.uint8],
         why="The last row lies more than 2**31 elements behind the first.",
     ),
+    *cases(
+        one,
+        AXES,
+        [(8, 9)],
+        part="views",
+        views=["far_columns"],
+        dtypes=[torch.uint8],
+        why="The last column lies more than 2**31 elements behind the first.",
+    ),
     *cases(one, AXES, [(19, 23)], part="types", dtypes=ANY_DTYPE),
     *cases(
         one,

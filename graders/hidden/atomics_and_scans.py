@@ -43,7 +43,7 @@ HIDDEN = {
     ),
     "cumsum": Hidden(
         cases=(
-            *cases(one, ROWS, [(29, 71), (5, 777), (3, 1733)]),
+            *cases(one, ROWS, [(29, 71), (5, 777), (3, 1733), (140, 450)]),
             *cases(one, ROWS, [(1, 5500)]),
             *cases(one, ROWS, [(3, 500)], engine_orders=True),
             *cases(one, ROWS, [(1, 2), (400, 3), (2, 1024), (1, 2047)], part="edges"),

@@ -29,6 +29,7 @@ HIDDEN = {
             figure("vector_add", (0, 9), 0.0017, part="shapes"),
             figure("copy", (1,), 950.0, part="shapes"),
             figure("matmul", (1, 1, 1), 0.0019, part="shapes"),
+            figure("matmul", (33, 0, 70), 0.0018, part="shapes"),
         ),
     ),
 }

@@ -13,7 +13,7 @@ CASES = (
     *cases(one, AXES, [(1, 2), (2, 1), (1, 777), (777, 1), (31, 33), (129, 63)], part="edges"),
     *cases(one, AXES, [(0, 1), (7, 0)], part="edges"),
     *cases(one, AXES, [(45, 18), (18, 45), (32, 32)], part="views", views=ALL_VIEWS),
-    *cases(one, AXES, [(5, 16)], part="views", views=["far"], dtypes=[torch.uint8]),
+    *cases(one, AXES, [(5, 16)], part="views", views=["far", "far_columns"], dtypes=[torch.uint8]),
     *cases(one, AXES, [(13, 29)], part="types", dtypes=ANY_DTYPE),
     *cases(
         one, AXES, [(11, 14)], part="types", dtypes=[torch.int32, torch.float16], views=["sliced"]

@@ -41,6 +41,7 @@ View = Literal[
     "expanded_columns",  # one column, repeated by stride 0
     "overlapping",  # sliding windows: rows share memory
     "far",  # element offsets beyond 2**31, in a sparse storage
+    "far_columns",  # the same of a transposed view: its columns lie far apart
 ]
 
 
@@ -114,13 +115,16 @@ class Fault:
 class Aim:
     """Where the stores of a launch to the result pointed, masks aside.
 
-    `lanes` of one program in one store; `reached` elements of the result (None: not counted);
+    `lanes` of one program in one store; `reached` elements of the result, and lanes that masks let
+    through: `passed`, and `storing` programs that have some (None: not counted);
     `firsts`: where program (0, 0, 0) starts, and its neighbours along the axes of the grid.
     """
 
     elements: int
     lanes: int
     reached: int | None
+    passed: int | None
+    storing: int | None
     firsts: tuple[int | None, ...]
 
 
@@ -190,7 +194,8 @@ class Evidence:
 
     `actual` and `never_stored` have the shape of `expected`; both are None when the launcher
     did not return a tensor of the right shape and dtype. Of a launcher that returns several
-    tensors it is the evidence of number `result`.
+    tensors it is the evidence of number `result`. `again`, where that was asked for, is true for
+    elements that a program stored in a later round of a loop.
     """
 
     args: tuple[Any, ...]
@@ -200,6 +205,7 @@ class Evidence:
     faults: tuple[Fault, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
     result: int = 0
+    again: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
+from graders.judge.diagnosis.holes import idle_programs, stored_twice
 from graders.judge.records import Aim, Evidence, LaunchFacts
 
 Detector = Callable[[Evidence], bool]
@@ -196,6 +197,8 @@ def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
 
 def ran_out_of_programs(evidence: Evidence) -> bool:
     """Tell whether the end of the output is missing because no program was there for it."""
+    if stored_twice(evidence):
+        return False
     stored, count = stored_prefix(evidence), programs(evidence)
     if stored is None or (stuck_on_first_block(evidence) and count > 2) or came_to_all(evidence):
         return False
@@ -374,7 +377,9 @@ def programs_left_over(evidence: Evidence) -> bool:
 
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
-    if leaves_tiles_out(evidence):
+    if leaves_tiles_out(evidence) or stored_twice(evidence):
+        return False
+    if idle_programs(evidence) and not stuck_on_first_tile(evidence):
         return False
     corner = stored_corner(evidence)
     if came_to_all(evidence):

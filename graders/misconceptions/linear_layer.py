@@ -60,6 +60,14 @@ def _weight_left(evidence: Evidence) -> bool:
     return height != width and has_fault(evidence, READS_OUTSIDE)
 
 
+def _zeros_for_empty_product(evidence: Evidence) -> bool:
+    """Tell whether a layer without inputs gave zeros where relu(b) is due."""
+    x, actual = evidence.args[0], evidence.actual
+    if actual is None or x.shape[1] or not bool(evidence.expected.any()):
+        return False
+    return not bool(actual.any())
+
+
 def _bias_in_each_step(
     block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
 ) -> torch.Tensor:
@@ -148,6 +156,17 @@ SPECIAL = (
         next_step="Load it with the column offsets and broadcast it over the rows: "
         "`bias[None, :]`.",
         expected_wrong=computes(_bias_by_row),
+    ),
+    Misconception(
+        code="empty-product-left-out",
+        title="With no k at all the bias is forgotten",
+        message=(
+            "Where k is 0 the product is empty, and an empty sum is 0. But the layer has a result "
+            "all the same: relu(b) in every row. The launcher returned zeros, as if there were "
+            "nothing to compute where an input is empty."
+        ),
+        next_step="Return early only where the *output* has no elements: `if output.numel() == 0`.",
+        detector=_zeros_for_empty_product,
     ),
     Misconception(
         code="bias-in-each-step",

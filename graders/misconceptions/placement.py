@@ -47,7 +47,7 @@ def misplaced_programs() -> tuple[Misconception, ...]:
         next_step=START,
         detector=_same_place,
     )
-    return ARANGE_MISSING, STARTS_LATE, TOO_FAR_APART, TOO_CLOSE, ignored
+    return ARANGE_MISSING, STARTS_LATE, SHARE_ROUNDED_DOWN, TOO_FAR_APART, TOO_CLOSE, ignored
 
 
 ARANGE_MISSING = Misconception(
@@ -102,6 +102,35 @@ TOO_CLOSE = Misconception(
     ),
     next_step=START,
     detector=_apart(lambda distance, lanes: 0 < distance < lanes),
+)
+
+
+def _share_rounded_down(evidence: Evidence) -> bool:
+    """Tell whether each program stored n // programs elements, and the rest is missing."""
+    count, found = detectors.programs(evidence), detectors.aim(evidence)
+    if count < 2 or found is None or evidence.expected.dim() != 1:
+        return False
+    share = found.elements // count
+    one_block = share == found.lanes  # then the grid was rounded down, not the share
+    return not one_block and detectors.stored_prefix(evidence) == share * count > 0
+
+
+SHARE_ROUNDED_DOWN = Misconception(
+    code="share-rounded-down",
+    places=True,
+    title="The share of each program is rounded down",
+    message=(
+        "Every program stored the same number of elements, and the last few, fewer than there are "
+        "programs, were never stored. `n_elements // programs` rounds down, and nobody has what "
+        "is left over. Where the number of programs divides that of the elements it does not show."
+    ),
+    next_step=(
+        "Round the share up, `triton.cdiv(n_elements, programs)`, and let the mask switch off what "
+        "lies behind the end; or let program pid take the blocks pid, pid + programs and so on: "
+        "`range(pid * BLOCK_SIZE, n_elements, programs * BLOCK_SIZE)`."
+    ),
+    detector=_share_rounded_down,
+    rules_out=frozenset({"mask-too-narrow", "programs-too-close"}),
 )
 
 

@@ -23,6 +23,14 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
         kept = (torch.arange(m)[:, None] < n) & (torch.arange(n) < m)
         return finish(a @ b * kept, *args)
 
+    def wrapped(*args: torch.Tensor) -> list[torch.Tensor]:
+        a, b = operands(*args)
+        (m, n), product = (a.shape[0], b.shape[1]), a @ b
+        by_rows = product[:, torch.arange(n) % m] if 0 < m < n else None
+        by_columns = product[torch.arange(m) % n] if 0 < n < m else None
+        found = (by_rows, by_columns)
+        return each(finish(one, *args) for one in found if one is not None)
+
     def ended_early(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
         a, b = operands(*args)
         ends = {-(-size // block) * block for size in (a.shape[0], b.shape[1])}
@@ -38,14 +46,14 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
         title="A bound is that of another axis",
         message=(
             "The rows of a end at M, the columns of b at N, and the loop at K. One of these is "
-            "compared with the size of another axis: where that is smaller, elements are left out "
-            "of the product, where it is larger, the kernel reads beyond the end. Square matrices "
-            "hide it."
+            "compared with the size of another axis, or taken modulo that: where it is smaller, "
+            "elements are left out of the product or come again, where it is larger, the kernel "
+            "reads beyond the end. Square matrices hide it."
         ),
         next_step=(
             "Look at each mask and at the loop: `offs_m < M`, `offs_n < N`, `offs_k < K`, and "
             "`range(0, K, BLOCK_K)`."
         ),
-        expected_wrong=computes(masked_early) + computes_with_block(ended_early),
+        expected_wrong=computes(masked_early, wrapped) + computes_with_block(ended_early),
         detector=detector,
     )

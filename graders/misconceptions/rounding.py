@@ -206,7 +206,7 @@ def terms_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
 
 
 def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
-    """Return the misconception of float32 inputs rounded to TF32 by the tensor cores."""
+    """Return the misconception of float32 inputs cut off to TF32 by the tensor cores."""
 
     def detector(evidence: Evidence) -> bool:
         in_tf32 = any(launch.tf32 for launch in evidence.launches)
@@ -215,10 +215,10 @@ def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
     return Misconception(
         code="tf32-product",
         everywhere=True,
-        title="The float32 inputs were rounded to TF32",
+        title="The float32 inputs were cut off to TF32",
         message=(
             "The product is right to about three decimal digits only. For float32 `tl.dot` uses "
-            "the tensor cores by default, which round both inputs to TF32: 10 bits of mantissa "
+            "the tensor cores by default, which cut both inputs off to TF32: 10 bits of mantissa "
             "instead of 23. The contract asks for float32 accuracy."
         ),
         next_step='Say so: `tl.dot(a, b, acc, input_precision="ieee")`.',

@@ -51,17 +51,17 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
         message=(
             f"A block always has all its lanes, but {what} rarely ends exactly where a block "
             "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
-            "reads rubbish or overwrites somebody else's data, often without any error. A mask "
-            "that is wrong does the same: `<=` for `<`; `>` or `>=` for `<`, which is false for "
-            "every lane inside the tensor and true for those outside; `|` for `&`, the bound of "
-            "the other axis, one of the columns alone, or the number of the lane in place of its "
-            "offset."
+            "reads rubbish or overwrites somebody else's data, often without any error. Either the "
+            "line has no mask, or its mask lets these lanes through: with `<=`, `>` or `>=` in "
+            "place of `<`, with `|` in place of `&`, by testing rows or columns alone, or the "
+            "number of a lane in place of its offset."
         ),
         next_step=(
             f"Build the mask by comparing {compared}, strictly smaller, and give it to *every* "
-            "`tl.load` and `tl.store` of the kernel. Is it right already? Then the address is "
-            "not: write down pointer, stride and offset of one lane that strays. Each offset is "
-            "added once, and a pointer counts elements, not bytes: `x_ptr + 1` is the next one."
+            "`tl.load` and `tl.store` of the kernel. If the mask is right already, the address is "
+            "wrong: write down pointer, stride and offset of one lane that lies outside. Each "
+            "offset is added once, and a pointer counts elements, not bytes: `x_ptr + 1` is the "
+            "next one."
         ),
         faults=OUT_OF_BOUNDS,
     )
@@ -283,8 +283,8 @@ def offset_in_32_bits() -> Misconception:
             "the tensor. Small tests never show it; a view into a large tensor does."
         ),
         next_step=(
-            "Go to 64 bits before you multiply: `row.to(tl.int64) * stride_row`. Converting the "
-            "finished product is too late."
+            "Go to 64 bits before you multiply: `row.to(tl.int64) * stride_row`, and the columns "
+            "alike, whose stride may be as large. Converting the finished product is too late."
         ),
         faults=frozenset({"offset-overflow"}),
         detector=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
@@ -305,8 +305,8 @@ def contiguous_assumed(reference: Results, width: str = "the width") -> Misconce
             f"It finds the next row by stepping over {width} (or the next column by stepping "
             "over 1), which is true only of a tensor that lies densely in memory, row after "
             "row. This case passes a view: its rows lie further apart, its columns are not "
-            "neighbours, or one row is repeated. So you read ghost data that belongs to "
-            "somebody else's elements. Contiguous tensors never show this mistake."
+            "neighbours, or one row is repeated. So the kernel reads elements that are not part "
+            "of this view (lesson 04 calls them ghost data). Contiguous tensors never show it."
         ),
         next_step=(
             "Pass `x.stride(0)` and `x.stride(1)` to the kernel, and compute every address as "

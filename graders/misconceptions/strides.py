@@ -236,7 +236,12 @@ def output_strides_of_input(reference: Result) -> Misconception:
             return False
         if has_fault(evidence, WRITES_OUTSIDE):
             return True
-        return has_holes(evidence) and _reach(x) < want.numel()
+        missing = evidence.never_stored
+        if missing is None or not missing.any() or _reach(x) >= want.numel():
+            return False
+        reached = torch.zeros(want.numel(), dtype=torch.bool)
+        reached.as_strided(tuple(x.shape), x.stride()).fill_(True)
+        return torch.equal(missing.flatten(), ~reached)
 
     return Misconception(
         code="output-strides-of-input",

@@ -197,6 +197,16 @@ def _wrong_in_last_group(evidence: Evidence) -> bool:
     return right and stored
 
 
+def _wrong_in_full_last_group(evidence: Evidence) -> bool:
+    """Right but for the last group, in a case whose rows divide into whole groups."""
+    n_rows, n_cols, group = evidence.args
+    actual, before = evidence.actual, (n_rows - group) * n_cols
+    if actual is None or group < 1 or n_rows % group != 0 or before < 0:
+        return False
+    right = actual.long() == evidence.expected.long()
+    return bool(right[:before].all()) and not bool(right[before:].all())
+
+
 MISTAKES = (
     Misconception(
         code="first-row-missing",
@@ -271,6 +281,17 @@ MISTAKES = (
             lambda n_rows, n_cols, group: launch_order(n_rows, n_cols, group, clamp=False)
         ),
         detector=either(_wrong_in_last_group, _leaves_in_last_group),
+    ),
+    Misconception(
+        code="last-group-is-remainder",
+        title="The last group has no rows where groups divide the rows",
+        message=(
+            "The last group is given `n_rows % group` rows. Where the groups fit exactly that is "
+            "0: the last group, which is full, is divided by nothing. With rows left over it is "
+            "right."
+        ),
+        next_step="`rows_in_group = min(n_rows - first_row, group)` holds for every group.",
+        detector=_wrong_in_full_last_group,
     ),
     Misconception(
         code="axes-swapped",

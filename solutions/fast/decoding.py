@@ -152,7 +152,7 @@ def launch(
     fast_part_kernel[(n_kv_heads, n_parts, n_sequences)](
         q, k_pages, v_pages, block_table, lengths, parts, lse,
         q.stride(), k_pages.stride(), v_pages.stride(), block_table.stride(),
-        group, part_size, n_parts, d**-0.5 * math.log2(math.e),
+        group, part_size, n_parts, d**-0.5 * LOG2_E.value,
         PAGE_SIZE=page_size, D=d, BLOCK_H=max(16, triton.next_power_of_2(group)),
         BLOCK_N=block_n, STAGES=stages, num_warps=num_warps,
     )  # fmt: skip

@@ -5,7 +5,8 @@ What low_precision.py says of few rows holds here, too. Beyond that
 - the weights are the left operand of the product (c.T = b.T @ a.T): its 16 rows are columns of b,
   so that no row of an instruction is empty, and 8 rows of a fill the right one;
 - words are loaded where the tensor cores want the numbers that are in them: nothing goes through
-  shared memory but the sums of the warps at the end. For this the order of words and columns
+  shared memory but the sums of the warps at the end, and are not kept in the L2, because nobody
+  reads them again ("evict_first"). For this the order of words and columns
   within a tile is another one: a product is the same in any order of k, and a column of c is
   stored where it belongs.
 
@@ -179,7 +180,6 @@ def hopper_few_rows_kernel(
     all_words, all_a, all_zeros, all_scales = (), (), (), ()
     for step in gl.static_range(STEPS):
         in_group = (group_warp * STEPS + step) // (GROUP // 128) * N + group_col
-        # Nobody reads a word again: it need not push anything else out of the L2.
         all_words += (gl.load(word_ptrs + step * 16 * N, eviction_policy="evict_first"),)
         all_a += (gl.load(a_ptrs + step * 128, mask=row < M, other=0.0),)
         all_zeros += (gl.load(zeros_ptr + in_group),)

@@ -141,7 +141,7 @@ def hopper_fp8_kernel(
               BLOCK_M, BLOCK_N, BLOCK_K, GROUP, STAGES)),
         ],
         [4, 1],  # warps of the second and third part; the first has the kernel's own four
-        [232, 40],  # and their registers: accumulating takes many, loading few
+        [240, 24],  # and their registers: accumulating takes many, loading few
     )
     # fmt: on
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from graders.judge.calling.explain import near, wrong_numbers
 from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
-from graders.judge.diagnosis import by_text, generic, patterns
+from graders.judge.diagnosis import by_text, generic, patterns, sizes
 from graders.judge.diagnosis.matching import differs, wrong_results
 from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
 from graders.judge.static import findings
@@ -25,6 +26,7 @@ EXERCISES = tuple(discovery.exercises().values())
 OF_EVERY_EXERCISE = {
     *generic.FAULTS,
     *(pattern.code for pattern in patterns.PATTERNS),
+    *(rule.code for rule in sizes.RULES),
     *findings.TITLES,
     *WORDS,
     *words.ENDED,
@@ -152,6 +154,29 @@ def test_cases_are_named_once_and_belong_to_a_part(exercise: Exercise) -> None:
     }, "a hidden case has a view that no public case announces"
     runs_orders = exercise.function is None and exercise.name != "swizzle_ids"
     assert any(case.engine_orders for case in public) == runs_orders
+
+
+def of_two(n: int, by: int) -> bool:
+    """Whether a number lies within `by` of a power of two."""
+    return any(abs(n - 2**power) <= by for power in range(20))
+
+
+# What a case of a vector is said to be, and whether it is: by its length.
+WHYS: dict[str, Callable[[int], bool]] = {
+    "One block or several, the last one not full.": lambda n: bool(n % 16),
+    "Full blocks.": lambda n: of_two(n, 0),
+    "Many blocks, whatever their size.": lambda n: n > 2**16 and bool(n % 2),
+    "None, few, or near a power of two.": lambda n: n < 8 or of_two(n, 1),
+}
+
+
+@pytest.mark.parametrize("name", ["vector_add", "copy"])
+def test_a_case_is_what_it_is_said_to_be(name: str) -> None:
+    told = [case for case in discovery.exercise(name).cases if case.why in WHYS]
+    assert {case.why for case in told} == set(WHYS)
+    for case in told:
+        (length,) = {arg.shape[0] for arg in specs(case)}
+        assert WHYS[case.why](length), f"{name}, {case.name}: {case.why!r} is not so"
 
 
 def specs(case: Case) -> list[tensors.TensorSpec]:

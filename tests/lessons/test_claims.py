@@ -184,6 +184,75 @@ def test_what_fits_an_a100_and_an_l4() -> None:
     assert fits == {"L4": 7, "A100": 8, "H200": 8}
 
 
+TUNER = """
+import torch, triton, triton.language as tl
+from triton.runtime.errors import OutOfResources
+
+asked = []
+
+def clock(run_kernel, quantiles=None):
+    asked.append(1)
+    if len(asked) == 1:
+        raise OutOfResources(300_000, 232_448, "shared memory")
+    run_kernel()
+    return [1.0, 1.0, 1.0]
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": block}) for block in (4, 8, 16)],
+    key=["n"],
+    do_bench=clock,
+    reset_to_zero=["x_ptr"],
+    prune_configs_by={"perf_model": lambda BLOCK, **_: BLOCK, "top_k": 2},
+)
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + 1, mask=mask)
+
+x = torch.zeros(4)
+for _ in range(2):
+    kernel[(1,)](x, 4)
+    print(len(asked), kernel.best_config.kwargs["BLOCK"], x[0].item())
+"""
+
+
+def test_what_a_tuner_passes_over_prints_and_resets(tmp_path: Path) -> None:
+    """Lesson 11: `top_k` keeps two of three, the one that does not fit is no error, and a key that
+    is known resets nothing.
+    """
+    told = run(TUNER, tmp_path, TRITON_INTERPRET="1", TRITON_PRINT_AUTOTUNING="1").splitlines()
+    assert [line for line in told if line[0].isdigit()] == ["2 8 1.0", "2 8 2.0"]
+    assert sum("best config selected: BLOCK: 8" in line for line in told) == 1
+    assert any(line.startswith("finished after ") for line in told)
+
+
+RESOURCES = """
+import inspect
+import triton, triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr, 1.0)
+
+source = ASTSource(kernel, {"x_ptr": "*fp32"}, {}, {})
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+loading = inspect.getsource(made._init_handles)
+for name in ("n_regs", "n_spills"):
+    print(name, hasattr(made, name), f"self.{name}" in loading)
+print("shared", made.metadata.shared)
+"""
+
+
+def test_registers_are_known_once_a_kernel_is_loaded(tmp_path: Path) -> None:
+    """Lesson 11: compiling alone tells how much shared memory it takes, and no more."""
+    told = run(RESOURCES, tmp_path).split()
+    assert told == ["n_regs", "False", "True", "n_spills", "False", "True", "shared", "0"]
+    assert "Once it is loaded onto the GPU" in lesson_text("autotuning")
+
+
 TF32 = """
 import json
 import triton, triton.language as tl
@@ -400,6 +469,67 @@ def test_torch_compile_is_not_called_as_good() -> None:
     assert "as good as yours" not in lesson_text("fusion")
     assert "libdevice.tanh" in lesson_text("fusion")
     assert "trip" not in lesson_text("fusion")
+
+
+def cells_of(name: str, *starts: str) -> list[str]:
+    """The cells of a lesson whose text begins so."""
+    (path,) = (ROOT / "lessons").glob(f"[0-9][0-9]_{name}.py")
+    sources = [cell.source for cell in read_lesson(path).cells]
+    return [one for start in starts for one in sources if one.startswith(start)]
+
+
+SHOWN = """
+import torch, triton, triton.language as tl
+from triton_util import interpreted, trace
+DEVICE = "cpu"
+{negate}
+{watch}
+print("trace:", watch(), "steps:", watch().steps_text(1), sep=chr(10))
+{trusting}
+print("left half:", torch.equal(trusting_copy(x[:, :4]), x[:, :4]))
+{column}
+{swapped}
+"""
+
+
+def test_what_cells_of_lessons_01_and_04_show(tmp_path: Path) -> None:
+    """01: a trace prints program 0, `steps_text(1)` program 1. 04: its kernels can go wrong."""
+    (negate,) = cells_of("vector_add", "@triton.jit\ndef negate_kernel")
+    (watch,) = cells_of("vector_add", "def watch")
+    trusting, column = cells_of("strides", "@triton.jit\ndef trusting", "@triton.jit\ndef column")
+    strides = ("x.stride(0), x.stride(1)", "x.stride(1), x.stride(0)")
+    assert strides[0] in column
+    swapped = column.replace(*strides)
+    cells = {"negate": negate, "watch": watch, "trusting": trusting, "column": column}
+    told = run(SHOWN.format(**cells, swapped=swapped), tmp_path, TRITON_INTERPRET="1")
+    first, second = told[told.index("trace:") :].split("steps:")
+    assert ("program 0:" in first, "program 1:" in first) == (True, False)
+    assert second.split("right for")[0].strip().startswith("program 1:")
+    rights = re.findall(r"(?:matrix|half|right): (True|False)", second)
+    assert rights == ["True", "False", *["True"] * 3, *["False"] * 3]
+
+
+MENDS = (
+    ("tensor.is_contiguous,", "tensor.is_contiguous(),"),
+    (
+        "operator, number = condition[0], int(condition[1:])",
+        "operator = condition.rstrip('0123456789'); number = int(condition[len(operator):])",
+    ),
+    ("5 - old_id", "4 - old_id"),
+)
+
+
+def test_the_helpers_of_lesson_02_are_wrong_and_can_be_mended(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    helpers, tried = cells_of("debugging", "def assert_ready", "def outcome")
+    mended = helpers
+    for wrong, right in MENDS:
+        assert wrong in mended
+        mended = mended.replace(wrong, right)
+    for source, told in ((helpers, ["False", "True", "False", "False"]), (mended, ["True"] * 4)):
+        exec(f"{source}\n{tried}", {"torch": torch})
+        assert re.findall(r": (True|False) \|", capsys.readouterr().out) == told
 
 
 def test_the_picture_in_words_says_what_lies_behind_the_vector() -> None:

@@ -81,7 +81,7 @@ def validate(exercise: str) -> None:
 
     Elsewhere it does nothing: the lesson has a cell for `check`, and grading asks the judge itself.
     """
-    if validating.is_validating():
+    if attempts.is_validating():
         place = session.of_caller(sys._getframe(1))
         validating.require(checking.check(exercise, place, shared()))
 

@@ -54,6 +54,11 @@ class Listed:
         return f"{self.number}_{self.lesson}"
 
 
+def is_validating() -> bool:
+    """Is the notebook run by `nbgrader validate`, or by its button? Then a check is no attempt."""
+    return os.environ.get("NBGRADER_EXECUTION") == "validate"
+
+
 def folder() -> Path:
     """The folder of the progress file; it need not exist yet."""
     chosen = os.environ.get("TILEWISE_HOME")

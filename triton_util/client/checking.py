@@ -87,7 +87,8 @@ def conclude(report: Report, judge: JudgeProcess, display: Display) -> CheckResu
     display.show(report_html(report, below[0], now), report_text(report, below[1]))
     if report.names_exercise:
         hints.follow(report.exercise)
-    attempts.record(report)
+    if not attempts.is_validating():
+        attempts.record(report)
     if report.state == "passed" and report.source:
         remembered.keep(remembered.PASSED_CODE, report.exercise, report.source)
     return _result(report)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 
 from triton_util.client.checking import CheckResult
 
 WIDTH = 80  # characters; nbgrader cuts lines off behind 83
-
-
-def is_validating() -> bool:
-    """Is the notebook executed by `nbgrader validate`, or by the button of that name?"""
-    return os.environ.get("NBGRADER_EXECUTION") == "validate"
 
 
 class NotPassedError(AssertionError):

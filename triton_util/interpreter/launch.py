@@ -26,7 +26,7 @@ class Launching:
         self.memory = Memory(batch, reporter, watchers)
         self.counting = counting
         self.flops: Counter[str] = Counter()
-        self.tf32 = False  # whether a tl.dot rounded float32 to TF32
+        self.tf32 = False  # whether a tl.dot cut float32 off to TF32
 
     def program_id(self, axis: int) -> Block:
         """`tl.program_id`: one number where all programs of the batch share it."""

@@ -85,7 +85,7 @@ class Memory:
         self.check("tl.store", pointer, factors, plan)
         self.look_for_poison(value, factors)
         if self.batch.aims is not None:
-            self.batch.aims.add(region, pointer, self.batch)
+            self.batch.aims.add(region, pointer, factors, self.batch)
         raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
         parts = [(piece, raw[piece.where]) for piece in plan.pieces]
         for watcher in self.watchers:

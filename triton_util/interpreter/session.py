@@ -48,7 +48,7 @@ class Launch:
     flops: operations by kind ("arithmetic", "special", "reduction", "dot"), with traffic on.
     modelled_ms: while tuning or benchmarking, what `costs` makes of the traffic; never measured.
     configs: how many configurations its tuner knows, before any pruning; 1 without a tuner.
-    tf32: whether a tl.dot rounded float32 to TF32, where `options.tf32` asks for that.
+    tf32: whether a tl.dot cut float32 off to TF32, where `options.tf32` asks for that.
     """
 
     kernel: str

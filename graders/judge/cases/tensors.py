@@ -13,6 +13,7 @@ import torch
 from graders.judge.records import Case, Plain, TensorSpec
 
 FAR_OFFSET = 2**31  # the first element offset that a signed 32-bit integer cannot hold
+FAR = ("far", "far_columns")
 OFFSET_ELEMENTS = 5  # odd on purpose: an "offset" view is not aligned to 16 bytes
 
 # NaN, the infinities, both zeros, and a number too small to be a normal float32.
@@ -49,7 +50,7 @@ def build_tensor(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     """One tensor of `spec.shape`, laid out as `spec.view` says."""
     strides, offset, length = layout(spec)
     storage = torch.empty(length, dtype=spec.dtype)
-    if spec.view != "far":  # a far storage is sparse: gigabytes of pages that nobody touches
+    if spec.view not in FAR:  # a far storage is sparse: gigabytes of pages that nobody touches
         poison(storage)
     view = storage.as_strided(spec.shape, strides, offset)
     if view.numel():
@@ -98,6 +99,8 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides = (*outer, max(1, width // 2), 1)
         case "far":
             strides = (FAR_OFFSET // max(1, shape[0] - 1) + 16, *dense[1:])
+        case "far_columns":
+            strides = (*dense[:-2], 1, FAR_OFFSET // max(1, width - 1) + 16)
     return strides, offset, offset + _extent(shape, strides) + OFFSET_ELEMENTS
 
 
@@ -222,6 +225,7 @@ VIEW_WORDS = {
     "expanded_columns": "one column expanded (stride 0)",
     "overlapping": "overlapping rows",
     "far": "with element offsets beyond 2**31",
+    "far_columns": "a transposed view with element offsets beyond 2**31",
 }
 
 

@@ -72,7 +72,8 @@ def aimed(evidence: Evidence) -> str:
         else:
             let = f"and the masks let {stored} of them be stored"
         said.append(
-            f"The pointers of the grid {launch.grid} come to {found.reached} of {count} elements, "
+            f"Over the whole grid {launch.grid} the pointers reach {found.reached} of {count} "
+            "elements, "
             f"{let}."
         )
     return " ".join(filter(None, said))

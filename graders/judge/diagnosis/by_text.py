@@ -15,6 +15,7 @@ from graders.judge.report import Finding
 NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})
 ABOUT_SIZES = frozenset(
     {"missing-mask", "mask-too-narrow", "grid-too-small", "never-stored", "first-block-only"}
+    | {"lanes-meet", "programs-idle"}
 )
 UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})
 LEAST_SIZE = 8  # a number below it is hardly the size of an input
@@ -283,7 +284,7 @@ SUSPECTS = (
             "mask the last block.",
         ),
         _floored_loops,
-        ABOUT_SIZES | UNSPECIFIC | {"all-zeros"},
+        ABOUT_SIZES | UNSPECIFIC | {"all-zeros", "part-of-block-wrong"},
     ),
     Suspect(
         "size-written-out",

@@ -22,15 +22,18 @@ from graders.judge.records import Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
 MAX_FINDINGS = 3
-SECOND_SHARE = 1 / 3  # of the failing cases, which a second cause must account for alone
+# A second cause must account alone for this share of the failing cases, and for so many.
+SECOND_SHARE, FEWEST_OF_SECOND = 1 / 3, 2
 # The numbers below are held by tests/wrong_kernels: with them each kernel's own mistake is named.
 # After a change of one judge all kernels again, with benchmarks/verdicts.py.
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
-SAYING_LITTLE = (VAGUE, "never-stored")  # where something has a name, it stands first
+# Where something has a name, it stands before these.
+SAYING_LITTLE = (VAGUE, "never-stored", "only-first-row-right", "first-of-tile-right")
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
+ABOUT_HOLES = {"lanes-meet", "programs-idle"}  # shapes that speak of where programs are placed
 TF32 = "tf32-product"
 NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
@@ -63,7 +66,7 @@ def explain(
     alone = Counter(code for *_, code in causes)
     findings: dict[str, Finding] = {}
     named_one = False
-    placing: set[str] = {m.code for _, m, _ in causes if m is not None and m.places}
+    placing = {m.code for _, m, _ in causes if m is not None and m.places} | ABOUT_HOLES
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
         # Nobody sees a rounding beneath a mistake that has another name.
         if code in findings or (findings and cause is not None and cause.everywhere):
@@ -71,10 +74,15 @@ def explain(
         if cause is None:
             findings[code] = _generic_finding(exercise, failure, gate)
         # In a few odd cases a mistake that has its name looks like another one.
-        elif not named_one or alone[code] >= SECOND_SHARE * len(causes):
+        elif alone[code] >= _fewest(len(causes), bool(findings), named_one):
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
             named_one = True
     return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def _fewest(cases: int, told: bool, named: bool) -> float:
+    """How many cases a mistake must account for alone, where another finding is told before it."""
+    return max(FEWEST_OF_SECOND if told else 0, SECOND_SHARE * cases if named else 0)
 
 
 def _causes(
@@ -114,7 +122,7 @@ def _weights(
 
 
 def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
-    """At most one finding for cases that are right where nothing is rounded to TF32."""
+    """At most one finding for cases that are right where nothing is cut off to TF32."""
     known = [m for m in exercise.misconceptions if m.code == TF32]
     for failure in failures[:1]:
         if known:
@@ -181,6 +189,13 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         picture=_picture(failure),
         original=_original(failure, fault),
     )
+
+
+def retold(finding: Finding, code: str, text: FindingText) -> Finding:
+    """The finding under another name; what was seen stays."""
+    _, blank, seen = finding.message.partition("\n\n")
+    message = f"{text.message}{blank}{seen}"
+    return replace(finding, code=code, title=text.title, message=message, next_step=text.next_step)
 
 
 def _generic_fault(failure: Failure) -> Fault | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from graders.judge.records import Evidence
@@ -27,6 +29,39 @@ def silenced(evidence: Evidence, wrong: torch.Tensor) -> bool:
     """Whether a store was there, and none of its lanes stored anything."""
     aim = evidence.launches[-1].aim if evidence.launches else None
     return aim is not None and nothing_stored(evidence, wrong)
+
+
+def stored_twice(evidence: Evidence) -> bool:
+    """Whether elements were left out although masks let lanes enough through for all of them."""
+    aim, missing = evidence.launches[-1].aim if evidence.launches else None, evidence.never_stored
+    if aim is None or aim.passed is None or missing is None or not bool(missing.any()):
+        return False
+    return aim.passed >= aim.elements == missing.numel() > int(missing.sum())
+
+
+def idle_programs(evidence: Evidence) -> bool:
+    """Whether tiles of a matrix were left out, and programs enough for them stored nothing.
+
+    Of a grid with one axis, where each program must find out by itself which tile is its own.
+    """
+    launch, missing = evidence.launches[-1] if evidence.launches else None, evidence.never_stored
+    aim = launch.aim if launch is not None else None
+    if launch is None or aim is None or not aim.storing or missing is None:
+        return False
+    if missing.dim() != 2 or math.prod(launch.grid[1:]) != 1:
+        return False
+    idle = math.prod(launch.grid) - aim.storing
+    return 0 < int(missing.sum()) <= idle * aim.lanes
+
+
+def work_outside(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether a hole in the result might have been filled by programs that stored nothing."""
+    return _stored(evidence, wrong) is not None and idle_programs(evidence)
+
+
+def lanes_meet(evidence: Evidence, wrong: torch.Tensor) -> bool:
+    """Whether a hole in the result is explained by elements that were stored several times."""
+    return _stored(evidence, wrong) is not None and stored_twice(evidence)
 
 
 def first_row_only(evidence: Evidence, wrong: torch.Tensor) -> bool:

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from graders.judge.diagnosis import holes
+from graders.judge.diagnosis import holes, shapes
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.records import Evidence
-
-SUBNORMAL = 1e-37  # below it, and below the smallest normal float32 nearly
-ENOUGH = 12  # elements: fewer have something in common by chance
-FEWEST_VALUES = 4  # different ones: a result of zeros and ones is a permutation of many others
 
 
 @dataclass(frozen=True)
@@ -25,151 +21,6 @@ class Pattern:
     shows: Callable[[Evidence, torch.Tensor], bool]
 
 
-def _same(actual: torch.Tensor, other: torch.Tensor) -> bool:
-    if actual.shape != other.shape or actual.numel() < 3:
-        return False
-    if not actual.is_floating_point():
-        return torch.equal(actual, other.to(actual.dtype))
-    got, want = actual.double(), other.double()
-    finite = want[want.isfinite()]
-    scale = float(finite.abs().max()) if finite.numel() else 0.0
-    return torch.allclose(got, want, rtol=1e-2, atol=1e-6 * scale, equal_nan=True)
-
-
-def _all_zeros(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual = evidence.actual
-    return actual is not None and actual.numel() > 1 and not bool(actual.any())
-
-
-def _input_returned(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual = evidence.actual
-    if actual is None or _same(actual, evidence.expected):
-        return False
-    tensors = [arg for arg in evidence.args if isinstance(arg, torch.Tensor)]
-    return any(_same(actual, tensor) for tensor in tensors)
-
-
-def _only_specials(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Whether every ordinary number is right, of which there are enough."""
-    if not evidence.expected.is_floating_point() or evidence.actual is None:
-        return False
-    want, got = evidence.expected.double(), evidence.actual.double()
-    ordinary = want.isfinite() & (want.abs() > SUBNORMAL)
-    usual = got.isfinite() & (got.abs() > SUBNORMAL)  # where 0 is due, a mistake and no special
-    if bool((wrong & (want == 0) & usual).any()):
-        return False
-    return not bool((wrong & ordinary).any()) and int(ordinary.sum()) >= ENOUGH
-
-
-def _transposed(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual, expected = evidence.actual, evidence.expected
-    if actual is None or expected.dim() != 2 or min(expected.shape) < 2:
-        return False
-    flipped = expected.T.contiguous().reshape(expected.shape)
-    return _same(actual, flipped) and not _same(flipped, expected)
-
-
-def _shifted(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual, expected = evidence.actual, evidence.expected.reshape(-1)
-    if actual is None or expected.numel() < 4:
-        return False
-    flat = actual.reshape(-1)
-    if _same(expected[1:], expected[:-1]):
-        return False  # all the same: nothing tells a shift
-    return _same(flat[1:], expected[:-1]) or _same(flat[:-1], expected[1:])
-
-
-def _offsets_stored(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual = evidence.actual
-    if actual is None or actual.numel() < 3:
-        return False
-    counted = torch.arange(actual.numel(), dtype=torch.float64).to(actual.dtype)
-    return torch.equal(actual.reshape(-1), counted)
-
-
-def _not_written(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """Nothing but the judge's poison, in memory that no kernel was given."""
-    actual = evidence.actual
-    if actual is None or evidence.never_stored is not None or not actual.numel():
-        return False
-    if actual.is_floating_point():
-        return bool(actual.isnan().all()) and not bool(evidence.expected.isnan().all())
-    return actual.dtype != torch.bool and bool((actual == torch.iinfo(actual.dtype).max).all())
-
-
-def _nearly_right(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual, expected = evidence.actual, evidence.expected
-    if actual is None or not actual.is_floating_point() or actual.numel() < 3:
-        return False
-    got, want = actual.double(), expected.double()
-    if not bool((got.isfinite() == want.isfinite()).all()):
-        return False
-    known = want.isfinite()
-    got, want = got[known], want[known]
-    scale = float(want.abs().max()) if want.numel() else 0.0
-    return bool(((got - want).abs() <= 0.01 * (want.abs() + 0.1 * scale)).all())
-
-
-def _nan_result(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    actual = evidence.actual
-    if actual is None or not actual.is_floating_point():
-        return False
-    due = evidence.expected.isnan()
-    strange = actual.isnan() & ~due
-    if bool(due.any()):  # then any mistake moves some of the NaNs
-        return 2 * int(strange.sum()) > int(wrong.sum())
-    return bool(strange.any())
-
-
-def _finite(evidence: Evidence) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Result and reference where both are finite; None where that is too little to tell."""
-    actual = evidence.actual
-    if actual is None or not actual.is_floating_point():
-        return None
-    got, want = actual.double().reshape(-1), evidence.expected.double().reshape(-1)
-    known = got.isfinite() & want.isfinite()
-    whole = int(known.sum()) == int(want.isfinite().sum()) >= ENOUGH
-    return (got[known], want[known]) if whole else None
-
-
-def _constant_factor(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    pair = _finite(evidence)
-    if pair is None or not bool(pair[1].any()) or not bool(pair[0].any()):
-        return False
-    got, want = pair
-    factor = float((got * want).sum() / (want * want).sum())
-    close = (got - factor * want).abs() <= 2e-3 * (factor * want).abs() + 1e-6 * got.abs().max()
-    return abs(factor - 1) > 0.02 and bool(close.all())
-
-
-def _constant_offset(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    pair = _finite(evidence)
-    if pair is None:
-        return False
-    apart = pair[0] - pair[1]
-    size = float(pair[1].abs().max())
-    middle = float(apart.median())
-    return abs(middle) > 1e-2 * size and bool(((apart - middle).abs() <= 1e-3 * size).all())
-
-
-def _signs_differ(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    pair = _finite(evidence)
-    if pair is None:
-        return False
-    return _same(pair[0].abs(), pair[1].abs()) and not _same(*pair)
-
-
-def _permuted(evidence: Evidence, wrong: torch.Tensor) -> bool:
-    """The values of the reference, each as often as there, in another order."""
-    actual, expected = evidence.actual, evidence.expected
-    if actual is None or actual.numel() < ENOUGH or actual.dtype == torch.bool:
-        return False
-    if torch.unique(expected).numel() < FEWEST_VALUES:
-        return False
-    got, want = actual.double().reshape(-1), expected.to(actual.dtype).double().reshape(-1)
-    return _same(got.sort().values, want.sort().values)
-
-
 PATTERNS = (
     Pattern(
         "nothing-written",
@@ -179,7 +30,7 @@ PATTERNS = (
             "launched, or the one that ran stored into another tensor, whose contents are lost.",
             "Hand the tensor that you return to the launch, and launch for every size.",
         ),
-        _not_written,
+        shapes.not_written,
     ),
     Pattern(
         "store-silenced",
@@ -206,6 +57,34 @@ PATTERNS = (
             "return the tensor that it gets as output_ptr.",
         ),
         holes.nothing_stored,
+    ),
+    Pattern(
+        "lanes-meet",
+        FindingText(
+            "Some elements are stored several times, and others never",
+            "The masks let lanes enough through to store every element of the output. But several "
+            "of them store to the same element, so that others are never stored. So the offsets of "
+            "the store do not move on as they should: from program to program, from round to round "
+            "of a loop (each round stores the same block again), or from row to row of a tile.",
+            "Write down the first offset of the store in programs 0 and 1, in the first round and "
+            "the second, and in the first row of a tile and the second. How far should it move on, "
+            "and how far does it?",
+        ),
+        holes.lanes_meet,
+    ),
+    Pattern(
+        "programs-idle",
+        FindingText(
+            "Programs store nothing, and elements are left that nobody stored",
+            "The grid has programs enough, but some of them store nothing: all of their lanes lie "
+            "outside, or are switched off by the mask. Elsewhere elements are left over. So the "
+            "programs are dealt out wrongly: the number of a program is taken apart by the wrong "
+            "number of tiles, two axes are exchanged, or a start is multiplied by the wrong block.",
+            "For tiles in rows, `pid // tiles_across` is the row and `pid % tiles_across` the "
+            "column, both with the tiles of one *row*. Write down the tile of each program for a "
+            "matrix of 2 by 3 tiles.",
+        ),
+        holes.work_outside,
     ),
     Pattern(
         "first-row-only",
@@ -255,7 +134,7 @@ PATTERNS = (
             "multiply by a condition. (In a copy there is no arithmetic at all: `x + 0` and a "
             "comparison with 0 lose the sign of -0.0.)",
         ),
-        _only_specials,
+        shapes.only_specials,
     ),
     Pattern(
         "all-zeros",
@@ -267,7 +146,7 @@ PATTERNS = (
             "With print_if, print what is stored, and then what it is made of: which is the first "
             "to be zero?",
         ),
-        _all_zeros,
+        shapes.all_zeros,
     ),
     Pattern(
         "offsets-stored",
@@ -276,7 +155,7 @@ PATTERNS = (
             "The output is 0, 1, 2, 3 and so on: the numbers of its own elements.",
             "Hand the block of values to tl.store; the offsets belong into its pointers.",
         ),
-        _offsets_stored,
+        shapes.offsets_stored,
     ),
     Pattern(
         "input-returned",
@@ -285,7 +164,7 @@ PATTERNS = (
             "The kernel copies an input instead of computing with it.",
             "Look at the value that tl.store receives.",
         ),
-        _input_returned,
+        shapes.input_returned,
     ),
     Pattern(
         "transposed-result",
@@ -294,7 +173,7 @@ PATTERNS = (
             "The values are right but stand where the transposed matrix would have them.",
             "Check which index goes with which stride in the store.",
         ),
-        _transposed,
+        shapes.transposed,
     ),
     Pattern(
         "shifted-by-one",
@@ -303,7 +182,7 @@ PATTERNS = (
             "The output equals the right answer, moved by one place.",
             "Look at where the offsets start.",
         ),
-        _shifted,
+        shapes.shifted,
     ),
     Pattern(
         "constant-factor",
@@ -314,7 +193,7 @@ PATTERNS = (
             "Divide the first wrong element by the expected one. Which number of the kernel is "
             "that: a count, a size, a scale, 2?",
         ),
-        _constant_factor,
+        shapes.constant_factor,
     ),
     Pattern(
         "constant-offset",
@@ -325,7 +204,7 @@ PATTERNS = (
             "Subtract the expected element from the first wrong one. Where does that number come "
             "from?",
         ),
-        _constant_offset,
+        shapes.constant_offset,
     ),
     Pattern(
         "signs-differ",
@@ -335,7 +214,46 @@ PATTERNS = (
             "wrong way round, or a minus that is missing or too many.",
             "Look for `tl.abs`, for a comparison with 0, and for the order in each subtraction.",
         ),
-        _signs_differ,
+        shapes.signs_differ,
+    ),
+    Pattern(
+        "later-rounds-wrong",
+        FindingText(
+            "What a program does first is right, what it does later is not",
+            "Programs of this kernel work in rounds: they store one tile, and then further ones. "
+            "What each of them stored first is right; every wrong element was stored in a later "
+            "round. So something that should be new in each round is kept from the one before: a "
+            "sum, a maximum or a carry that is not reset, or a value (a bias, a random number, a "
+            "mask) that is loaded or computed once, before the loop. Or a pointer moves on by the "
+            "wrong distance.",
+            "Look for what is set before the loop and used in it. What belongs to one tile is set "
+            "anew in each round, as in `acc = tl.zeros(...)`, and so are its offsets and its mask.",
+        ),
+        shapes.in_later_rounds,
+    ),
+    Pattern(
+        "only-first-row-right",
+        FindingText(
+            "The first row is right, and no other one is",
+            "Row 0 needs no step to get to it. Every other row has wrong values: so the way from "
+            "one row to the next is wrong, in what is loaded, stored or counted. It is the stride "
+            "of a row, its length, or a number that grows by as much for each row.",
+            "Write down where row 1 begins: in each tensor that is loaded, in the output, and in "
+            "whatever numbers the elements. Is it the row's own length, or that of a block?",
+        ),
+        shapes.only_first_row_right,
+    ),
+    Pattern(
+        "first-of-tile-right",
+        FindingText(
+            "Of each tile the first row, or column, is right, and no other one is",
+            "The lines that are right lie as far apart as a tile is high, or wide. So a value that "
+            "belongs to a line is the same for the whole tile: it was loaded for its first line, "
+            "or its offset lacks the lanes, `tl.arange(0, BLOCK)`.",
+            "Each line of a tile needs its own value: load a block of them, with the offsets of "
+            "all lines, and bring it into shape with `[:, None]` or `[None, :]`.",
+        ),
+        shapes.first_of_each_right,
     ),
     Pattern(
         "nearly-right",
@@ -346,7 +264,7 @@ PATTERNS = (
             "formula or a step in half precision does that.",
             "Compare each constant with the contract, and convert to float32 right after the load.",
         ),
-        _nearly_right,
+        shapes.nearly_right,
     ),
     Pattern(
         "right-values-elsewhere",
@@ -357,7 +275,7 @@ PATTERNS = (
             "Follow the first wrong element: where is it loaded from, and where is it stored? "
             "(A reshape keeps the order in memory; it does not turn a tile.)",
         ),
-        _permuted,
+        shapes.permuted,
     ),
     Pattern(
         "nan-result",
@@ -367,6 +285,6 @@ PATTERNS = (
             "or through arithmetic such as inf - inf or 0 * inf.",
             "Check the `other` of each masked load and the memory that you start from.",
         ),
-        _nan_result,
+        shapes.nan_result,
     ),
 )

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
-from graders.judge.diagnosis.explain import MAX_FINDINGS, explain, explain_tf32
+from graders.judge.diagnosis.explain import MAX_FINDINGS, VAGUE, explain, explain_tf32, retold
+from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.gates.protocol import Context, Facts, GateResult
-from graders.judge.records import Exercise
+from graders.judge.records import Exercise, LaunchFacts
 from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
-from graders.judge.running.pointing import table_of
+from graders.judge.running.pointing import table_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.scoring import WASTEFUL_SHARE
+
+# What is told of a result of which no mistake is known.
+UNEXPLAINED = frozenset({VAGUE, "nearly-right", "nan-result"})
 
 
 def run(context: Context) -> GateResult:
@@ -21,13 +25,17 @@ def run(context: Context) -> GateResult:
     exercise, runtime = context.exercise, context.runtime
     cases = runtime.cases(exercise)
     counted = traffic_case(cases)
-    workers = runtime.workers("cpu")
-    ran = run_cases(context.planned, cases, workers, orders=True, counted=counted)
+    workers, planned = runtime.workers("cpu"), context.planned
+    ran = run_cases(planned, cases, workers, orders=True, counted=counted)
     context.facts.counted = None if counted is None else ran.outcome_of(counted)
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
     if findings:
-        table = table_of(findings[0].case, ran, context.planned, workers)
+        if findings[0].code in UNEXPLAINED:
+            findings = _explained(exercise, with_rounds(ran, planned, workers))
+        if findings[0].code in UNEXPLAINED:
+            findings = _by_sizes(findings, exercise, ran)
+        table = table_of(findings[0].case, ran, planned, workers)
         findings[0] = replace(findings[0], table=table)
     remarks = () if findings else context.captured.remarks
     return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
@@ -39,6 +47,28 @@ def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
     others = [failure for failure in ran.failures if all(failure is not f for f in ran.of_tf32)]
     findings = explain(exercise, others, "interpret", passed)
     return [*findings, *explain_tf32(exercise, ran.of_tf32, "interpret")][:MAX_FINDINGS]
+
+
+def _by_sizes(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
+    """The findings, the first one told by the sizes that fail where these say something."""
+    failed = {id(failure.expectation) for failure in ran.failures}
+    wrong = {item.case.name for item, _ in ran.outcomes if id(item.expectation) in failed}
+    seen = {
+        item.case.name: SeenCase(item.args, _constants(outcome.launches), item.case.name in wrong)
+        for item, outcome in ran.outcomes
+    }
+    told = failing_sizes(list(seen.values()), exercise.parameters)
+    return findings if told is None else [retold(findings[0], *told), *findings[1:]]
+
+
+def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:
+    """The whole numbers among the constants of all launches, the last launch's first."""
+    found: dict[str, int] = {}
+    for launch in reversed(launches):
+        for name, value in launch.meta.items():
+            if type(value) is int:
+                found.setdefault(name, value)
+    return found
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:

@@ -85,7 +85,7 @@ def run_cases(
 
 
 def _tell_tf32_apart(result: RunResult, planned: PlannedJobs, workers: Workers) -> None:
-    """Run again what failed where a tl.dot rounded to TF32, as if it did not.
+    """Run again what failed where a tl.dot cut off to TF32, as if it did not.
 
     What is right then fails for that reason alone. What is wrong still is judged as it is without
     the rounding, which would hide the mistake.

@@ -1,9 +1,10 @@
-"""Run a failing case once more, to see what each of its programs points at."""
+"""Run failing cases once more, to see what each of their programs points at, and when."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import starmap
 from math import prod
 
@@ -19,6 +20,8 @@ from graders.judge.running.interpret import RunResult
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
+MOST_ELEMENTS = 1 << 20  # of a result whose rounds are looked at
+MOST_IN_ROUNDS = 16  # cases
 STOPPED = frozenset({"out-of-bounds-load", "out-of-bounds-store", "gap-store"})
 MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
 
@@ -40,6 +43,40 @@ def table_of(
     told = [(failure, launch) for (_, failure), launch in zip(tried, seen, strict=True) if launch]
     tables = (table for made in (_table, _loads) for table in starmap(made, told))
     return next((table for table in tables if table is not None), None)
+
+
+def with_rounds(ran: RunResult, planned: PlannedJobs, workers: Workers) -> RunResult:
+    """The run, with what is known of the rounds in which its failing cases were stored.
+
+    Those at which nobody looked are left out. Nothing changes where a program went wrong in its
+    first round: then rounds explain nothing.
+    """
+    of_tf32 = {id(failure) for failure in ran.of_tf32}
+    partly = [
+        (item, f) for item, f in _failing(ran) if _is_partly_wrong(f) and id(f) not in of_tf32
+    ]
+    partly, unseen = partly[:MOST_IN_ROUNDS], {id(f) for _, f in partly[MOST_IN_ROUNDS:]}
+    outcomes = _once_more(planned, [item for item, _ in partly], workers)
+    again = {
+        id(failure): outcome.again
+        for (_, failure), outcome in zip(partly, outcomes, strict=True)
+        if outcome is not None and outcome.again is not None
+    }
+    seen = [(f, again[id(f)]) for _, f in partly if id(f) in again]
+    if any(f.wrong is not None and bool((f.wrong & ~later).any()) for f, later in seen):
+        return ran
+    failures = [
+        replace(f, evidence=replace(f.evidence, again=again[id(f)])) if id(f) in again else f
+        for f in ran.failures
+        if id(f) not in unseen
+    ]
+    return replace(ran, failures=failures)
+
+
+def _is_partly_wrong(failure: Failure) -> bool:
+    wrong = failure.wrong
+    known = wrong is not None and failure.status == "wrong-values"
+    return known and wrong is not None and 0 < int(wrong.sum()) < wrong.numel() <= MOST_ELEMENTS
 
 
 def _table(failure: Failure, launch: LaunchFacts) -> Table | None:
@@ -87,16 +124,20 @@ def _missed(failure: Failure) -> torch.Tensor:
 def _pointed(
     planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
 ) -> list[LaunchFacts | None]:
-    """The last launch of each case, with what its programs point at.
+    """The last launch of each case, with what its programs point at."""
+    outcomes = _once_more(planned, items, workers)
+    return [one.launches[-1] if one is not None and one.launches else None for one in outcomes]
+
+
+def _once_more(
+    planned: PlannedJobs, items: Sequence[Prepared], workers: Workers
+) -> list[Outcome | None]:
+    """What became of each case when its programs were looked at.
 
     It explains a failure, and must never be one.
     """
     jobs = [planned.job(item, "grid", programs=True) for item in items]
     with contextlib.suppress(GraderError):
         outcomes = iter(workers.run([job for job in jobs if isinstance(job, Job)]))
-        return [_last(next(outcomes)) if isinstance(job, Job) else None for job in jobs]
+        return [next(outcomes) if isinstance(job, Job) else None for job in jobs]
     return [None] * len(items)
-
-
-def _last(outcome: Outcome) -> LaunchFacts | None:
-    return outcome.launches[-1] if outcome.launches else None

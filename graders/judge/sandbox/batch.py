@@ -50,6 +50,7 @@ class Result:
     status: Status
     output: torch.Tensor | None
     never_stored: torch.Tensor | None
+    again: torch.Tensor | None
     given: bool
     inputs_changed: tuple[int, ...]
     report: WorkerReport
@@ -97,15 +98,18 @@ class Batch:
         job, placed, header = self._jobs[index], self.plan.jobs[index], self.header(index)
         known = header.status < len(protocol.CLAIMABLE)
         status = protocol.CLAIMABLE[header.status] if known else "crashed"
-        output = never_stored = None
+        output = never_stored = again = None
         if status == "returned":
             output = self._output(placed, header)
-            mapped = header.stored == protocol.MAPPED
-            never_stored = self._never_stored(placed) if mapped else None
+            if header.stored == protocol.MAPPED:
+                codes = self._read(placed.stored, placed.out_shape, torch.uint8)
+                again = codes == protocol.STORED_AGAIN
+                never_stored = (codes != protocol.STORED) & ~again
         return Result(
             status=status,
             output=output,
             never_stored=never_stored,
+            again=again,
             given=header.stored != protocol.NOT_GIVEN,
             inputs_changed=self.inputs_changed(index),
             report=self.report(index),
@@ -157,9 +161,6 @@ class Batch:
         else:
             dtype = protocol.dtype_of(placed.out_dtype)
         return self._read(placed.out, placed.out_shape, dtype)
-
-    def _never_stored(self, placed: JobPlan) -> torch.Tensor:
-        return self._read(placed.stored, placed.out_shape, torch.uint8) != 0
 
     def _read(self, region: Region, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         tensor = torch.empty(shape, dtype=dtype)

@@ -160,7 +160,8 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
             stored = protocol.NOT_GIVEN
             unstored = replay.never_stored(view)
             if unstored is not None:
-                stored = memory.store_map(job, unstored)
+                again = job_report.stored_again(run, replay.tensor(view)) if job.programs else None
+                stored = memory.store_map(job, unstored, again)
                 if job.traffic or bool(unstored.any()):
                     report["aim"] = job_report.aim(run, replay.tensor(view))
                 if job.programs:

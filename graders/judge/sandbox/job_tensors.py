@@ -49,9 +49,16 @@ class Memory:
         slot.copy_(out.detach())
         return protocol.INTEGERS.index(out.dtype) if out.dtype in protocol.INTEGERS else 0
 
-    def store_map(self, job: JobPlan, never_stored: torch.Tensor) -> int:
-        """Copy the map of what no kernel stored, and say that it is there."""
-        raw = never_stored.contiguous().view(-1).to(torch.uint8).numpy().tobytes()
+    def store_map(
+        self, job: JobPlan, never_stored: torch.Tensor, again: torch.Tensor | None = None
+    ) -> int:
+        """Copy the map of what no kernel stored, and of what one stored in a later round; say that
+        it is there.
+        """
+        codes = never_stored.to(torch.uint8) * protocol.NEVER_STORED
+        if again is not None:
+            codes[again & ~never_stored] = protocol.STORED_AGAIN
+        raw = codes.contiguous().view(-1).numpy().tobytes()
         self.shared[job.stored.start : job.stored.start + job.stored.length] = raw
         return protocol.MAPPED
 

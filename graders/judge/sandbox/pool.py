@@ -332,6 +332,7 @@ def _finished(batch: Batch, jobs: Sequence[Job]) -> list[Outcome]:
                 status=result.status,
                 output=result.output,
                 never_stored=result.never_stored,
+                again=result.again,
                 given=result.given,
                 inputs_changed=result.inputs_changed,
                 seconds=result.seconds,

@@ -58,6 +58,8 @@ WAITING, LOADING, RUNNING, COMPILING, DONE = range(5)
 # What a job's header says of the map of stored elements: there is none, it is there, or no launch
 # and no copy was ever given the memory of the result.
 NO_MAP, MAPPED, NOT_GIVEN = range(3)
+# What the map says of an element; where it does not matter in which round, again is not told.
+STORED, NEVER_STORED, STORED_AGAIN = range(3)
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ANY_INTEGER = "any-integer"

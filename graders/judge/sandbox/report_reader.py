@@ -142,6 +142,8 @@ def _aim(value: object) -> Aim | None:
         elements=elements,
         lanes=lanes,
         reached=_whole(value.get("reached"), MOST_BYTES),
+        passed=_whole(value.get("passed"), MOST_BYTES),
+        storing=_whole(value.get("storing"), MOST_PROGRAMS),
         firsts=tuple(n if type(n) is int and abs(n) < MOST_BYTES else None for n in offsets),
     )
 

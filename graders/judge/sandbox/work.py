@@ -91,12 +91,15 @@ class Outcome:
     """How one job ended. Only `output` decides a grade; the rest explains it.
 
     `output` and `never_stored` are the judge's own copies, present where `status` is "returned".
+    `again` is true where a program stored in a later round of a loop; it is known of jobs that say
+    what `programs` point at.
     Where it is "wrong-return", `returned` says in words what came back.
     """
 
     status: Status
     output: torch.Tensor | None = None
     never_stored: torch.Tensor | None = None
+    again: torch.Tensor | None = None
     given: bool = True  # False: no launch was ever given the memory of the result
     inputs_changed: tuple[int, ...] = ()
     faults: tuple[Fault, ...] = ()

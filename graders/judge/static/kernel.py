@@ -160,11 +160,8 @@ class _KernelReader:
                 "of Triton's language and not to what kernels are written with.",
                 "Use the functions that tl itself has: tl.full, tl.load, tl.where and so on.",
             )
-        constant = (
-            ""
-            if root != "math"
-            else (" (A constant is computed in the launcher, and passed as an argument.)")
-        )
+        advice = " (A constant is computed in the launcher, and passed as an argument.)"
+        constant = advice if root == "math" else ""
         meant = calls.meant_function(node.attr) or "Use the functions of triton.language (tl.…)."
         return not_triton(
             node,

@@ -15,6 +15,7 @@ from graders.misconceptions.atomics_and_scans.wrong_scans import (
     carry_forgotten,
     down_columns,
     down_tiles,
+    ends_at_number_of_rows,
     everywhere,
     everywhere_in_blocks,
     last_block_carried,
@@ -193,6 +194,19 @@ MISTAKES = (
     rounding.lossy_dtype(cumsum),
     shared.programs_by_column(),
     shared.missing_mask("a row", "n_cols"),
+    Misconception(
+        code="bound-of-other-axis",
+        places=True,
+        title="The loop along a row ends at the number of rows",
+        message=(
+            "The first columns are right, as many as there are rows (to the end of that block), "
+            "and what lies behind them was never stored. A row ends after `n_cols` elements. "
+            "Square matrices hide it."
+        ),
+        next_step="`range(0, n_cols, BLOCK_SIZE)`: the width, which is `x.shape[1]`.",
+        detector=ends_at_number_of_rows,
+        rules_out=frozenset({"grid-too-small", "mask-too-narrow"}),
+    ),
     shared.axis_ignores_pid(),
     shared.tiles_missing("n_rows", "n_cols"),
     shared.offset_ignores_pid(),

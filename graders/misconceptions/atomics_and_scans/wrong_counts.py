@@ -160,6 +160,12 @@ def bins_left_out(x: torch.Tensor, n_bins: int) -> Found:
     return [counts * part for part in parts]
 
 
+def in_short_integers(x: torch.Tensor, n_bins: int) -> Found:
+    """Counts that are kept in 8 or 16 bits, with a sign or without one."""
+    counts = histogram(x, n_bins)
+    return [counts.to(short).to(counts.dtype) for short in (torch.int8, torch.uint8, torch.int16)]
+
+
 def in_short_floats(x: torch.Tensor, n_bins: int) -> Found:
     """Counts that stop where adding 1 no longer shows in 16 bits: at 2048, or at 256."""
     counts = histogram(x, n_bins)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from graders.exercises.references.atomics_and_scans import cumsum
+from graders.judge.records import Evidence
 
 Sums = torch.Tensor
 Found = list[torch.Tensor]
@@ -178,3 +179,20 @@ def averaged(x: torch.Tensor) -> Sums:
 def left_out_first(x: torch.Tensor) -> Sums:
     """The first element of a row is in no sum."""
     return cumsum(x) - x[:, :1]
+
+
+def ends_at_number_of_rows(evidence: Evidence) -> bool:
+    """Tell whether each row was stored up to the block that holds column number `rows`.
+
+    That must not be the first block, to which a kernel without a loop comes as well.
+    """
+    missing = evidence.never_stored
+    if missing is None or missing.dim() != 2 or not 0 < missing.shape[0] < missing.shape[1]:
+        return False
+    rows, columns = missing.shape
+    end = int((~missing).any(dim=0).sum())
+    if not rows <= end < columns or bool(missing[:, :end].any()):
+        return False
+    constants = {n for launch in evidence.launches for n in launch.meta.values() if type(n) is int}
+    blocks = {block for block in constants if 1 < block < rows}
+    return bool(missing[:, end:].all()) and end in {-(-rows // block) * block for block in blocks}

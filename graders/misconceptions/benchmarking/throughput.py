@@ -57,6 +57,11 @@ def one_input(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> Wrong |
     return _of_elements(2 * prod(shape), dtype, ms) if kind == "vector_add" else None
 
 
+def nothing_for_empty_sum(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> Wrong | None:
+    """A product without a k is taken to move nothing."""
+    return (0.0, None) if kind == "matmul" and shape[1] == 0 else None
+
+
 def each_walk(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> list[Wrong] | None:
     """Every walk of the kernel through its row is counted."""
     if kind not in ("softmax", "layernorm"):
@@ -171,6 +176,16 @@ MISTAKES = (
         ),
         next_step="Three times the elements for vector_add, two times for the others.",
         expected_wrong=computes(one_input),
+    ),
+    Misconception(
+        code="empty-sum-not-stored",
+        title="An empty sum is stored, too",
+        message=(
+            "With k = 0 both factors are empty, and there is nothing to multiply. But the result "
+            "has m · n elements, which are zeros, and somebody must write them."
+        ),
+        next_step="`m * k + k * n + m * n` elements hold for k = 0 as well: no special case.",
+        expected_wrong=computes(nothing_for_empty_sum),
     ),
     Misconception(
         code="one-way-counted",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graders.judge.records import Misconception
-from graders.misconceptions.decoding import marks
+from graders.misconceptions.decoding import marks, wrong_sums
 from graders.misconceptions.decoding import wrong_places as wrong
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
@@ -42,6 +42,21 @@ PLACE_MISTAKES = (
         ),
         next_step=f"Compare keys with the length, not pages. {SEEN}",
         expected_wrong=computes(wrong.whole_pages),
+    ),
+    Misconception(
+        code="zero-scores-count",
+        title="What holds no key has a weight",
+        message=(
+            "The results are too small: the weights are divided by a sum to which exp(0) = 1 was "
+            "added, once or several times. Either lanes behind the last key took part, whose keys "
+            "were loaded as 0 and so have a score of 0; or parts without keys did, because their "
+            "log-sum-exp is 0. A weight of 0 comes from a score, or a log-sum-exp, of -inf."
+        ),
+        next_step=(
+            "`scores = tl.where(keys < length, scores, -float('inf'))`, and -inf for the "
+            "log-sum-exp of a part that has no key."
+        ),
+        detector=wrong_sums.zero_scores_counted,
     ),
     Misconception(
         code="one-key-too-many",

@@ -71,7 +71,8 @@ OF_THE_OWNER = (
         message=(
             "Expert 0 is right and the others are not. The address of an expert's matrix is its "
             "number times another stride than that of the first axis of w: a row's length, k, n "
-            "or 1. A matrix has k · n elements."
+            "or 1. A matrix has k · n elements; but even k · n is the stride only where w lies "
+            "densely in memory, and not in a view."
         ),
         next_step="`w_ptr + expert * w.stride(0)`: three axes, three strides.",
         expected_wrong=computes_from_memory(wrong.other_expert_stride),

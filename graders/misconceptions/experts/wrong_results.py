@@ -95,10 +95,10 @@ def first_expert(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
 def other_expert_stride(
     x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor
 ) -> list[torch.Tensor]:
-    """The matrices of w are taken to begin closer together than they do."""
+    """The matrices of w are taken to begin closer together than they do, as if w lay densely."""
     count, k, n = w.shape
     owners = right_owners(offsets)
-    apart = {1, k, n, k * k, n * n, w.stride(1), w.stride(2)} - {w.stride(0), 0}
+    apart = {1, k, n, k * n, k * k, n * n, w.stride(1), w.stride(2)} - {w.stride(0), 0}
     found = (read_as(w, (count, k, n), (stride, *w.stride()[1:])) for stride in sorted(apart))
     return [product(x, read, owners) for read in each(found)]
 

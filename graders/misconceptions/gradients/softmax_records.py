@@ -137,6 +137,20 @@ MISTAKES = (
         detector=_nan_where_padded,
     ),
     Misconception(
+        code="end-counted-again",
+        title="Lanes behind the row count elements of it again",
+        message=(
+            "The block is longer than what is left of the row, and the lanes that are left over "
+            "were moved onto its last column (or to its first ones), to load nothing outside. "
+            "Moved like that they are harmless in a load, and wrong in a sum: those products are "
+            "in it twice, or more often."
+        ),
+        next_step=(
+            "Mask the lanes in place of moving them: `tl.load(..., mask=cols < n_cols, other=0.0)`."
+        ),
+        expected_wrong=computes_with_block(wrong.end_counted_again),
+    ),
+    Misconception(
         code="sums-not-zeroed",
         title="The sums do not start from 0",
         message=(

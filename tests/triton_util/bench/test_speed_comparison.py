@@ -11,6 +11,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from graders.judge import discovery
+from graders.judge.running.traffic import Moved
 from graders.judge.speed import limits
 from graders.workloads import WORKLOADS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
@@ -90,6 +91,15 @@ def test_the_page_loads_nothing_and_shows_text_as_text() -> None:
         assert address.startswith(("data:", "#")), address
     assert "prefers-color-scheme: dark" in text
     assert 'role="img" aria-label="softmax' in text
+
+
+def test_bytes_that_were_counted_are_said_to_be_of_a_smaller_case() -> None:
+    """The card's headline names the size that is timed, and `b_ptr` was read less often there."""
+    moved = Moved(5400, {"a_ptr": 1.0, "b_ptr": 18.0})
+    told = limits.describe_traffic((moved, 3000))
+    assert told.startswith("On a smaller case, in the interpreter, your kernel moves 1.80 times")
+    assert told.endswith("There `b_ptr` is read 18 times over.")
+    assert limits.describe_traffic(None) == ""
 
 
 def test_without_a_gpu_only_limits_are_told() -> None:

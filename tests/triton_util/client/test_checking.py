@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -216,6 +217,14 @@ def test_a_stopped_check_says_so_in_one_line_and_starts_a_new_judge(capsys, monk
     assert len(started) == 1
 
 
+def test_a_card_tells_how_long_the_learner_waited(monkeypatch):
+    """For a judge that starts anew, too; the judge itself says 0.2 seconds."""
+    clock = iter([100.0, 119.5])
+    monkeypatch.setattr(checking, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    report = checking.report_on(vector_add, Session({}, ()), judge_module._shared)
+    assert report.seconds == 19.5
+
+
 def test_fault_of_the_client_is_one_clear_card(capsys, monkeypatch):
     monkeypatch.setattr(client.checking, "gather", lambda *_: 1 / 0)
     assert not client.check(vector_add).judged
@@ -307,6 +316,15 @@ def test_a_name_that_is_no_exercise_is_no_attempt_and_hint_does_not_follow_it(ca
     assert "Say of which exercise" in capsys.readouterr().out
     client.check("ahead")  # known, and no cell that was run defines it
     assert attempts.load() == {}
+
+
+def test_a_check_of_nbgrader_validate_is_no_attempt(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert client.check("softmax").passed
+    assert attempts.load() == {}
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    client.check("softmax")
+    assert attempts.load()["softmax"].checks == 1
 
 
 def test_hint_without_a_judge_is_a_card(capsys, monkeypatch):

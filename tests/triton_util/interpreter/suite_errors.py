@@ -36,6 +36,30 @@ def test_the_mistake_is_named_with_its_line(name, schedule):
         assert fault.source == "kernel[grid](torch.ones(64), 16, **constants)"
 
 
+# What to write instead, where the error of Triton or Python alone leads astray.
+ADVICE = {
+    "counts_without_a_start": "Write tl.arange(0, BLOCK_SIZE)",
+    "asks_for_no_axis": "Write tl.program_id(0)",
+    "indexes_a_pointer": "tl.load(x_ptr + offsets, mask=mask)",
+    "adds_a_range": "Write tl.arange(0, BLOCK_SIZE)",
+    "calls_a_dtype": "pid.to(tl.int64) for a number",
+    "float_range": "pass a whole number (1024, not 1024.0)",
+    "chooses_by_a_block": "tl.where",
+    "turns_a_row": "tl.trans",
+    "misspells_a_function": "tl.arange",
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_the_next_step_is_what_to_write(name):
+    kernel, constants, grid, *_ = MISTAKES[name]
+    with interpret(), pytest.raises(KernelFault) as caught:
+        kernel[grid](torch.ones(64), 16, **constants)
+    fault = caught.value.fault
+    assert ADVICE[name] in fault.message + fault.cause
+    assert "launch leaves out" not in fault.message
+
+
 def test_the_names_that_a_guess_looks_at_are_those_of_the_language():
     assert [name for name in (*calls.FUNCTIONS, *calls.USAGE) if not hasattr(tl, name)] == []
     assert not set(OTHER_NAMES) & set(calls.FUNCTIONS)
@@ -53,12 +77,26 @@ def test_a_misspelt_function_is_guessed(wrong, meant):
 def test_a_misspelt_variable_is_guessed_from_the_source():
     found = translate("NameError: name 'ofsets' is not defined", "    offsets = pid * BLOCK_SIZE")
     assert "Did you mean offsets?" in found.advice
+    found = translate("NameError: name 'X_ptr' is not defined", "def copy_kernel(x_ptr, n):")
+    assert "Did you mean x_ptr?" in found.advice
 
 
 @triton.jit
 def stores_ones(x_ptr, n_elements, B: tl.constexpr):
     offsets = tl.arange(0, B)
     tl.store(x_ptr + offsets, 1.0, mask=offsets < n_elements)
+
+
+@triton.jit
+def misspells(x_ptr, n_elements, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.store(x_ptr + ofsets, 1.0, mask=offsets < n_elements)  # noqa: F821
+
+
+def test_a_misspelt_variable_is_guessed_where_a_kernel_runs():
+    with interpret(), pytest.raises(KernelFault) as caught:
+        misspells[(1,)](torch.ones(16), 16, B=16)
+    assert "Did you mean offsets?" in str(caught.value.fault.cause)
 
 
 def test_a_launch_that_does_not_fit_shows_what_arrived_where():

@@ -132,3 +132,41 @@ def test_loads_are_told_by_argument_and_without_the_result():
         (loaded,) = run.programs.loaded_beside(output.untyped_storage().data_ptr())
     assert (loaded.operation, loaded.argument, loaded.once) == ("load", "x_ptr", True)
     assert [row.touched for row in loaded.rows] == [[(0, 3)], [(4, 7)], [(8, 9)]]
+
+
+@triton.jit
+def rounds_kernel(output_ptr, n, BLOCK_SIZE: tl.constexpr):
+    step = tl.num_programs(0) * BLOCK_SIZE
+    for start in range(tl.program_id(0) * BLOCK_SIZE, n, step):
+        offsets = start + tl.arange(0, BLOCK_SIZE)
+        tl.store(output_ptr + offsets, 1.0, mask=offsets < n)
+
+
+def stored_again(launch, output, **options):
+    with interpret(EngineOptions(programs=True, **options)) as run:
+        launch()
+        return run.programs.stored_again(output).tolist()
+
+
+@pytest.mark.parametrize("schedule", ["grid", "serial", "reversed"])
+def test_what_was_stored_in_later_rounds(schedule):
+    output = torch.empty(2, 9)
+    launch = lambda: rounds_kernel[(2,)](output, 18, BLOCK_SIZE=4)  # noqa: E731
+    seen = stored_again(launch, output, schedule=schedule)
+    assert seen[0] + seen[1] == [number >= 8 for number in range(18)]
+
+
+def test_one_round_is_no_later_round():
+    x, output = torch.ones(10), torch.empty(10)
+    launch = lambda: copy_kernel[(3,)](x, output, 10, 4, 0, BLOCK_SIZE=4)  # noqa: E731
+    assert not any(stored_again(launch, output))
+
+
+def test_rounds_are_those_of_a_line():
+    output = torch.empty(8)
+
+    def launch():
+        loop_kernel[(1,)](output, 8, BLOCK_SIZE=4)
+
+    assert stored_again(launch, output) == [False] * 4 + [True] * 4
+    assert stored_again(launch, output[4:]) == [True] * 4

@@ -11,7 +11,7 @@ from triton_util.interpreter.watchers.traffic import ArgumentTraffic, Traffic
 from triton_util.tracing import maps
 from triton_util.tracing.explorer import bundle, explorer, summary_html
 from triton_util.tracing.record import Record
-from triton_util.tracing.text import intensity_text, traffic_rows
+from triton_util.tracing.text import intensity_text, record_text, traffic_rows
 from triton_util.tracing.traced import Argument, Touch, Traced
 
 PRELUDE = (
@@ -221,6 +221,13 @@ def test_summary_and_bundle_are_escaped():
     assert "<i>" not in made["text/html"]
     assert "0.125 operations per byte" in made["text/plain"]
     parsed(summary_html(record), maps.style())
+
+
+def test_the_table_says_what_its_last_column_means():
+    """Lesson 01 shows it, and lesson 04 brings the word."""
+    record = small_record()
+    for told in (record_text(record), summary_html(record)):
+        assert "coalesced: the fewest memory sectors of 32 bytes that could carry" in told
 
 
 def test_coalesced_counts_whole_sectors_and_idle_lanes_are_told_apart():

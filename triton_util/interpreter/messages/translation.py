@@ -85,7 +85,7 @@ def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
     "kernel-error" where the kernel is to blame, "not-interpreted" where the engine is.
     """
     original = full_text(error)
-    known = translate(error, str(place.get("source", "")))
+    known = translate(error, "\n".join((str(place.get("source", "")), *_names_at(error))))
     if is_our_fault(error, known is not None):
         advice = "Run it on a GPU, or write the same with other functions of tl."
         return Fault("not-interpreted", describe(error), cause=advice, original=original, **place)
@@ -105,6 +105,17 @@ def fault_from(error: BaseException, place: dict[str, Any]) -> Fault:
         kind=known.kind,
         **place,
     )
+
+
+def _names_at(error: BaseException) -> list[str]:
+    """The names that are known where a NameError arose; of other errors none."""
+    step = error.__traceback__ if isinstance(error, NameError) else None
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None:
+        return []
+    code, known = step.tb_frame.f_code, step.tb_frame.f_globals
+    return [*code.co_varnames, *code.co_freevars, *(n for n in known if not n.startswith("_"))]
 
 
 @cache

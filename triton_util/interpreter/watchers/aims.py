@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triton_util.interpreter.operations.blocks import Pointer, total
+from triton_util.interpreter.operations.blocks import Pointer, conjunction, total
 from triton_util.interpreter.operations.formats import Array
 
 if TYPE_CHECKING:
@@ -30,14 +30,17 @@ class Aim:
     """What the stores of one launch to one tensor were aimed at.
 
     lanes: of one program in one store, the most there were. reached: elements of the tensor that
-    some lane points to, None where that is too much to count. firsts: the offset at which program
-    (0, 0, 0) starts, and those of the next program along each axis of the grid, None where there
-    is none.
+    some lane points to; passed: lanes that their masks let through; storing: programs of which some
+    lane is let through; None where that is too much to count. firsts: the offset at which program
+    (0, 0, 0) starts, and those of the next program along each axis of the grid, None where there is
+    none.
     """
 
     elements: int
     lanes: int
     reached: int | None
+    passed: int | None
+    storing: int | None
     firsts: tuple[int | None, int | None, int | None, int | None]
 
 
@@ -46,6 +49,7 @@ class _Store:
     region: Region
     programs: Array  # launch numbers
     terms: tuple[Array, ...]
+    factors: tuple[Array, ...]  # of the mask
     shape: tuple[int, ...]  # of the block
 
     @property
@@ -75,16 +79,18 @@ class Aims:
         """Forget the stores of the batch."""
         del self._stores[self._mark :]
 
-    def add(self, region: Region, pointer: Pointer, batch: Batch) -> None:
+    def add(
+        self, region: Region, pointer: Pointer, factors: tuple[Array, ...], batch: Batch
+    ) -> None:
         """Keep the pointers of one store, but for programs that control flow has switched off."""
-        programs, terms = batch.linear, pointer.sum_terms()
+        programs, terms = batch.linear, tuple(pointer.sum_terms())
         if batch.active is not None and not batch.active.all():
             storing = np.flatnonzero(batch.active)
-            programs = programs[storing]
-            terms = tuple(term[storing] if term.shape[0] > 1 else term for term in terms)
-        self._kept += sum(term.nbytes for term in terms)
+            programs, terms = programs[storing], _of(terms, storing)
+            factors = _of(factors, storing)
+        self._kept += sum(part.nbytes for part in (*terms, *factors))
         if self._kept <= MOST_KEPT_BYTES and programs.size:
-            self._stores.append(_Store(region, programs, terms, tuple(pointer.shape)))
+            self._stores.append(_Store(region, programs, terms, factors, tuple(pointer.shape)))
 
     def __getattr__(self, event: str) -> Callable[..., None]:
         """The engine's other events say nothing about aims."""
@@ -105,18 +111,37 @@ class Aims:
         return Aim(
             region.elements,
             max(store.lanes for store in stores),
-            self._reached(region, stores),
-            (first, others[0], others[1], others[2]),
+            **self._counted(region, stores),
+            firsts=(first, others[0], others[1], others[2]),
         )
 
-    def _reached(self, region: Region, stores: list[_Store]) -> int | None:
+    def _counted(self, region: Region, stores: list[_Store]) -> dict[str, int | None]:
+        """What is counted lane by lane, or None for each of it."""
         lanes = sum(len(store.programs) * store.lanes for store in stores)
         if self._kept > MOST_KEPT_BYTES or lanes > MOST_LANES or not region.dense:
-            return None
+            return dict.fromkeys(("reached", "passed", "storing"))
         touched = np.zeros(region.extent, bool)
         for offsets in map(_offsets, stores):
             touched[offsets[(offsets >= 0) & (offsets < region.extent)]] = True
-        return int(touched.sum())
+        passed = [_passed(store) for store in stores]
+        storing = [store.programs[on > 0] for store, on in zip(stores, passed, strict=True)]
+        return {
+            "reached": int(touched.sum()),
+            "passed": sum(int(on.sum()) for on in passed),
+            "storing": np.unique(np.concatenate(storing)).size,
+        }
+
+
+def _of(parts: tuple[Array, ...], chosen: Array) -> tuple[Array, ...]:
+    return tuple(part[chosen] if part.shape[0] > 1 else part for part in parts)
+
+
+def _passed(store: _Store) -> Array:
+    """How many lanes of each program the mask lets through."""
+    on: Any = conjunction(store.factors) if store.factors else np.True_
+    lanes = np.broadcast_to(on, (len(store.programs), *store.shape))
+    counts: Array = np.count_nonzero(lanes.reshape(len(store.programs), -1), axis=1)
+    return counts
 
 
 def _offsets(store: _Store) -> Array:

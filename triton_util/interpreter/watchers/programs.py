@@ -6,6 +6,7 @@ a small input did. Kept by reference while the kernel runs, and looked at afterw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,8 @@ from triton_util.interpreter.operations.blocks import Pointer, conjunction, tota
 from triton_util.interpreter.operations.formats import Array
 
 if TYPE_CHECKING:
+    import torch
+
     from triton_util.interpreter.regions import Region
     from triton_util.interpreter.state import Batch
 
@@ -144,12 +147,32 @@ class Programs:
 
     def stored_to(self, storage: int) -> Pointed | None:
         """The stores to the memory that begins at this address; None where there are none."""
-        stores = [
+        stores = self._stores_to(storage)
+        return self._told(stores) if stores else None
+
+    def _stores_to(self, storage: int) -> list[_Access]:
+        return [
             made
             for made in self._accesses
             if made.operation == "store" and made.region.storage == storage
         ]
-        return self._told(stores) if stores else None
+
+    def stored_again(self, out: torch.Tensor) -> Array:
+        """True for the elements of a dense view that a program stored by a line by which it had
+        stored before, as in the second round of a loop.
+        """
+        again = np.zeros(out.numel(), bool)
+        rounds: Counter[tuple[int, int]] = Counter()  # by line and program
+        for made in self._stores_to(out.untyped_storage().data_ptr()):
+            numbers = made.programs.tolist()
+            later = np.array([rounds[made.line, number] > 0 for number in numbers], bool)
+            rounds.update((made.line, number) for number in numbers)
+            if later.any():
+                offsets, on = made.lanes()
+                first = (made.region.address - out.data_ptr()) // out.element_size()
+                places = first + offsets[later][on[later]]
+                again[places[(places >= 0) & (places < again.size)]] = True
+        return again.reshape(tuple(out.shape))
 
     def loaded_beside(self, storage: int) -> list[Pointed]:
         """The loads from other memory than that which begins at this address, by argument."""

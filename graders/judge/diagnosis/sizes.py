@@ -1,0 +1,151 @@
+"""Which sizes fail: an unexplained mistake may begin with the second block, or the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from graders.judge.diagnosis.generic import FindingText
+
+FEWEST = 3  # cases on either side: fewer agree by chance
+FEWEST_WHOLE = 2  # cases of whole blocks, of which there are not many
+MOST_ODD = 1 / 2  # as many as this share of those that fail may be right by chance, as zeros are
+SMALLEST_BLOCK = 8
+USUAL_BLOCKS = tuple(2**power for power in range(4, 12))
+
+
+@dataclass(frozen=True)
+class SeenCase:
+    """A case that ran: its arguments, the constants of its launches, and whether it failed."""
+
+    args: tuple[Any, ...]
+    constants: Mapping[str, int]
+    failed: bool
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What the sizes that fail have in common: `holds(size, block)`."""
+
+    code: str
+    holds: Callable[[int, int], bool]
+    fewest_right: int
+    title: str
+    where: str
+    cause: str
+    next_step: str
+
+
+RULES = (
+    _Rule(
+        "second-block-wrong",
+        lambda size, block: size > block,
+        FEWEST,
+        "One block is right, more than one is not",
+        "is larger than {block}",
+        "So the step from one block to the next is wrong: how an accumulator or a carry is kept, "
+        "how a sum is rescaled when a running maximum grows, or how far a pointer moves on. (Where "
+        "each block has a program of its own: what the second program does otherwise.)",
+        "Take an input of two blocks, and work the second one out by hand: what must it know of "
+        "the first? Then print with print_if what it does know.",
+    ),
+    _Rule(
+        "part-of-block-wrong",
+        lambda size, block: size % block != 0,
+        FEWEST_WHOLE,
+        "Only a block that is not full goes wrong",
+        "is no multiple of {block}",
+        "So lanes behind the end affect the result. They hold a value that is not neutral (behind "
+        "`x - mean`, a lane that was loaded as 0 holds -mean), or an element a second time, or a "
+        "division counts them: by the size of the block, not by the number of elements. Or the "
+        "last block is left out.",
+        "Follow a lane behind the end from its load to the result: what does it hold, and where "
+        "does it count? `other` must be neutral, and what is summed or counted must be masked.",
+    ),
+)
+
+
+def failing_sizes(
+    cases: Sequence[SeenCase], parameters: Sequence[str]
+) -> tuple[str, FindingText] | None:
+    """What tells the cases that fail from those that are right, as code and text; or None.
+
+    Sizes are compared with the constants of the kernel first, and with usual blocks then.
+    """
+    for own in (True, False):
+        for rule in RULES:
+            for place in _places(cases):
+                for name, block in _blocks(cases, own):
+                    sides = _sides(cases, rule, place, name, block)
+                    if sides is not None:
+                        return rule.code, _text(rule, place, parameters, name, block, sides)
+    return None
+
+
+def _places(cases: Sequence[SeenCase]) -> Iterator[tuple[int, int | None]]:
+    """Yield the sizes that there are: argument and axis, the last axis first; None of a number."""
+    for number, arg in enumerate(cases[0].args if cases else ()):
+        if isinstance(arg, torch.Tensor):
+            yield from ((number, axis) for axis in reversed(range(arg.dim())))
+        elif type(arg) is int:
+            yield number, None
+
+
+def _size(case: SeenCase, place: tuple[int, int | None]) -> int | None:
+    number, axis = place
+    arg = case.args[number]
+    if axis is None:
+        return arg if type(arg) is int else None
+    return int(arg.shape[axis]) if isinstance(arg, torch.Tensor) and axis < arg.dim() else None
+
+
+def _blocks(cases: Sequence[SeenCase], own: bool) -> Iterator[tuple[str, int]]:
+    """Yield the names of the kernel's constants (each case has a value of its own), or sizes."""
+    if own:
+        yield from ((name, 0) for name in dict.fromkeys(n for c in cases for n in c.constants))
+    else:
+        yield from (("", block) for block in USUAL_BLOCKS)
+
+
+def _sides(
+    cases: Sequence[SeenCase], rule: _Rule, place: tuple[int, int | None], name: str, block: int
+) -> tuple[int, int, set[int]] | None:
+    """How many cases the rule says to fail and to be right, and the blocks; None if it is wrong."""
+    failing = right = odd = 0
+    blocks: set[int] = set()
+    for case in cases:
+        size, own = _size(case, place), case.constants.get(name, block)
+        if not size or own < SMALLEST_BLOCK:
+            continue
+        blocks.add(own)
+        said = rule.holds(size, own)
+        if case.failed and not said:
+            return None
+        failing += case.failed
+        right += not case.failed and not said
+        odd += not case.failed and said
+    enough = failing >= FEWEST and right >= rule.fewest_right
+    return (failing, right, blocks) if enough and odd <= MOST_ODD * failing else None
+
+
+def _text(
+    rule: _Rule,
+    place: tuple[int, int | None],
+    parameters: Sequence[str],
+    name: str,
+    block: int,
+    sides: tuple[int, int, set[int]],
+) -> FindingText:
+    number, axis = place
+    size = f"`{parameters[number]}`" if axis is None else f"`{parameters[number]}.shape[{axis}]`"
+    failing, right, blocks = sides
+    value = f" ({min(blocks)})" if len(blocks) == 1 else ""
+    where = rule.where.format(block=f"`{name}`{value}" if name else str(block))
+    seen = (
+        f"It goes wrong only where {size} {where}: all {failing} cases that fail are like that, "
+        f"and the {right} that are not are right."
+    )
+    return FindingText(rule.title, f"{seen} {rule.cause}", rule.next_step)
