@@ -32,7 +32,7 @@ from graders.misconceptions.launch_order import launch_order
 TILES_LOST = replace(
     shared.tiles_lost(),
     detector=lambda seen: detectors.leaves_tiles_out(seen) and not detectors.came_to_all(seen),
-    rules_out=frozenset({"grid-too-small"}),
+    rules_out=frozenset({"grid-too-small", "offset-ignores-pid"}),
 )
 TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
 PICTURE_AXES = "height width"

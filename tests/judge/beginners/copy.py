@@ -88,7 +88,7 @@ ATTEMPTS = {
     ),
     "one-too-many": Attempt(
         "missing-mask",
-        "<= for <; > or >= for <",
+        "with <=, > or >= in place of <",
         ("offsets < n", "offsets <= n"),
     ),
     "mask-as-second": Attempt(
