@@ -20,7 +20,8 @@ def make_dx(tile, w_ptr, out_ptr, dout_ptr, dx_ptr, m, n, k, tiles_k, ws, os, ds
         c = (start + tl.arange(0, B)).to(tl.int64)
         g = tl.where(load(out_ptr, r, c, m, n, os) > 0.0, load(dout_ptr, r, c, m, n, ds), 0.0)
         w = load(w_ptr, c, d, n, k, ws)
-        acc += tl.sum(g[:, :, None] * w[None, :, :], axis=1)
+        # Along the last axis: of a sum along another one Triton makes a product in TF32.
+        acc += tl.sum(g[:, None, :] * tl.trans(w)[None, :, :], axis=2)
     tl.store(dx_ptr + r[:, None] * k + d[None, :], acc.to(dx_ptr.dtype.element_ty), mask=(r < m)[:, None] & (d < k)[None, :])
 
 
@@ -34,7 +35,7 @@ def make_dw(tile, x_ptr, out_ptr, dout_ptr, dw_ptr, db_ptr, m, n, k, tiles_k, xs
         r = (start + tl.arange(0, B)).to(tl.int64)
         g = tl.where(load(out_ptr, r, c, m, n, os) > 0.0, load(dout_ptr, r, c, m, n, ds), 0.0)
         x = load(x_ptr, r, d, m, k, xs)
-        acc += tl.sum(g[:, :, None] * x[:, None, :], axis=0)
+        acc += tl.sum(tl.trans(g)[:, None, :] * tl.trans(x)[None, :, :], axis=2)
         bias += tl.sum(g, axis=0)
     tl.store(dw_ptr + c[:, None] * k + d[None, :], acc.to(dw_ptr.dtype.element_ty), mask=(c < n)[:, None] & (d < k)[None, :])
     if tile % tiles_k == 0:
