@@ -79,7 +79,6 @@ SCALE_ROWS = Exercise(
     misconceptions=MISTAKES,
     compiler_promises=(*WIDE_LOADS, no_spills()),
     parts={"core": 4, "edges": 2, "types": 4},
-    dense=True,
 )
 
 EXERCISES = (SCALE_ROWS,)

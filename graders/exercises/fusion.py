@@ -73,6 +73,21 @@ def _overflowed(evidence: Evidence) -> bool:
     return bool(broken.any()) and float(x[broken].double().abs().min()) > 3.0
 
 
+def _stops_growing(evidence: Evidence) -> bool:
+    """One and the same number for every x that is larger than it, and nothing else is wrong."""
+    (x,) = evidence.args
+    actual = evidence.actual
+    if actual is None or not x.numel() or x.dtype == torch.float64:
+        return False
+    got, want = actual.double(), evidence.expected.double()
+    wrong = (got - want).abs() > 0.01 * want.abs() + 0.01
+    if int(wrong.sum()) < 2 or not bool(got[wrong].isfinite().all()):
+        return False
+    limit = float(got[wrong].min())
+    same = float(got[wrong].max()) - limit <= 0.01 * limit
+    return limit > 1 and same and not bool((x.double()[wrong] < limit).any())
+
+
 GELU = Exercise(
     name="gelu",
     lesson="fusion",
@@ -229,6 +244,20 @@ GELU = Exercise(
             next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
             detector=_overflowed,
         ),
+        Misconception(
+            code="input-clamped",
+            title="Large numbers were cut off, and x itself with them",
+            message=(
+                "For large x the result is x. Here it stops growing: x was clamped, to keep exp "
+                "from overflowing, and what was clamped is also the x that stands in front."
+            ),
+            next_step=(
+                "Clamp the argument of exp alone, or use a form that needs no clamp: "
+                "`x * tl.sigmoid(2.0 * z)`."
+            ),
+            detector=_stops_growing,
+        ),
+        strides.index_of_axes_wrong(gelu),
         strides.column_stride_ignored(gelu),
         strides.output_strides_of_input(gelu),
         strides.allocated_like_view(gelu),

@@ -67,7 +67,6 @@ STRIDED_COPY = Exercise(
     parameters=("x",),
     reference=lambda x: x,
     exact=True,
-    dense=True,
     cases=CASES,
     large=LARGE,
     hints=(
@@ -120,19 +119,20 @@ def _tiles_unturned(block: int, x: torch.Tensor) -> torch.Tensor:
 
 
 def _tiles_in_place(block: int, x: torch.Tensor) -> torch.Tensor:
-    """Tiles transposed inside, but left at their place; NaN beyond the whole tiles."""
+    """Tiles transposed inside, but left at their place; NaN where nothing of x comes."""
     rows, columns = x.shape
-    result = torch.full((columns, rows), float("nan"), dtype=torch.float64)
-    for i in range(0, min(x.shape) - block + 1, block):
-        for j in range(0, min(x.shape) - block + 1, block):
-            result[i : i + block, j : j + block] = x[i : i + block, j : j + block].t()
-    return result
+    row, column = torch.meshgrid(torch.arange(columns), torch.arange(rows), indexing="ij")
+    source_row = row // block * block + column % block
+    source_column = column // block * block + row % block
+    known = (source_row < rows) & (source_column < columns)
+    flat = torch.where(known, source_row * columns + source_column, 0)
+    result = x.double().reshape(-1)[flat]
+    return result.masked_fill(~known, float("nan"))
 
 
 def _half_transposed(block: int, x: torch.Tensor) -> list[torch.Tensor]:
-    if block > min(x.shape):
-        return []
-    return [_tiles_unturned(block, x), _tiles_in_place(block, x)]
+    in_place = [_tiles_in_place(block, x)] if 0 < block < max(x.shape) and x.numel() else []
+    return in_place if block > min(x.shape) else [_tiles_unturned(block, x), *in_place]
 
 
 def _tiles_reshaped(block: int, x: torch.Tensor) -> list[torch.Tensor]:
@@ -169,7 +169,6 @@ TRANSPOSE = Exercise(
     parameters=("x",),
     reference=lambda x: x.t(),
     exact=True,
-    dense=True,
     cases=CASES,
     large=LARGE,
     hints=(
@@ -224,6 +223,7 @@ TRANSPOSE = Exercise(
                 "Swap the offsets of rows and columns in the store's pointers and its mask "
                 "together, or use `tl.trans(tile)` with pointers of the output's own tile."
             ),
+            rules_out=frozenset({"grid-too-small", "offset-ignores-pid", "mask-too-narrow"}),
             expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
         ),
         Misconception(

@@ -17,7 +17,8 @@ from graders.judge.records import (
     Question,
     Remark,
 )
-from graders.misconceptions import detectors, shared, swizzle, tile_by_tile
+from graders.misconceptions import detectors, shared, strays, tile_by_tile
+from graders.misconceptions.swizzle.records import MISTAKES as SWIZZLE_MISTAKES
 
 
 def tile_cases(sizes: list[tuple[int, int, int]], part: str, why: str = "") -> tuple[Case, ...]:
@@ -66,7 +67,7 @@ SWIZZLE_IDS = Exercise(
         "Let the last group have `group` rows like the others and check again: which sizes "
         "still pass?"
     ),
-    misconceptions=swizzle.MISTAKES,
+    misconceptions=SWIZZLE_MISTAKES,
     forbids=frozenset({"constants", "copies"}),
     parts={"core": 4, "last group": 4, "edges": 2},
 )
@@ -86,7 +87,7 @@ def _tiles_lost(evidence: Evidence) -> bool:
 def _before_the_start(evidence: Evidence) -> bool:
     """A tile with a negative number, though no program is left over."""
     left_over = detectors.programs_left_over(evidence)
-    return detectors.starts_before_tensor(evidence) and not left_over
+    return strays.starts_before_tensor(evidence) and not left_over
 
 
 TILES_LOST = replace(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 
 from graders.judge.compiling.compiled import CompilerPromise
-from graders.judge.plan.steps import CasePlan
+from graders.judge.plan.promises import Promise
 
 # "copies": torch moves or converts data; "constants": numbers that Python may have worked out
 Forbidden = Literal["copies", "constants"]
@@ -99,6 +99,19 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
+class Outside:
+    """Lanes that left a tensor, by offsets in elements of it; `end` is behind its last one."""
+
+    shape: tuple[int, ...]
+    end: int
+    lanes: int
+    active: int
+    first: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True)
 class Fault:
     """What the engine saw in the worker: enough to explain a failure, never to grant a pass."""
 
@@ -109,6 +122,8 @@ class Fault:
     argument: str | None = None
     operation: str | None = None
     cause: str = ""  # the usual cause; of a kernel-error: what to do
+    program: tuple[int, ...] | None = None
+    outside: Outside | None = None
 
 
 @dataclass(frozen=True)
@@ -248,6 +263,7 @@ class Misconception:
     places: bool = False  # it is about which elements are touched: of several such one is the cause
     rules_out: frozenset[str] = frozenset()  # codes that are not the cause where this one shows
     everywhere: bool = False  # shows in most failing cases of a dtype, or in none: rounding
+    in_all_gaps: bool = False  # shows in each case in which programs left elements out, or in none
     result: int | None = None  # of several results, the one that shows it; None: any of them
 
 
@@ -271,7 +287,7 @@ class ReturnedTensor:
     """One of the several tensors that a launcher returns.
 
     `name` stands in sentences: "the log-sum-exp". `dtype` is that of the first argument where it
-    is None. `magnitude`, `tolerance`, `exact` and `dense` mean what they mean in an Exercise.
+    is None. `magnitude`, `tolerance` and `exact` mean what they mean in an Exercise.
     """
 
     name: str
@@ -279,23 +295,6 @@ class ReturnedTensor:
     magnitude: Callable[..., torch.Tensor] | None = None
     tolerance: Mapping[torch.dtype, Tolerance] = field(default_factory=dict)
     exact: bool = False
-    dense: bool = False
-
-
-@dataclass(frozen=True)
-class Promise:
-    """What a contract says of the way to a result. Who breaks it has half of the points.
-
-    `broken(cases, small)` looks at what the launcher asks for in each public case, where it
-    believes in an A100, and where in a GPU of the same kind with less shared memory. It gives
-    what is to be said beside the message, and None where the promise is kept.
-    """
-
-    code: str
-    title: str
-    message: str
-    next_step: str
-    broken: Callable[[Sequence[CasePlan], Sequence[CasePlan]], str | None]
 
 
 @dataclass(frozen=True)
@@ -339,7 +338,6 @@ class Exercise:
     dtype: torch.dtype | None = None  # of the only result; None: that of the first argument
     least_capability: int = 0  # that its kernels need of a GPU, as 89 is that of sm_89
     any_integer_dtype: bool = False  # the result may have any integer dtype
-    dense: bool = False  # the result must be contiguous
     nan_may_be: tuple[float, ...] = ()  # values accepted where the reference is NaN
     forbids: frozenset[Forbidden] = frozenset()  # what in a launcher would do the kernel's job
     large: tuple[Case, ...] = ()  # for a GPU only: more than the interpreter does quickly

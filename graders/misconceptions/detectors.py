@@ -37,11 +37,6 @@ def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
     return any(fault.code in codes for fault in evidence.faults)
 
 
-def strays_in_view(evidence: Evidence) -> bool:
-    """Tell whether the kernel read outside a view: whoever does not heed strides does that."""
-    return not all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
-
-
 def tensors(evidence: Evidence) -> Iterator[torch.Tensor]:
     """Yield the tensor arguments of the case."""
     return (arg for arg in evidence.args if isinstance(arg, torch.Tensor))
@@ -135,29 +130,6 @@ def starts_late(evidence: Evidence) -> bool:
     assert evidence.never_stored is not None
     before = evidence.never_stored.flatten()[: found.firsts[0]]
     return bool(before.all())
-
-
-def strays_though_masked(evidence: Evidence) -> bool:
-    """Tell whether program 0 has no more active lanes than there are elements, and some of them
-    still point outside, so that the addresses are wrong and not the mask.
-
-    Of a vector: with two axes as few lanes can be active at the wrong places.
-    """
-    if evidence.expected.dim() != 1:
-        return False
-    for fault in evidence.faults:
-        seen = re.search(r"touches (\d+) of (\d+) active lanes outside", fault.message)
-        if seen and "in program (0, 0, 0)" in fault.message:
-            outside, active = int(seen[1]), int(seen[2])
-            if outside < active <= evidence.expected.numel():
-                return True
-    return False
-
-
-def starts_before_tensor(evidence: Evidence) -> bool:
-    """Tell whether lanes lay before the first element of a tensor."""
-    faults = (fault for fault in evidence.faults if fault.code in OUT_OF_BOUNDS)
-    return any(re.search(r"offsets? -\d", fault.message) for fault in faults)
 
 
 def stored_prefix(evidence: Evidence) -> int | None:
@@ -389,12 +361,3 @@ def ran_out_of_tiles(evidence: Evidence) -> bool:
         few = tiles_beyond(evidence, corner) <= 4 and not enough_programs(evidence)
         return not stuck_on_first_tile(evidence) or few or reaches_an_edge(evidence, corner)
     return ran_out_of_programs(evidence)
-
-
-def reaches_far(evidence: Evidence) -> bool:
-    """Tell whether some tensor has elements more than 2**31 elements from its first."""
-    return any(
-        sum((size - 1) * stride for size, stride in zip(t.shape, t.stride(), strict=True)) >= 2**31
-        for t in tensors(evidence)
-        if t.numel()
-    )

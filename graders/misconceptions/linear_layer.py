@@ -7,7 +7,6 @@ import torch
 from graders.exercises.references.matmul import layer, layer_magnitude
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
 from graders.misconceptions.elementwise import OTHER_ACTIVATIONS
 from graders.misconceptions.expected import (
     computes,
@@ -15,9 +14,9 @@ from graders.misconceptions.expected import (
     computes_with_block,
     each,
     read_as,
-    walks_through_blocks,
 )
 from graders.misconceptions.matmul import product_mistakes
+from graders.misconceptions.strays import has_left
 
 
 def _bias_by_row(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> list[torch.Tensor]:
@@ -55,9 +54,22 @@ MOST_AGREE = 0.8  # the share of them that a product summed in another order may
 
 
 def _weight_left(evidence: Evidence) -> bool:
-    """Whether the kernel read outside of a tensor, with a weight that is not square."""
-    height, width = evidence.args[1].shape
-    return height != width and has_fault(evidence, READS_OUTSIDE)
+    """Whether the kernel left a weight that is not square."""
+    weight = evidence.args[1]
+    return weight.shape[0] != weight.shape[1] and has_left(evidence, weight)
+
+
+def _bias_of_first_rows(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
+    """Columns have a bias as far as there are rows."""
+    if x.shape[0] >= len(b):
+        return None
+    return torch.relu(x @ w.t() + torch.where(torch.arange(len(b)) < x.shape[0], b, 0.0))
+
+
+def _bias_left(evidence: Evidence) -> bool:
+    """Whether the bias was left, where there are more rows than columns."""
+    x, _, b = evidence.args
+    return x.shape[0] > len(b) and has_left(evidence, b)
 
 
 def _zeros_for_empty_product(evidence: Evidence) -> bool:
@@ -95,15 +107,20 @@ def _other_bias(
 def _relu_in_each_step(
     block: int, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor
 ) -> list[torch.Tensor]:
-    """Cut off before each step over k, after each step, or product by product."""
+    """Cut off before each step over k, after each step, or product by product.
+
+    After each step with the bias in the sum, too.
+    """
     before = after = torch.zeros(x.shape[0], w.shape[0], dtype=x.dtype)
+    biased = after + b
     if x.shape[1] > 64 * block:
         return []
     for start in range(0, x.shape[1], block):
         part = x[:, start : start + block] @ w[:, start : start + block].t()
         before, after = torch.relu(before) + part, torch.relu(after + part)
+        biased = torch.relu(biased + part)
     single = torch.relu(x) @ torch.relu(w).t() + torch.relu(-x) @ torch.relu(-w).t()
-    return [torch.relu(result + b) for result in (before, after, single)]
+    return [biased, *(torch.relu(result + b) for result in (before, after, single))]
 
 
 SPECIAL = (
@@ -187,7 +204,7 @@ SPECIAL = (
             "was negative there may be needed: ReLU of a sum is not the sum of ReLUs."
         ),
         next_step="Apply the ReLU once, after the loop and after the bias.",
-        expected_wrong=walks_through_blocks(_relu_in_each_step),
+        expected_wrong=computes_with_block(_relu_in_each_step),
     ),
     Misconception(
         code="relu-on-input",
@@ -211,6 +228,18 @@ SPECIAL = (
         ),
         next_step="Load the bias with the column offsets of the tile, `b_ptr + offs_n * stride_b`.",
         expected_wrong=computes_with_block(_other_bias),
+    ),
+    Misconception(
+        code="bias-masked-by-rows",
+        title="The mask of the bias counts rows, not columns",
+        message=(
+            "The bias has one number for each column, n of them. Its load compares the columns "
+            "with m, the number of rows. With fewer rows than columns the last columns get no "
+            "bias; with more rows the load goes on behind the end of the bias."
+        ),
+        next_step="`tl.load(b_ptr + offs_n * stride_b, mask=offs_n < n, other=0.0)`.",
+        expected_wrong=computes(_bias_of_first_rows),
+        detector=_bias_left,
     ),
     Misconception(
         code="bias-subtracted",

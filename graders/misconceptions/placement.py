@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions import detectors
+from graders.misconceptions import detectors, strays
 from graders.misconceptions.shared import offset_ignores_pid
 
 START = (
@@ -166,7 +166,7 @@ def address_stretched() -> Misconception:
             "Add to the pointer the same offsets that the mask compares, once and without a factor "
             "for bytes: `x_ptr + offsets`."
         ),
-        detector=detectors.either(detectors.strays_though_masked, _strays_and_leaves_holes),
+        detector=detectors.either(strays.strays_though_masked, _strays_and_leaves_holes),
         rules_out=frozenset({"missing-mask"}),
     )
 
@@ -185,7 +185,7 @@ def starts_before_tensor() -> Misconception:
             "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
             "not `pid - 1`, and look for whatever else is subtracted from an offset."
         ),
-        detector=detectors.starts_before_tensor,
+        detector=strays.starts_before_tensor,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import READS_OUTSIDE, has_fault, starts_before_tensor
+from graders.misconceptions.detectors import READS_OUTSIDE, has_fault
 from graders.misconceptions.expected import Operands, Result, computes, computes_with_block, each
+from graders.misconceptions.strays import starts_before_tensor
 
 
 def reads_behind(evidence: Evidence) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from graders.judge.plan.promises import Plans, Promise
 from graders.judge.plan.steps import (
     CasePlan,
     Launch,
@@ -13,11 +14,13 @@ from graders.judge.plan.steps import (
     ref_of,
     tensors_in,
 )
-from graders.judge.records import Promise
 
 FEWEST_STAGES = 2  # below that nothing is loaded ahead
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
-SMALL_BYTES = 99 * 1024  # of shared memory, on the smaller GPU
+SMALL_BYTES, LARGE_BYTES = 99 * 1024, 163 * 1024  # of shared memory: the smaller GPU, an A100
+REGISTERS = 255  # of a thread
+LANES, USUAL_WARPS = 32, 4
+OF_THE_CONTRACT = "keep_what_fits"
 TILE = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
 
 
@@ -41,9 +44,9 @@ def one_kernel(what: str) -> Promise:
     )
 
 
-def _handed_on(cases: Sequence[CasePlan], _small: Sequence[CasePlan]) -> str | None:
+def _handed_on(plans: Plans) -> str | None:
     """The number of launches, where memory of the launcher's own passes from one to another."""
-    for case in cases:
+    for case in plans.a100:
         steps = [step for step in case.steps if isinstance(step, Launch | Tune)]
         handed = [set(_own_memory(case, step)) for step in steps]
         for later in range(1, len(steps)):
@@ -80,7 +83,7 @@ SEVERAL_TRIED = Promise(
         "Give `@triton.autotune` several configurations, and let `keep_what_fits` return all that "
         "fit the GPU."
     ),
-    broken=lambda cases, small: None if _most_tried(cases) > 1 else "",
+    broken=lambda plans: None if _most_tried(plans.a100) > 1 else "",
 )
 KEY_FOLLOWS_SHAPE = Promise(
     code="key-missing",
@@ -93,7 +96,7 @@ KEY_FOLLOWS_SHAPE = Promise(
         "`key=['M', 'N', 'K']`; or coarser, with arguments that follow from them, such as M "
         "rounded up to a power of two."
     ),
-    broken=lambda cases, small: None if _key_varies(cases) else "",
+    broken=lambda plans: None if _key_varies(plans.a100) else "",
 )
 UNFIT_RULED_OUT = Promise(
     code="nothing-pruned",
@@ -105,14 +108,54 @@ UNFIT_RULED_OUT = Promise(
     next_step=(
         "Return those configurations for which `num_stages` tiles of a and b, "
         "`(BLOCK_M + BLOCK_N) * BLOCK_K` elements each time, fit into "
-        "`shared_memory_per_block_optin`."
+        "`shared_memory_per_block_optin`. An element of float32 has 4 bytes, one of float16 or "
+        "bfloat16 has 2: `a.element_size()`."
     ),
-    broken=lambda cases, small: _kept_though_too_large(small),
+    broken=lambda plans: (
+        _kept_though_too_large(plans.small(), SMALL_BYTES)
+        or _kept_though_too_large(plans.a100, LARGE_BYTES)
+    ),
 )
-TUNED = (SEVERAL_TRIED, KEY_FOLLOWS_SHAPE, UNFIT_RULED_OUT)
+REGISTERS_LEFT = Promise(
+    code="registers-forgotten",
+    title="A configuration is kept whose accumulator leaves no registers",
+    message=(
+        "But `early_config_prune` keeps a tile that needs all registers of its threads for the "
+        "accumulator alone. Triton then moves it to memory and back in every step of the loop."
+    ),
+    next_step=(
+        "A thread has 255 registers, and the accumulator needs `BLOCK_M * BLOCK_N / (32 * "
+        "num_warps)` of each. Keep what leaves half of them."
+    ),
+    broken=lambda plans: _kept_without_registers([*plans.a100, *plans.small()]),
+)
+FIRST_ALONE_ON_CPU = Promise(
+    code="tuned-on-cpu",
+    title="On a CPU several configurations are left to choose from",
+    message=(
+        "But on a CPU `keep_what_fits` keeps more than one. The autotuner then measures how fast "
+        "Python interprets each of them, which says nothing about a GPU."
+    ),
+    next_step="Begin with `if named_args['a_ptr'].device.type != 'cuda': return configs[:1]`.",
+    broken=lambda plans: _several_on_cpu(plans.cpu()),
+)
+FIRST_FITS = Promise(
+    code="first-too-large",
+    title="The first configuration does not fit every GPU",
+    message=(
+        "But the first configuration is the one that serves where nothing is measured. It must "
+        "have room on any GPU, and this one does not."
+    ),
+    next_step="Begin the list with a small tile: BLOCK_M, BLOCK_N and BLOCK_K 32, two stages.",
+    broken=lambda plans: _kept_though_too_large(_firsts(plans.cpu()), SMALL_BYTES),
+)
+TUNED = (
+    *(SEVERAL_TRIED, KEY_FOLLOWS_SHAPE, UNFIT_RULED_OUT, REGISTERS_LEFT),
+    *(FIRST_ALONE_ON_CPU, FIRST_FITS),
+)
 
 
-def _tunes(cases: Sequence[CasePlan]) -> Iterator[Tune]:
+def _tunes(cases: Iterable[CasePlan]) -> Iterator[Tune]:
     for case in cases:
         yield from (step for step in case.steps if isinstance(step, Tune))
 
@@ -134,7 +177,37 @@ def _references(step: Tune) -> list[TensorRef]:
     return [ref for value in step.arguments.values() if (ref := ref_of(value)) is not None]
 
 
-def _kept_though_too_large(cases: Sequence[CasePlan]) -> str | None:
+def _firsts(cases: Sequence[CasePlan]) -> Iterator[CasePlan]:
+    """The cases in which the function of the contract keeps one configuration, the first."""
+    for case in cases:
+        kept = [step for step in case.steps if isinstance(step, Tune)]
+        if kept and all(t.prunes == OF_THE_CONTRACT and len(t.trials) == 1 for t in kept):
+            yield case
+
+
+def _several_on_cpu(cases: Sequence[CasePlan]) -> str | None:
+    """How many configurations the function of the contract leaves to a CPU, if several."""
+    for step in _tunes(cases):
+        if step.prunes == OF_THE_CONTRACT and len(step.trials) > 1:
+            return f"It kept {len(step.trials)} of {step.configs}."
+    return None
+
+
+def _kept_without_registers(cases: Sequence[CasePlan]) -> str | None:
+    """The first configuration kept by pruning whose accumulator needs more than there are."""
+    for step in _tunes(cases):
+        for trial in step.trials if step.prunes else ():
+            rows, columns = (trial.config.get(name) for name in TILE[:2])
+            warps = trial.config.get("num_warps") or USUAL_WARPS
+            if type(rows) is int and type(columns) is int and type(warps) is int:
+                needed = rows * columns // (LANES * warps)
+                if needed > REGISTERS:
+                    told = f"BLOCK_M: {rows}, BLOCK_N: {columns}, num_warps: {warps}"
+                    return f"This one was kept, whose accumulator needs {needed}: {told}."
+    return None
+
+
+def _kept_though_too_large(cases: Iterable[CasePlan], room: int) -> str | None:
     """The first configuration that was kept though a stage less would still be too large."""
     for step in _tunes(cases):
         sizes = [BYTES[ref.dtype] for ref in _references(step) if ref.dtype in BYTES]
@@ -147,10 +220,10 @@ def _kept_though_too_large(cases: Sequence[CasePlan]) -> str | None:
                 continue
             rows, columns, depth, stages = known
             needed = (stages - 1) * (rows + columns) * depth * min(sizes)
-            if stages >= FEWEST_STAGES and needed > SMALL_BYTES:
+            if stages >= FEWEST_STAGES and needed > room:
                 told = ", ".join(f"{n}: {v}" for n, v in trial.config.items() if v is not None)
                 return (
-                    f"On a GPU with {SMALL_BYTES:,} bytes of shared memory for a program this one "
+                    f"On a GPU with {room:,} bytes of shared memory for a program this one "
                     f"was kept, which needs {needed:,} at least: {told}."
                 )
     return None

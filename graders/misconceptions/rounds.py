@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch.nn.functional import pad
 
+from graders.judge.plan.promises import Plans, Promise
 from graders.judge.plan.steps import CasePlan, launches_of
-from graders.judge.records import Evidence, Misconception, Promise
+from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.detectors import either, leaves_tiles_out, sides_of_tile, tiles
 from graders.misconceptions.expected import computes_with_block
 
@@ -237,8 +238,8 @@ ROUND_MISTAKES = (
 )
 
 
-def _most_programs(cases: Sequence[CasePlan], _small: Sequence[CasePlan]) -> str | None:
-    largest = max((_launched(case) for case in cases), default=0)
+def _most_programs(plans: Plans) -> str | None:
+    largest = max((_launched(case) for case in plans.a100), default=0)
     if largest <= MOST_PROGRAMS:
         return None
     return f"The largest launch has {largest:,} programs."

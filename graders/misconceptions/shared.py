@@ -18,10 +18,8 @@ from graders.misconceptions.detectors import (
     programs_left_over,
     ran_out_of_programs,
     ran_out_of_tiles,
-    reaches_far,
     stays_along_one_axis,
     stored_prefix,
-    strays_in_view,
     stuck_on_first_tile,
 )
 from graders.misconceptions.expected import (
@@ -30,6 +28,7 @@ from graders.misconceptions.expected import (
     each,
     inputs_as_if_contiguous,
 )
+from graders.misconceptions.strays import reaches_far, strays_in_view
 
 
 def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
@@ -166,6 +165,7 @@ def offset_ignores_pid() -> Misconception:
     return Misconception(
         code="offset-ignores-pid",
         places=True,
+        in_all_gaps=True,
         title="Only the first block was computed",
         message=(
             "The launch had programs enough for all elements, but hardly more than the first "
@@ -235,6 +235,7 @@ def axis_ignores_pid() -> Misconception:
     return Misconception(
         code="axis-ignores-pid",
         places=True,
+        in_all_gaps=True,
         title="One axis stays on its first block",
         message=(
             "The grid has programs enough along both axes, but along one of them all programs "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from typing import Any
@@ -17,9 +18,9 @@ from graders.misconceptions.detectors import (
     has_fault,
     has_holes,
     stored_prefix,
-    strays_in_view,
 )
 from graders.misconceptions.expected import Result, computes, computes_from_memory, each, read_as
+from graders.misconceptions.strays import has_left, strays_in_view
 
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
 
@@ -32,13 +33,6 @@ def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         read = read_as(first, tuple(first.shape), strides) if strides != own else None
         if read is not None:
             yield read, *rest
-
-
-def _left(evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READS_OUTSIDE) -> bool:
-    """Whether the kernel read outside of this argument; the engine says which by its shape."""
-    shape = f"shape {tuple(tensor.shape)}"
-    faults = (fault for fault in evidence.faults if fault.code in codes)
-    return any(shape in fault.message for fault in faults)
 
 
 EXCHANGED = (
@@ -73,7 +67,7 @@ def strides_swapped(reference: Result, turned: bool = False) -> Misconception:
         oblong = shape[0] != shape[1] and evidence.expected.numel() > 0
         # Strides that are exchanged show without any view; those that are not used do not.
         dense = evidence.args[0].is_contiguous()
-        return oblong and dense and _left(evidence, evidence.args[0])
+        return oblong and dense and has_left(evidence, evidence.args[0])
 
     return Misconception(
         code="strides-swapped",
@@ -110,7 +104,7 @@ def divided_by_wrong_size(
         if x.is_contiguous() and rows > columns and has_fault(evidence, OUT_OF_BOUNDS):
             return True
         leaves = any(result is None for result in results(*evidence.args))
-        return leaves and _left(evidence, x)
+        return leaves and has_left(evidence, x)
 
     length, other = ("n_rows", "n_cols") if turned else ("n_cols", "n_rows")
     return Misconception(
@@ -165,6 +159,54 @@ def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
     """What a kernel reads at these offsets from the first element; None behind the last one."""
     last = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True))
     return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
+
+
+def index_of_axes_wrong(reference: Result) -> Misconception:
+    """Return the misconception of an offset that is taken apart wrongly, with several axes."""
+
+    def known(x: torch.Tensor) -> list[torch.Tensor]:
+        read = each(_taken_apart_wrongly(x))
+        return each(reference(values.double()) for values in read)
+
+    def detector(evidence: Evidence) -> bool:
+        (x,) = evidence.args
+        leaves = any(read is None for read in _taken_apart_wrongly(x))
+        return leaves and has_left(evidence, x)
+
+    return Misconception(
+        code="index-of-axes-wrong",
+        places=True,
+        title="The number of an element is taken apart wrongly",
+        message=(
+            "From the number of an element comes one index for each axis. Each index but the first "
+            "needs two steps: divide by the number of elements behind that axis, and take the "
+            "remainder by the length of *that* axis. Here a remainder is missing, or it is one by "
+            "the length of another axis: the index runs on beyond its axis, or starts anew too "
+            "early. With two axes it may not show."
+        ),
+        next_step=(
+            "For shape (n0, n1, n2): `i2 = offs % n2`, `i1 = offs // n2 % n1`, and "
+            "`i0 = offs // (n1 * n2)`."
+        ),
+        expected_wrong=computes_from_memory(known),
+        detector=detector,
+    )
+
+
+def _taken_apart_wrongly(x: torch.Tensor) -> Iterator[torch.Tensor | None]:
+    """What is read where one index has no remainder, or that of another axis; None outside of x."""
+    if x.dim() < 3 or not x.numel():
+        return
+    offsets = torch.arange(x.numel())
+    behind = [math.prod(x.shape[axis + 1 :]) for axis in range(x.dim())]
+    right = [offsets // behind[axis] % x.shape[axis] for axis in range(x.dim())]
+    for axis in range(1, x.dim()):
+        for length in {*x.shape, x.numel()} - {x.shape[axis]}:
+            wrong = [*right[:axis], offsets // behind[axis] % length, *right[axis + 1 :]]
+            steps = zip(wrong, x.stride(), strict=True)
+            places = torch.stack([index * step for index, step in steps]).sum(dim=0)
+            values = _lying_at(x, places)
+            yield None if values is None else values.reshape(x.shape)
 
 
 def column_stride_ignored(reference: Result) -> Misconception:
@@ -298,7 +340,7 @@ def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misco
     def detector(evidence: Evidence) -> bool:
         rows, columns = evidence.expected.shape
         if columns < rows:
-            return bool(evidence.expected.numel()) and _left(
+            return bool(evidence.expected.numel()) and has_left(
                 evidence, evidence.expected, OUT_OF_BOUNDS
             )
         if columns == rows:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from graders.judge import discovery
 from graders.judge.diagnosis.matching import shows
-from graders.judge.records import Evidence, Fault, LaunchFacts
+from graders.judge.records import Evidence, Fault, LaunchFacts, Outside
 
 A, B = torch.ones(330, 20), torch.ones(20, 210)
-BEFORE = "offsets -128 to -1, first -32, in program (34, 0, 0)"
-BEHIND = "offsets 4200 to 4210, first 4200, in program (3, 0, 0)"
+BEFORE = Outside((20, 210), 4200, lanes=256, active=512, first=-32, lowest=-128, highest=-1)
+BEHIND = replace(BEFORE, first=4200, lowest=4200, highest=4210)
 
 
-def named(place: str, programs: int) -> set[str]:
+def named(place: Outside, programs: int) -> set[str]:
     """The mistakes that a case shows in which b was left there."""
-    fault = Fault("out-of-bounds-load", f"tl.load touches 256 of 512 active lanes: {place}")
+    fault = Fault("out-of-bounds-load", "tl.load leaves b.", program=(3, 0, 0), outside=place)
     launch = LaunchFacts("kernel", (programs, 1, 1), {"BLOCK_M": 64, "BLOCK_N": 64})
     evidence = Evidence((A, B), A @ B, None, None, faults=(fault,), launches=(launch,))
     known = discovery.exercise("grouped_matmul").misconceptions

@@ -16,7 +16,7 @@ from graders.judge.calling.explain import near, wrong_numbers
 from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
-from graders.judge.diagnosis import by_text, generic, patterns, sizes
+from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, suspects
 from graders.judge.diagnosis.matching import differs, wrong_results
 from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
 from graders.judge.static import findings
@@ -33,7 +33,8 @@ OF_EVERY_EXERCISE = {
     "not-finite",
     "swapped-results",
     "wrong-unit",
-    *(suspect.code for suspect in by_text.SUSPECTS),
+    *(suspect.code for suspect in suspects.SUSPECTS),
+    handed_strides.CODE,
     "compile-error",
     "undefined-name",
     "raised",

@@ -22,7 +22,7 @@ from graders.judge.capture.launches import Launches
 from graders.judge.capture.names import SeenKernels
 from graders.judge.capture.operations import Operations
 from graders.judge.capture.recording import NeedsValue, Recorder
-from graders.judge.capture.surroundings import pretend_gpu
+from graders.judge.capture.surroundings import A100, pretend_gpu, pretend_none
 from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
 from graders.judge.plan.steps import (
     CasePlan,
@@ -51,14 +51,18 @@ class Capture:
         # Made before anything watches what torch does: that costs a call of Python each time.
         self._arguments = [[_argument(one) for one in case] for case in request["cases"]]
         Launches(self.recorder, self.kernels).install()
-        pretend_gpu(request.get("gpu"))
+        self._on_gpu = (request.get("gpu") or A100)["name"] != ""
+        if self._on_gpu:
+            pretend_gpu(request.get("gpu"))
+        else:
+            pretend_none()
         torch.compile = self._compile
 
     def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Load the module, call the launcher for every case, and give what is new in the end."""
         with contextlib.ExitStack() as modes:
             modes.enter_context(Watch(self.recorder, Operations(self.recorder)))
-            modes.enter_context(Pretend(self.recorder))
+            modes.enter_context(Pretend(self.recorder, self._on_gpu))
             launcher, module = self._load()
             send({"module": case_to_json(module), **self._news()})
             if launcher is not None:

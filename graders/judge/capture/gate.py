@@ -79,6 +79,9 @@ _CONTROL_INPUT = {"dtype": "float32", "length": 37, "shape": [37], "strides": [1
 _NO_ATTRIBUTE = re.compile(r"'(?:ValuelessTensor|Tensor)' object has no attribute '(\w{1,60})'")
 
 
+NO_GPU: Mapping[str, Any] = {"name": ""}  # no device at all
+
+
 @dataclass(frozen=True)
 class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
@@ -109,8 +112,8 @@ def capture(
 ) -> Captured:
     """Run the launcher without values, once for each case; the first `public` ones are public.
 
-    gpu: properties of the device that the launcher shall believe to be there. Raises GraderError
-    where this machine cannot do it at all.
+    gpu: properties of the device that the launcher shall believe to be there, other than those of
+    an A100; or NO_GPU. Raises GraderError where this machine cannot do it at all.
     """
     request = _request(submission.source, submission.launcher, layouts(cases), gpu)
     try:

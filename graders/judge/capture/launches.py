@@ -110,10 +110,18 @@ class Launches:
                 trials=tuple(trials),
                 finish=self._finish(tuner, named, configs),
                 line=self.recorder.line(),
-                prunes=tuner.early_config_prune is not None and known[0] not in self._compiling,
+                prunes=self._pruner(tuner),
             )
         )
         return Compiled()
+
+    def _pruner(self, tuner: Any) -> str:
+        """The name of the function that rules configurations out by figures of its own, or ""."""
+        pruner = tuner.early_config_prune
+        if pruner is None or self._tuner(tuner) in self._compiling:
+            return ""
+        name = str(getattr(pruner, "__name__", ""))[:200]
+        return name if name.isidentifier() else "unnamed"
 
     def _survivors(self, tuner: Any, named: dict[str, Any]) -> Sequence[Any]:
         """The configurations that are left after pruning."""

@@ -177,7 +177,29 @@ class Operations:
         except ImportError:  # torch knows the shape by Python that is not there in the jail
             result = self._guessed(func, tensors)
         inputs = self._storages(tensors)
+        numbers = [self._numbers(tensor) for tensor in tensors]
+        random = torch.Tag.nondeterministic_seeded in func.tags
+        new = bool(tensors) and not written and not random and self._is_new(result, inputs)
+        if new and all(number is not None for number in numbers):
+            of = dict(zip(map(id, tensors), numbers, strict=True))
+            plain = tree_map(lambda value: of.get(id(value), value), (list(args), dict(named)))
+            return self._known(func(*plain[0], **plain[1]))
         return tree_map(lambda made: self._result(made, func, inputs, tensors), result)
+
+    def _numbers(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The values of a tensor that Python made, or in which one number stands everywhere."""
+        if not isinstance(tensor, ValuelessTensor) or tensor.known is not None:
+            return _values(tensor)
+        number = self.recorder.filled_with(tensor)
+        if number is None or tensor.meta.numel() > MOST_KNOWN:
+            return None
+        return torch.full(tuple(tensor.meta.shape), number, dtype=tensor.meta.dtype)
+
+    def _is_new(self, result: Any, inputs: set[int]) -> bool:
+        """Whether an operation gives one tensor in memory of its own."""
+        if not isinstance(result, torch.Tensor) or isinstance(result, ValuelessTensor):
+            return False
+        return self.recorder.storage_of(result) not in inputs
 
     def _guessed(self, func: Any, tensors: list[Any]) -> Any:
         """A layout for the result of an elementwise operation that torch refuses to describe.

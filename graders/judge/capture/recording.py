@@ -17,10 +17,10 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Told,
+    most_numbers,
 )
 
 MOST_STEPS = 30_000
-MOST_CONSTANTS = 64
 
 
 class NeedsValue(Exception):  # noqa: N818  # the launcher's next step would need a number
@@ -45,6 +45,7 @@ class Recorder:
         self.case = -1
         self._storages: dict[int, tuple[int, Any]] = {}  # kept, so that no address is used twice
         self._constants: dict[int, torch.Tensor] = {}
+        self._filled: dict[int, float] = {}  # storages in which one number stands everywhere
         self._next = 0
         self._count = 0
 
@@ -91,16 +92,18 @@ class Recorder:
     def used(self, tensor: Any) -> TensorRef:
         """The view, now that a kernel or the result needs what is in it."""
         view = self.ref(tensor)
+        self._filled.pop(view.storage, None)
         values = self._constants.pop(view.storage, None)
         if values is not None:
             self._write_down(view.storage, values)
         return view
 
     def _write_down(self, storage: int, values: torch.Tensor) -> None:
-        if values.numel() > MOST_CONSTANTS:
-            self.tell("python-computes", f"a tensor of {values.numel()} numbers")
         dtype = str(values.dtype).removeprefix("torch.")
-        numbers = tuple(values.flatten()[:MOST_CONSTANTS].tolist())
+        most = most_numbers(dtype)
+        if values.numel() > most:
+            self.tell("python-computes", f"a tensor of {values.numel()} numbers")
+        numbers = tuple(values.flatten()[:most].tolist())
         self.add(Constant(storage, dtype, numbers))
 
     def allocate(self, meta: torch.Tensor, fill: float | None = None) -> None:
@@ -111,7 +114,12 @@ class Recorder:
         storage = self.storage_of(meta)
         self.add(Allocate(storage, dtype, count, self.line()))
         if fill is not None:
+            self._filled[storage] = fill
             self.add(Fill(TensorRef(storage, dtype, (count,), (1,), 0), fill))
+
+    def filled_with(self, tensor: Any) -> float | None:
+        """The number that stands everywhere in a tensor which nobody has used yet, or None."""
+        return self._filled.get(self.storage_of(tensor.meta))
 
     def fill(self, tensor: Any, value: float) -> None:
         """Every element of a tensor is set."""

@@ -88,6 +88,14 @@ class _Driver(offline.CompileOnlyDriver):
         return _do_bench
 
 
+def pretend_none() -> None:
+    """Let torch speak of no GPU in this process, for ever. Triton believes in one all the same."""
+    device = SimpleNamespace(**A100)
+    for name, answer in (("is_available", False), ("device_count", 0)):
+        setattr(torch.cuda, name, lambda *args, _answer=answer, **named: _answer)
+    driver.set_active(_Driver(device))
+
+
 def pretend_gpu(properties: Mapping[str, Any] | None = None) -> None:
     """Let torch and Triton speak of a GPU in this process, for ever."""
     device = SimpleNamespace(**{**A100, **(properties or {})})

@@ -61,16 +61,17 @@ class ValuelessTensor(torch.Tensor):
 class Pretend(TorchFunctionMode):
     """What torch is asked in Python: tensors lie on a GPU, and nobody can look into them."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, on_gpu: bool = True) -> None:
         super().__init__()
         self.recorder = recorder
+        self.answers = _ANSWERS if on_gpu else {**_ANSWERS, **_ANSWERS_OF_CPU}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Answer for a tensor without values, else let torch do it on the host."""
         named = dict(kwargs or {})
         tensor = args[0] if args and isinstance(args[0], ValuelessTensor) else None
         if tensor is not None:
-            answer = _ANSWERS.get(func)
+            answer = self.answers.get(func)
             if answer is not None:
                 return answer(self.recorder, tensor)
             if func in _READING:
@@ -158,6 +159,12 @@ _ANSWERS: dict[Any, Any] = {
     _TENSOR.__str__: _text,
     _TENSOR.__format__: _text,
     _TENSOR.__hash__: lambda recorder, tensor: id(tensor),
+}
+_ANSWERS_OF_CPU: dict[Any, Any] = {
+    _TENSOR.device.__get__: lambda recorder, tensor: _HOST,
+    _TENSOR.is_cuda.__get__: lambda recorder, tensor: False,
+    _TENSOR.is_cpu.__get__: lambda recorder, tensor: True,
+    _TENSOR.get_device: lambda recorder, tensor: -1,
 }
 _READING = frozenset({_TENSOR.numpy, _TENSOR.tolist, _TENSOR.__array__, _TENSOR.__contains__})
 # What each says where all is well, and whether it says so as a tensor.

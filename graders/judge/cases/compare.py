@@ -39,7 +39,6 @@ class Expectation:
     exact: bool
     any_integer: bool
     nan_may_be: tuple[float, ...]
-    dense: bool = False  # the contract asks for a contiguous result
     result: int = 0
     names: tuple[str, ...] = ()
 
@@ -83,7 +82,6 @@ def returned_tensor(exercise: Exercise, number: int = 0) -> ReturnedTensor:
         magnitude=exercise.magnitude,
         tolerance=exercise.tolerance,
         exact=exercise.exact,
-        dense=exercise.dense,
     )
 
 
@@ -109,7 +107,6 @@ def _expectation(
         result.exact,
         exercise.any_integer_dtype,
         exercise.nan_may_be,
-        result.dense,
     )
 
 

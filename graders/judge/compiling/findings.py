@@ -80,7 +80,8 @@ ROWS = (
     Row(
         r"arange's end argument must be greater than the start",
         "This tl.arange is empty: its end is not beyond its start.",
-        "Look at the block size: triton.next_power_of_2(0) is 0.",
+        "Look at the block size: triton.next_power_of_2(0) is 0. For an empty input return the "
+        "empty result before the launch.",
     ),
     Row(
         r"num_warps must be a power of 2",

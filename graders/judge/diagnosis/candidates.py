@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import torch
@@ -27,7 +28,7 @@ def candidates(
     In a case of a few elements nearly every mistake looks alike. What only such cases admit
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
-    named = _without_strays(_asked(exercise, failures))
+    named = _without_strays(_not_denied(_asked(exercise, failures)))
     large = [found for failure, found in named if not failure.tiny]
     seen = {m.code for found in large for m in found}
     if not large:
@@ -38,6 +39,28 @@ def candidates(
             for failure, found in named
         ]
     )
+
+
+def _not_denied(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Drop mistakes of all programs where another case has gaps that they do not explain."""
+    asked = {m.code: m for _, found in named for m in found if m.in_all_gaps}
+    gaps = [failure for failure, _ in named if not failure.tiny and _has_gaps(failure)]
+    denied = {
+        m.code
+        for m in asked.values()
+        if any(not shows(m, f.evidence, f.expectation.slack) for f in gaps)
+    }
+    return [(failure, [m for m in found if m.code not in denied]) for failure, found in named]
+
+
+def _has_gaps(failure: Failure) -> bool:
+    """Whether several programs ran to their end, and elements were never stored."""
+    evidence, never = failure.evidence, failure.evidence.never_stored
+    if never is None or failure.wrong is None or not evidence.launches:
+        return False
+    return prod(evidence.launches[-1].grid) > 1 and bool((never & failure.wrong).any())
 
 
 def _ruled(

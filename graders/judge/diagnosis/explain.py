@@ -30,10 +30,10 @@ MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three t
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong
 VAGUE = "wrong-values"
 SHAPES = frozenset(pattern.code for pattern in PATTERNS) | {VAGUE}  # of a wrong result
-# Where something has a name, it stands before these.
-SAYING_LITTLE = (VAGUE, "never-stored", "only-first-row-right", "first-of-tile-right")
+SAYING_LITTLE = {VAGUE} | {pattern.code for pattern in PATTERNS if pattern.says_little}
+UNEXPLAINED = {VAGUE} | {pattern.code for pattern in PATTERNS if pattern.unexplained}
+ABOUT_PROGRAMS = {pattern.code for pattern in PATTERNS if pattern.about_places}
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
-ABOUT_HOLES = {"lanes-meet", "programs-idle"}  # shapes that speak of where programs are placed
 TF32 = "tf32-product"
 NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
@@ -66,7 +66,7 @@ def explain(
     alone = Counter(code for *_, code in causes)
     findings: dict[str, Finding] = {}
     named_one = False
-    placing = {m.code for _, m, _ in causes if m is not None and m.places} | ABOUT_HOLES
+    placing = {m.code for _, m, _ in causes if m is not None and m.places} | ABOUT_PROGRAMS
     for failure, cause, code in sorted(causes, key=lambda item: -weight[item[2]]):
         # Nobody sees a rounding beneath a mistake that has another name.
         if code in findings or (findings and cause is not None and cause.everywhere):

@@ -14,11 +14,18 @@ from graders.judge.records import Evidence
 
 @dataclass(frozen=True)
 class Pattern:
-    """A wrong result with a shape that tells its cause. `shows(evidence, wrong)` decides."""
+    """A wrong result with a shape that tells its cause. `shows(evidence, wrong)` decides.
+
+    about_places: it speaks of where programs are placed. says_little: what has a name stands before
+    it. unexplained: it says how the result looks, and nothing of what the kernel does.
+    """
 
     code: str
     text: FindingText
     shows: Callable[[Evidence, torch.Tensor], bool]
+    about_places: bool = False
+    says_little: bool = False
+    unexplained: bool = False
 
 
 PATTERNS = (
@@ -71,6 +78,7 @@ PATTERNS = (
             "and how far does it?",
         ),
         holes.lanes_meet,
+        about_places=True,
     ),
     Pattern(
         "programs-idle",
@@ -85,6 +93,7 @@ PATTERNS = (
             "matrix of 2 by 3 tiles.",
         ),
         holes.work_outside,
+        about_places=True,
     ),
     Pattern(
         "first-row-only",
@@ -123,6 +132,7 @@ PATTERNS = (
             "Follow one missing element: which program should store it, and does its mask let it?",
         ),
         holes.never_stored,
+        says_little=True,
     ),
     Pattern(
         "special-values",
@@ -242,6 +252,7 @@ PATTERNS = (
             "whatever numbers the elements. Is it the row's own length, or that of a block?",
         ),
         shapes.only_first_row_right,
+        says_little=True,
     ),
     Pattern(
         "first-of-tile-right",
@@ -254,6 +265,7 @@ PATTERNS = (
             "all lines, and bring it into shape with `[:, None]` or `[None, :]`.",
         ),
         shapes.first_of_each_right,
+        says_little=True,
     ),
     Pattern(
         "nearly-right",
@@ -265,6 +277,7 @@ PATTERNS = (
             "Compare each constant with the contract, and convert to float32 right after the load.",
         ),
         shapes.nearly_right,
+        unexplained=True,
     ),
     Pattern(
         "right-values-elsewhere",
@@ -286,5 +299,6 @@ PATTERNS = (
             "Check the `other` of each masked load and the memory that you start from.",
         ),
         shapes.nan_result,
+        unexplained=True,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,14 +16,20 @@ MOST_ODD = 1 / 2  # as many as this share of those that fail may be right by cha
 SMALLEST_BLOCK = 8
 USUAL_BLOCKS = tuple(2**power for power in range(4, 12))
 
+Block = str | int  # the name of a constant of the kernel, or a size
+
 
 @dataclass(frozen=True)
 class SeenCase:
-    """A case that ran: its arguments, the constants of its launches, and whether it failed."""
+    """A case that ran: its arguments, the constants of its launches, and whether it failed.
+
+    given: what the last launch was given, by the kernel's parameters.
+    """
 
     args: tuple[Any, ...]
     constants: Mapping[str, int]
     failed: bool
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,10 @@ def failing_sizes(
     for own in (True, False):
         for rule in RULES:
             for place in _places(cases):
-                for name, block in _blocks(cases, own):
-                    sides = _sides(cases, rule, place, name, block)
+                for block in _constants(cases) if own else USUAL_BLOCKS:
+                    sides = _sides(cases, rule, place, block)
                     if sides is not None:
-                        return rule.code, _text(rule, place, parameters, name, block, sides)
+                        return rule.code, _text(rule, place, parameters, block, sides)
     return None
 
 
@@ -102,23 +108,20 @@ def _size(case: SeenCase, place: tuple[int, int | None]) -> int | None:
     return int(arg.shape[axis]) if isinstance(arg, torch.Tensor) and axis < arg.dim() else None
 
 
-def _blocks(cases: Sequence[SeenCase], own: bool) -> Iterator[tuple[str, int]]:
-    """Yield the names of the kernel's constants (each case has a value of its own), or sizes."""
-    if own:
-        yield from ((name, 0) for name in dict.fromkeys(n for c in cases for n in c.constants))
-    else:
-        yield from (("", block) for block in USUAL_BLOCKS)
+def _constants(cases: Sequence[SeenCase]) -> tuple[str, ...]:
+    """The names of the kernel's constants, of which each case has a value of its own."""
+    return tuple(dict.fromkeys(name for case in cases for name in case.constants))
 
 
 def _sides(
-    cases: Sequence[SeenCase], rule: _Rule, place: tuple[int, int | None], name: str, block: int
+    cases: Sequence[SeenCase], rule: _Rule, place: tuple[int, int | None], block: Block
 ) -> tuple[int, int, set[int]] | None:
     """How many cases the rule says to fail and to be right, and the blocks; None if it is wrong."""
     failing = right = odd = 0
     blocks: set[int] = set()
     for case in cases:
-        size, own = _size(case, place), case.constants.get(name, block)
-        if not size or own < SMALLEST_BLOCK:
+        size, own = _size(case, place), _value(case, block)
+        if not size or own is None or own < SMALLEST_BLOCK:
             continue
         blocks.add(own)
         said = rule.holds(size, own)
@@ -131,19 +134,22 @@ def _sides(
     return (failing, right, blocks) if enough and odd <= MOST_ODD * failing else None
 
 
+def _value(case: SeenCase, block: Block) -> int | None:
+    return case.constants.get(block) if isinstance(block, str) else block
+
+
 def _text(
     rule: _Rule,
     place: tuple[int, int | None],
     parameters: Sequence[str],
-    name: str,
-    block: int,
+    block: Block,
     sides: tuple[int, int, set[int]],
 ) -> FindingText:
     number, axis = place
     size = f"`{parameters[number]}`" if axis is None else f"`{parameters[number]}.shape[{axis}]`"
     failing, right, blocks = sides
     value = f" ({min(blocks)})" if len(blocks) == 1 else ""
-    where = rule.where.format(block=f"`{name}`{value}" if name else str(block))
+    where = rule.where.format(block=f"`{block}`{value}" if isinstance(block, str) else block)
     seen = (
         f"It goes wrong only where {size} {where}: all {failing} cases that fail are like that, "
         f"and the {right} that are not are right."

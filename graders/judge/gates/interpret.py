@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
-from graders.judge.diagnosis.explain import MAX_FINDINGS, VAGUE, explain, explain_tf32, retold
+from graders.judge.diagnosis import handed_strides
+from graders.judge.diagnosis.explain import (
+    MAX_FINDINGS,
+    UNEXPLAINED,
+    explain,
+    explain_tf32,
+    retold,
+)
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise, LaunchFacts
@@ -15,9 +22,6 @@ from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.pointing import table_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.scoring import WASTEFUL_SHARE
-
-# What is told of a result of which no mistake is known.
-UNEXPLAINED = frozenset({VAGUE, "nearly-right", "nan-result"})
 
 
 def run(context: Context) -> GateResult:
@@ -33,8 +37,8 @@ def run(context: Context) -> GateResult:
     if findings:
         if findings[0].code in UNEXPLAINED:
             findings = _explained(exercise, with_rounds(ran, planned, workers))
-        if findings[0].code in UNEXPLAINED:
-            findings = _by_sizes(findings, exercise, ran)
+        if findings[0].code in UNEXPLAINED | handed_strides.SYMPTOMS:
+            findings = _by_all_cases(findings, exercise, ran)
         table = table_of(findings[0].case, ran, planned, workers)
         findings[0] = replace(findings[0], table=table)
     remarks = () if findings else context.captured.remarks
@@ -49,15 +53,22 @@ def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
     return [*findings, *explain_tf32(exercise, ran.of_tf32, "interpret")][:MAX_FINDINGS]
 
 
-def _by_sizes(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
-    """The findings, the first one told by the sizes that fail where these say something."""
+def _by_all_cases(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
+    """The findings, the first one told by what tells the cases that fail from those that pass.
+
+    That is a stride, or where nothing is known a size.
+    """
     failed = {id(failure.expectation) for failure in ran.failures}
     wrong = {item.case.name for item, _ in ran.outcomes if id(item.expectation) in failed}
-    seen = {
-        item.case.name: SeenCase(item.args, _constants(outcome.launches), item.case.name in wrong)
-        for item, outcome in ran.outcomes
-    }
-    told = failing_sizes(list(seen.values()), exercise.parameters)
+    by_name: dict[str, SeenCase] = {}
+    for item, outcome in ran.outcomes:
+        launches, name = outcome.launches, item.case.name
+        given = launches[-1].given if launches else {}
+        by_name[name] = SeenCase(item.args, _constants(launches), name in wrong, given)
+    seen = list(by_name.values())
+    told = handed_strides.stride_of_another(seen, exercise.parameters)
+    if told is None and findings[0].code in UNEXPLAINED:
+        told = failing_sizes(seen, exercise.parameters)
     return findings if told is None else [retold(findings[0], *told), *findings[1:]]
 
 

@@ -26,6 +26,7 @@ from graders.judge.plan.steps import (
     Trial,
     Tune,
     Value,
+    most_numbers,
 )
 
 MOST_STEPS = 30_000  # of one case, hooks and configurations counted in
@@ -35,7 +36,6 @@ MOST_TEXT = 4_000
 MOST_ELEMENTS = 1 << 46
 MOST_STORAGES = 1 << 30
 MOST_LINES = 1 << 24
-MOST_CONSTANTS = 64  # elements of a tensor that the launcher makes of Python's numbers
 MOST_INTEGER = 1 << 64  # Python's integers have no bound; Triton's have
 DEEPEST = 6
 _TEXTS = frozenset({"dtype", "module", "unknown"})
@@ -144,7 +144,7 @@ class PlanReader:
         return Copy(self.tensor(target), self.tensor(source), _line(line))
 
     def _constant(self, storage: Any, dtype: Any, values: Any) -> Step:
-        numbers = _listed(values, MOST_CONSTANTS, _number)
+        numbers = _listed(values, most_numbers(_name(dtype)), _number)
         return Constant(_count(storage, MOST_STORAGES), _name(dtype), numbers)
 
     def _launch(
@@ -185,7 +185,7 @@ class PlanReader:
             trials=_listed(trials, 1000, self._trial),
             finish=self.steps(finish),
             line=_line(line),
-            prunes=bool(prunes),
+            prunes=_name(prunes) if prunes else "",
         )
         self._tuners -= 1
         return made

@@ -98,9 +98,18 @@ class Copy:
     line: int | None = None
 
 
+MOST_NUMBERS = 64  # of a tensor that the launcher makes of numbers of its own
+MOST_INDICES = 4096  # the same, of whole numbers: a table of offsets, say
+
+
+def most_numbers(dtype: str) -> int:
+    """How many numbers a `Constant` of this dtype may have."""
+    return MOST_INDICES if dtype.startswith(("int", "uint")) else MOST_NUMBERS
+
+
 @dataclass(frozen=True)
 class Constant:
-    """A few numbers that the launcher wrote down, as a new tensor."""
+    """Numbers that the launcher worked out from other numbers alone, as a new tensor."""
 
     storage: int
     dtype: str
@@ -143,8 +152,8 @@ class Tune:
     `key` is what the choice is kept by; `known`: it was tuned for this key before, so that only
     `chosen` runs. `configs` is how many configurations the tuner knows, before any pruning;
     `arguments` are the tensors that the tuner sees, by name; `finish` is done after tuning and
-    before the chosen launch; `prunes`: a function of the submission rules configurations out, by
-    figures that it works out itself.
+    before the chosen launch; `prunes`: the name of a function of the submission that rules
+    configurations out, by figures that it works out itself, and "" where there is none.
     """
 
     tuner: int
@@ -156,7 +165,7 @@ class Tune:
     trials: tuple[Trial, ...]
     finish: tuple[Step, ...] = ()
     line: int | None = None
-    prunes: bool = False
+    prunes: str = ""
 
 
 Step = Allocate | Fill | Copy | Constant | Launch | Tune

@@ -260,7 +260,7 @@ def _complaint(case: CasePlan, expectation: Expectation) -> str:
     right = dtype in protocol.INTEGERS if expectation.any_integer else dtype == expectation.dtype
     if not right:
         return f"it returned a tensor of dtype {out.dtype}"
-    if expectation.dense and not _contiguous(out):
+    if not _contiguous(out):
         return (
             f"it returned a tensor with strides {out.strides}, which is not contiguous: "
             "torch.empty_like of a transposed view, and a transposed view of a dense "

@@ -75,8 +75,9 @@ def with_rounds(ran: RunResult, planned: PlannedJobs, workers: Workers) -> RunRe
 
 def _is_partly_wrong(failure: Failure) -> bool:
     wrong = failure.wrong
-    known = wrong is not None and failure.status == "wrong-values"
-    return known and wrong is not None and 0 < int(wrong.sum()) < wrong.numel() <= MOST_ELEMENTS
+    if wrong is None or failure.status != "wrong-values":
+        return False
+    return 0 < int(wrong.sum()) < wrong.numel() <= MOST_ELEMENTS
 
 
 def _table(failure: Failure, launch: LaunchFacts) -> Table | None:

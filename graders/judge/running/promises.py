@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from graders.judge.capture.gate import capture
+from collections.abc import Sequence
+from functools import cache
+
+from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.promises import Plans
+from graders.judge.plan.steps import CasePlan
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.compiled_promises import broken_in_ptx
@@ -37,9 +42,17 @@ def _broken_in_plan(
     if not exercise.promises:
         return []
     public = exercise.cases
-    small = capture(submission, exercise, public, len(public), worker, SMALL).plan.cases
+
+    @cache
+    def asked_on(machine: str) -> Sequence[CasePlan]:
+        gpu = {"small": SMALL, "cpu": NO_GPU}[machine]
+        return capture(submission, exercise, public, len(public), worker, gpu).plan.cases
+
+    plans = Plans(
+        planned.plan.cases[: len(public)], lambda: asked_on("small"), lambda: asked_on("cpu")
+    )
     for promise in exercise.promises:
-        seen = promise.broken(planned.plan.cases[: len(public)], small)
+        seen = promise.broken(plans)
         if seen is not None:
             told = f"The result is right. {promise.message} {seen}".strip()
             message = f"{told} That is worth half of the points."

@@ -16,6 +16,7 @@ from graders.judge.sandbox.engine import Run
 from graders.judge.sandbox.job_tensors import NoRoomError
 from graders.judge.sandbox.protocol import JobPlan, Status
 from triton_util.interpreter.blame import is_our_fault
+from triton_util.interpreter.faults import Fault
 from triton_util.interpreter.messages.translation import translate
 
 MOST_ITEMS = 64
@@ -171,7 +172,25 @@ def _in_kernel(error: BaseException) -> bool:
 
 def _fault(fault: object) -> dict[str, Any]:
     fields = ("code", "message", "line", "source", "argument", "operation", "cause")
-    return {name: _plain(getattr(fault, name, None)) for name in fields}
+    told = {name: _plain(getattr(fault, name, None)) for name in fields}
+    return {**told, "program": getattr(fault, "program_id", None), "outside": _outside(fault)}
+
+
+def _outside(fault: object) -> dict[str, Any] | None:
+    """Which lanes left a tensor, and where they point; None of another fault."""
+    span, first = getattr(fault, "offset_range", None), getattr(fault, "first_offset", None)
+    if not isinstance(fault, Fault) or span is None or first is None:
+        return None
+    steps = zip(fault.shape, fault.strides, strict=True)
+    return {
+        "shape": fault.shape,
+        "end": sum((size - 1) * step for size, step in steps) + 1 if all(fault.shape) else 0,
+        "lanes": fault.lanes_outside,
+        "active": fault.lanes_active,
+        "first": first,
+        "lowest": span[0],
+        "highest": span[1],
+    }
 
 
 def _launch(launch: object) -> dict[str, Any]:

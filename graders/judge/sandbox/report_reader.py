@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graders.judge.records import Aim, Fault, LaunchFacts, Pointed, ProgramRow, Runs
+from graders.judge.records import Aim, Fault, LaunchFacts, Outside, Pointed, ProgramRow, Runs
 
 MAX_ITEMS = 64
 MAX_NAME = 200
@@ -96,7 +96,21 @@ def _fault(value: object) -> Fault | None:
         argument=text(value.get("argument"), MAX_NAME) or None,
         operation=text(value.get("operation"), MAX_NAME) or None,
         cause=text(value.get("cause"), MAX_MESSAGE),
+        program=_numbers(value.get("program"), 0),
+        outside=_outside(value.get("outside")),
     )
+
+
+def _outside(value: object) -> Outside | None:
+    """Where lanes left a tensor; None where any number is missing."""
+    if not isinstance(value, dict):
+        return None
+    shape = _numbers(value.get("shape"), 0)
+    end, lanes, active = (_whole(value.get(n), MOST_BYTES) for n in ("end", "lanes", "active"))
+    offsets = _numbers([value.get(name) for name in ("first", "lowest", "highest")])
+    if shape is None or end is None or lanes is None or active is None or offsets is None:
+        return None
+    return Outside(shape, end, lanes, active, *offsets)
 
 
 def line(value: object) -> int | None:

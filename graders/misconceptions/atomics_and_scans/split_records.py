@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from graders.exercises.references.atomics_and_scans import split_product, split_product_magnitude
+from graders.judge.plan.promises import Plans, Promise
 from graders.judge.plan.steps import CasePlan, Tune, launches_of
-from graders.judge.records import Case, Evidence, Misconception, Promise, TensorSpec
+from graders.judge.records import Case, Evidence, Misconception, TensorSpec
 from graders.misconceptions.atomics_and_scans.wrong_parts import (
     averaged,
     blocks_lost,
@@ -176,7 +177,8 @@ def splits_used(cases: Sequence[Case]) -> Promise:
     """
     known = [(case.args[:2], _parts_of(case)) for case in cases]
 
-    def broken(planned: Sequence[CasePlan], _small: Sequence[CasePlan]) -> str | None:
+    def broken(plans: Plans) -> str | None:
+        planned = plans.a100
         alone = {
             factors: _launched(plan)
             for (factors, splits), plan in zip(known, planned, strict=True)

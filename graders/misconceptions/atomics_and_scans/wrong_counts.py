@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import torch
 
 from graders.exercises.references.atomics_and_scans import histogram
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_fault
+from graders.misconceptions.strays import has_left
 
 Counts = torch.Tensor
 Found = list[torch.Tensor]
@@ -194,8 +193,8 @@ def negative_outside(evidence: Evidence) -> bool:
     """Tell whether it left them before the first bin, and nowhere else."""
     if not number_outside(evidence):
         return False
-    said = [fault.message for fault in evidence.faults if fault.code in OUTSIDE]
-    return all(re.search(r"offsets? -\d", message) for message in said)
+    strayed = [fault.outside for fault in evidence.faults if fault.code in OUTSIDE]
+    return all(seen is not None and seen.lowest < 0 for seen in strayed)
 
 
 def bins_outside(evidence: Evidence) -> bool:
@@ -207,5 +206,4 @@ def bins_outside(evidence: Evidence) -> bool:
 
 
 def _at_the_counts(evidence: Evidence) -> bool:
-    shape = f"shape {tuple(evidence.expected.shape)}"
-    return any(fault.code in OUTSIDE and shape in fault.message for fault in evidence.faults)
+    return has_left(evidence, evidence.expected, OUTSIDE)

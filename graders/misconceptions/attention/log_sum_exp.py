@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import torch
 
@@ -18,7 +17,6 @@ from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
 Found = list[torch.Tensor]
 STORES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
-SPAN = re.compile(r"valid offsets 0 to (\d+)\): offsets? (?:-?\d+ to )?(-?\d+)")
 
 
 def _parts(q: torch.Tensor, k: torch.Tensor, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -207,9 +205,9 @@ def heads_misplaced(evidence: Evidence) -> bool:
         return False
     ends = {(heads - 1) * distance + m for distance in {n, d, m * d, n * d} - {0, m}}
     for fault in evidence.faults:
-        span = SPAN.search(fault.message)
-        if span and fault.code in STORES_OUTSIDE and int(span[1]) + 1 == heads * m:
-            return int(span[2]) + 1 in ends
+        seen = fault.outside
+        if seen is not None and fault.code in STORES_OUTSIDE and seen.end == heads * m:
+            return seen.highest + 1 in ends
     return evidence.result == 1 and stored_prefix(evidence) in ends
 
 

@@ -47,6 +47,7 @@ from graders.misconceptions.attention.wrong_results import (
     overflowed,
     scaled,
     scaled_by,
+    underflowed,
     weights_scaled,
 )
 from graders.misconceptions.detectors import RACES
@@ -251,6 +252,17 @@ MISTAKES = (
         ),
         next_step="Use `tl.exp`, or put the factor into the scale of the scores.",
         expected_wrong=computes(base_two),
+    ),
+    Misconception(
+        code="maximum-from-zero",
+        title="The maximum starts from 0",
+        message=(
+            "Where all scores of a query are negative, its maximum is 0 here, which no score has: "
+            "it is kept running from 0. Then nothing brings the exponents up to 0. Where all "
+            "scores lie below -103, every exp is 0, and 0 / 0 is NaN."
+        ),
+        next_step="Start with `tl.full((BLOCK_M,), -float('inf'), tl.float32)`.",
+        detector=underflowed,
     ),
     Misconception(
         code="max-not-subtracted",

@@ -199,14 +199,26 @@ def first_head_only(evidence: Evidence) -> bool:
     return stored is not None and stored > 0 and stored % (m * d) == 0
 
 
-def overflowed(evidence: Evidence) -> bool:
+def _broken_queries(evidence: Evidence) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Which queries are not finite, and the highest score of each one; None where all are."""
     actual = evidence.actual
     q, k = evidence.args[:2]
     if actual is None or not k.numel():
-        return False
+        return None
     broken = (~actual.isfinite()).any(dim=-1)
     highest = (scores(q.double(), k.double()) / math.sqrt(q.shape[-1])).amax(dim=-1)
-    return bool(broken.any()) and bool((highest[broken].abs() > 60).all())
+    return (broken, highest) if bool(broken.any()) else None
+
+
+def underflowed(evidence: Evidence) -> bool:
+    """Tell whether queries are not finite whose scores all lie far below zero, and no others."""
+    found = _broken_queries(evidence)
+    return found is not None and bool((found[1][found[0]] < -60).all())
+
+
+def overflowed(evidence: Evidence) -> bool:
+    found = _broken_queries(evidence)
+    return found is not None and bool((found[1][found[0]].abs() > 60).all())
 
 
 def other_scales(

@@ -79,9 +79,13 @@ def affine_forgotten(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> 
 
 
 def four_bytes(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> list[Wrong]:
-    """Every number takes four bytes, or two."""
+    """Every number takes four bytes, or two; or those of weight and bias do."""
     elements = least_elements(kind, shape)
-    return [(elements * size / ms * 1e-6, None) for size in (4, 2)]
+    moved = [elements * size for size in (4, 2)]
+    if kind == "layernorm":
+        affine = 2 * shape[-1]
+        moved += [(elements - affine) * dtype.itemsize + affine * size for size in (4, 2)]
+    return [(count / ms * 1e-6, None) for count in moved]
 
 
 def bits(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> Wrong:

@@ -93,6 +93,18 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
         detector=marks.ignored_left_out,
     ),
     Misconception(
+        code="ignored-times-zero",
+        title="A loss that is not finite gets into a row that does not count",
+        message=(
+            "The loss of a row with the target -100 is multiplied by 0. That is 0 for a number, "
+            "but 0 * inf is NaN: where such a row holds nothing but -inf, or has no classes, its "
+            "loss is not finite."
+        ),
+        next_step="Choose, do not multiply: `tl.where(target == -100, 0.0, loss)`.",
+        rules_out=frozenset({"ignored-counted"}),
+        detector=marks.ignored_times_zero,
+    ),
+    Misconception(
         code="ignored-counted",
         places=True,
         title="The target -100 is taken for a class",

@@ -85,6 +85,19 @@ def only_ignored_wrong(evidence: Evidence) -> bool:
     return bool(wrong.any()) and not bool(wrong[~ignored].any())
 
 
+def ignored_times_zero(evidence: Evidence) -> bool:
+    """Tell whether rows that do not count are NaN where their loss would not be finite."""
+    actual, logits = evidence.actual, evidence.args[0]
+    if actual is None or actual.dim() != 1:
+        return False
+    wrong = ~close(actual, evidence.expected)
+    largest = (
+        logits.double().amax(dim=1) if logits.shape[1] else torch.full(actual.shape, -torch.inf)
+    )
+    lost = actual.isnan() & _ignored(evidence) & ~largest.isfinite()
+    return bool(wrong.any()) and torch.equal(wrong, lost)
+
+
 def _ignored_left(evidence: Evidence) -> bool:
     return bool(_holes(evidence)[_ignored(evidence)].any())
 

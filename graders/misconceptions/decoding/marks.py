@@ -137,6 +137,12 @@ def usual_page_assumed(evidence: Evidence) -> bool:
     return bool(evidence.args[1].shape[1] != USUAL_PAGE) and has_fault(evidence, OUT_OF_BOUNDS)
 
 
+def left_by_table_of_view(evidence: Evidence) -> bool:
+    """The kernel left a tensor where the table is a view whose columns are no neighbours."""
+    table = evidence.args[3]
+    return table.stride(1) != 1 and table.numel() > 1 and has_fault(evidence, OUT_OF_BOUNDS)
+
+
 def left_by_strides_of_another(evidence: Evidence) -> bool:
     """The kernel left a cache where keys and values have strides of their own."""
     _, k_pages, v_pages, _, _ = evidence.args

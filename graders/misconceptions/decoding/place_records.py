@@ -135,6 +135,19 @@ PLACE_MISTAKES = (
         expected_wrong=computes_with_block(wrong.page_by_block, blocks=BLOCKS),
     ),
     Misconception(
+        code="table-read-as-dense",
+        title="The numbers of pages are taken to be neighbours",
+        message=(
+            "The block table may have any strides, and here the next page of a sequence does not "
+            "stand beside the one before it. The kernel steps by 1 along a row of the table, and "
+            "reads the pages of others, or numbers that are none."
+        ),
+        next_step="`tl.load(table_ptr + sequence * stride_b + keys // page_size * stride_p)`.",
+        places=True,
+        expected_wrong=computes_from_memory(wrong.table_read_as_dense),
+        detector=marks.left_by_table_of_view,
+    ),
+    Misconception(
         code="page-size-assumed",
         title="Pages are taken to have 16 slots",
         message=(

@@ -320,6 +320,16 @@ def read_like_another(*args: Tensor) -> Found:
     return [decode_attention(*widened((q, *pair, table, lengths))) for pair in known]
 
 
+def table_read_as_dense(
+    q: Tensor, k: Tensor, v: Tensor, table: Tensor, lengths: Tensor
+) -> Tensor | None:
+    """The numbers of pages are taken to be neighbours, in rows as far apart as they are."""
+    read = read_as(table, tuple(table.shape), (table.stride(0), 1))
+    if read is None or table.stride(1) == 1:
+        return None
+    return decode_attention(*widened((q, k, v, read, lengths)))
+
+
 def slots_and_heads_exchanged(*args: Tensor) -> Found:
     """Slots go by the stride of heads and heads by that of slots; or so memory is thought to be."""
     q, k, v, table, lengths = args

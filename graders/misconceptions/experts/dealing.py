@@ -5,7 +5,6 @@ A tile is (expert, first row, end): it stores BLOCK_M rows from the first one on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -21,7 +20,6 @@ Tile = tuple[int, int, int]
 Dealer = Callable[[Groups, int, int], Sequence[Tile]]
 """(groups, BLOCK_M, programs along the rows) → the tiles for which there is a program."""
 
-STRAY = re.compile(r"in program \(([^)]*)\)")
 BLOCKS = (16, 32, 64, 128, 256)
 
 
@@ -77,9 +75,7 @@ def strayed_without_tile(evidence: Evidence) -> bool:
         return False
     last = len(in_order(bounds, min(heights)))  # of the smallest tiles there are most
     across = ceil(evidence.expected.shape[1], min(widths)) if widths else 1
-    places = (STRAY.search(f.message) for f in evidence.faults if f.code in READS_OUTSIDE)
-    for place in places:
-        numbers = [int(number) for number in place[1].split(",")] if place else []
+    for numbers in ([*(f.program or ())] for f in evidence.faults if f.code in READS_OUTSIDE):
         if sum(size > 1 for size in launch.grid) < 2 and numbers:
             numbers = [sum(numbers) // across]
         if numbers and numbers[0] >= last:
@@ -232,6 +228,12 @@ def counted_by_starts(bounds: Groups, block: int, count: int) -> Sequence[Tile]:
         for number in range(min(ceil(first, block), ceil(end - first, block)))
     ]
     return _unlike_too_few(tiles[:count], bounds, block, count)
+
+
+def ended_by_empty(bounds: Groups, block: int, count: int) -> Sequence[Tile]:
+    """The first expert without rows, the very first one aside, ends the search for tiles."""
+    empty = [expert for expert, (first, end) in enumerate(bounds) if first == end and expert]
+    return in_order(bounds[: empty[0]], block) if empty else ()
 
 
 def empty_searched(bounds: Groups, block: int, count: int) -> Sequence[Tile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -13,7 +12,6 @@ import torch
 from graders.judge.records import Evidence, ExpectedWrong, Fault, Misconception
 from graders.misconceptions.detectors import Detector
 
-SPAN = re.compile(r"valid offsets 0 to (\d+)\): offsets? (?:-?\d+ to )?(-?\d+)")
 LARGEST_BLOCK = 128  # of k, that anybody takes
 
 
@@ -64,11 +62,10 @@ def _of_first_factors(detector: Detector) -> Detector:
 
     def found(evidence: Evidence) -> bool:
         x, w, offsets = evidence.args
-        theirs = f"shape {tuple(offsets.shape)}"
         faults = tuple(
             fault
             for fault in evidence.faults
-            if theirs not in fault.message and not _far_behind(x, fault)
+            if not _is_at(offsets, fault) and not _far_behind(x, fault)
         )
         return bool(len(w)) and detector(replace(evidence, args=(x, w[0]), faults=faults))
 
@@ -77,7 +74,10 @@ def _of_first_factors(detector: Detector) -> Detector:
 
 def _far_behind(x: torch.Tensor, fault: Fault) -> bool:
     """Whether lanes were further behind the end of x than a block of k reaches."""
-    span = SPAN.search(fault.message)
-    if f"shape {tuple(x.shape)}" not in fault.message or span is None or not x.is_contiguous():
+    if not _is_at(x, fault) or fault.outside is None or not x.is_contiguous():
         return False
-    return int(span[2]) >= int(span[1]) + LARGEST_BLOCK
+    return fault.outside.highest >= fault.outside.end - 1 + LARGEST_BLOCK
+
+
+def _is_at(tensor: torch.Tensor, fault: Fault) -> bool:
+    return fault.outside is not None and fault.outside.shape == tuple(tensor.shape)

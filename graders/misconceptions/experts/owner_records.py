@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
-import torch
-
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import RACES, READS_OUTSIDE, has_fault
+from graders.misconceptions.detectors import RACES, has_fault
 from graders.misconceptions.expected import computes, computes_from_memory, computes_with_block
 from graders.misconceptions.experts import dealing
 from graders.misconceptions.experts import wrong_results as wrong
 from graders.misconceptions.experts.of_each_expert import groups
-
-
-def shape_said(tensor: torch.Tensor) -> str:
-    return f"shape {tuple(tensor.shape)}"
+from graders.misconceptions.strays import left
 
 
 def _reads_behind_last_expert(evidence: Evidence) -> bool:
     """Tell whether a read of w lies wholly behind the last of its matrices."""
     w = evidence.args[1]
     behind = w.shape[0] * w.stride(0)
-    for fault in evidence.faults:
-        span = re.search(r"valid offsets 0 to \d+\): offsets? (-?\d+)", fault.message)
-        of_w = fault.code in READS_OUTSIDE and shape_said(w) in fault.message
-        if of_w and span and int(span[1]) >= behind:
-            return True
-    return False
+    return any(seen.lowest >= behind for seen in left(evidence, w))
 
 
 def _output_from_first_row(evidence: Evidence) -> bool:

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from graders.exercises.references.experts import grouped_gemm, grouped_gemm_magnitude
-from graders.judge.plan.steps import CasePlan, Launch, Tune
-from graders.judge.records import Evidence, Misconception, Promise
+from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.steps import Launch, Tune
+from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import matmul, rounding, shared
-from graders.misconceptions.detectors import RACES, READS_OUTSIDE, has_fault
+from graders.misconceptions.detectors import RACES, has_fault
 from graders.misconceptions.expected import both_factors, computes_from_memory, product_alone
 from graders.misconceptions.experts import dealing, tile_order
 from graders.misconceptions.experts import wrong_results as wrong
 from graders.misconceptions.experts.of_each_expert import groups, of_each_expert
-from graders.misconceptions.experts.owner_records import OF_THE_OWNER, shape_said
+from graders.misconceptions.experts.owner_records import OF_THE_OWNER
 from graders.misconceptions.experts.tile_records import OF_THE_TILES
 from graders.misconceptions.product_bounds import bound_of_other_axis
+from graders.misconceptions.strays import has_left
 
 
 def _reads_oblong_outside(evidence: Evidence) -> bool:
     """Tell whether w was left at one of its matrices, none of which is square."""
     w = evidence.args[1]
-    left = (fault for fault in evidence.faults if fault.code in READS_OUTSIDE)
-    return w.shape[1] != w.shape[2] and any(shape_said(w) in fault.message for fault in left)
+    return w.shape[1] != w.shape[2] and has_left(evidence, w)
 
 
 def _reads_offsets_outside(evidence: Evidence) -> bool:
     """Tell whether a read left the offsets in a program that has a tile."""
-    left = (fault for fault in evidence.faults if fault.code in READS_OUTSIDE)
-    return any(shape_said(evidence.args[2]) in fault.message for fault in left)
+    return has_left(evidence, evidence.args[2])
 
 
 def _stores_over_next(evidence: Evidence) -> bool:
@@ -141,10 +139,9 @@ MISTAKES = (
 )
 
 
-def _several_launches(cases: Sequence[CasePlan], _small: Sequence[CasePlan]) -> str | None:
-    most = max(
-        (sum(isinstance(step, Launch | Tune) for step in case.steps) for case in cases), default=0
-    )
+def _several_launches(plans: Plans) -> str | None:
+    counts = (sum(isinstance(step, Launch | Tune) for step in case.steps) for case in plans.a100)
+    most = max(counts, default=0)
     return f"In one call there were {most} launches." if most > 1 else None
 
 

@@ -47,6 +47,18 @@ OF_THE_TILES = (
         detector=dealing.leaves_rows_out(dealing.tails_cut),
     ),
     Misconception(
+        code="empty-expert-ends",
+        places=True,
+        title="An expert without rows ends the search for tiles",
+        message=(
+            "The rows of all experts behind one without rows were never stored. Such an expert was "
+            "taken for the end of the list: a loop ends where a group has no tile, or where two "
+            "neighbours in offsets are equal."
+        ),
+        next_step="Go on to the next expert until `expert == e`; one without rows has no tile.",
+        detector=dealing.leaves_rows_out(dealing.ended_by_empty),
+    ),
+    Misconception(
         code="empty-expert-counted",
         places=True,
         title="An expert without rows is counted as one tile",

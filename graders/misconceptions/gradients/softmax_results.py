@@ -45,8 +45,10 @@ def sum_of_one(y: torch.Tensor, dy: torch.Tensor) -> Found:
     return [y * (dy - part.sum(dim=1, keepdim=True)) for part in (dy, y)]
 
 
-def of_log_softmax(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
-    return dy - y * dy.sum(dim=1, keepdim=True)
+def of_log_softmax(y: torch.Tensor, dy: torch.Tensor) -> Found:
+    """The gradient of log_softmax, and y times it."""
+    gradient = dy - y * dy.sum(dim=1, keepdim=True)
+    return [gradient, y * gradient]
 
 
 def mean_for_sum(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor | None:

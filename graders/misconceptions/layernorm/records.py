@@ -7,7 +7,7 @@ from graders.exercises.references.reductions import (
     layernorm_magnitude,
     row_variance,
 )
-from graders.judge.records import Misconception
+from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import rounding, shared, strides
 from graders.misconceptions.detectors import RACES
 from graders.misconceptions.expected import computes, computes_with_block, walks_through_blocks
@@ -32,6 +32,15 @@ from graders.misconceptions.layernorm.wrong_results import (
     squares_not_centred,
     within_blocks_only,
 )
+from graders.misconceptions.strays import has_left
+
+
+def _bias_left_by_stride_of_weight(evidence: Evidence) -> bool:
+    """Tell whether a dense bias was left beside a weight whose numbers lie apart."""
+    _, weight, bias, _ = evidence.args
+    alike = bias.is_contiguous() and weight.stride(0) > 1
+    return alike and has_left(evidence, bias, frozenset({"out-of-bounds-load"}))
+
 
 MISTAKES = (
     Misconception(
@@ -319,6 +328,18 @@ MISTAKES = (
     ),
     strides.output_strides_of_input(layernorm),
     strides.allocated_like_view(layernorm),
+    Misconception(
+        code="bias-stride-of-weight",
+        title="The bias is read with the stride of the weight",
+        message=(
+            "Weight and bias are tensors of their own, each with a stride of its own. Here the "
+            "weight is a view whose numbers lie apart, the bias is dense, and the kernel steps "
+            "through both by the stride of the weight: so it leaves the bias."
+        ),
+        next_step="Pass `bias.stride(0)`, too, and load `bias_ptr + cols * stride_bias`.",
+        rules_out=frozenset({"contiguous-assumed"}),
+        detector=_bias_left_by_stride_of_weight,
+    ),
     shared.contiguous_assumed(layernorm),
     rounding.computes_in_half(layernorm_magnitude),
     rounding.lossy_dtype(layernorm),

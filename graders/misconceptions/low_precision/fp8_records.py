@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import torch
+
 from graders.exercises.references.low_precision import fp8_matmul, fp8_matmul_magnitude
-from graders.judge.records import Misconception
+from graders.judge.cases.compare import widened
+from graders.judge.records import Evidence, Misconception
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
@@ -12,6 +15,39 @@ from graders.misconceptions.expected import (
 )
 from graders.misconceptions.low_precision import fp8_results as wrong
 from graders.misconceptions.matmul import k_step_wrong, product_mistakes
+
+FEWEST_TELLING = 8  # elements in which rounding early shows at all
+MOST_AGREE = 0.8  # the share of them that sums in another order may leave
+
+
+def _rounded_before_scales(evidence: Evidence) -> bool:
+    """Tell whether the sum was rounded to bfloat16, and scaled then, in one step or in two."""
+    actual = evidence.actual
+    if actual is None or actual.dtype != torch.bfloat16:
+        return False
+    a, b, scale_a, scale_b = widened(evidence.args)
+    late = evidence.expected.to(actual.dtype)
+    rows, columns = scale_a[:, None], scale_b[None, :]
+    total = _rounded(a @ b)
+    scaled = (
+        total * rows * columns,
+        _rounded(total * rows) * columns,
+        _rounded(total * _rounded(rows)) * _rounded(columns),
+    )
+    return any(_agrees(actual, early.to(actual.dtype), late) for early in scaled)
+
+
+def _rounded(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.bfloat16).double()
+
+
+def _agrees(actual: torch.Tensor, early: torch.Tensor, late: torch.Tensor) -> bool:
+    """Whether most elements in which the two differ are those that were rounded early."""
+    telling = early != late
+    if int(telling.sum()) < FEWEST_TELLING:
+        return False
+    return float((actual == early)[telling].double().mean()) > MOST_AGREE
+
 
 APPLY = "After the loop: `accumulator * scale_a[:, None] * scale_b[None, :]`."
 
@@ -153,6 +189,19 @@ OF_THE_FORMATS = (
         ),
         next_step="Keep them in float32, and convert once, at the store of the result.",
         expected_wrong=computes(wrong.scales_rounded),
+    ),
+    Misconception(
+        code="rounded-before-scales",
+        everywhere=True,
+        title="The sum is rounded before the scales are applied",
+        message=(
+            "The sum over k is right. But it was converted to bfloat16 *before* it was multiplied "
+            "by the scales, and the product was rounded once more: two roundings where one is due, "
+            "so that some results are the neighbours of the right ones."
+        ),
+        next_step="Multiply the float32 accumulator by both scales, and convert once, to store it.",
+        rules_out=frozenset({"accumulates-in-half", "computes-in-half"}),
+        detector=_rounded_before_scales,
     ),
     Misconception(
         code="sum-overflows-half",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import torch
@@ -147,7 +146,7 @@ def left_factor(evidence: Evidence) -> bool:
 
 def _left_a_vector(evidence: Evidence) -> bool:
     return any(
-        fault.code in READS_OUTSIDE and re.search(r"\(shape \(\d+,\)", fault.message)
+        fault.code in READS_OUTSIDE and fault.outside is not None and len(fault.outside.shape) == 1
         for fault in evidence.faults
     )
 

@@ -179,6 +179,17 @@ OF_THE_GROUPS = (
         expected_wrong=computes_with_block(wrong.group_of_block),
     ),
     Misconception(
+        code="groups-overlap",
+        title="The first rows of the next group are counted with a group",
+        message=(
+            "A group is walked through in blocks of a power of two. Where its size is none, as 48 "
+            "or 80, the last block reaches into the next group: those rows are counted twice, once "
+            "with the scale and the zero point of the wrong group."
+        ),
+        next_step="Mask the rows by the end of the *group* too: `offs_k < (group + 1) * GROUP`.",
+        expected_wrong=computes(wrong.groups_overlap),
+    ),
+    Misconception(
         code="group-per-block",
         title="Every step of the loop goes on to the next group",
         message=(

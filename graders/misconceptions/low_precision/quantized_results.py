@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import permutations
 
@@ -18,6 +17,7 @@ from graders.exercises.references.low_precision import (
 )
 from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_holes
+from graders.misconceptions.strays import left
 
 # Orders in which the three binary digits of a place have changed places, or are turned over:
 # highest first, even then odd, two halves in turns, neighbours exchanged, and so on.
@@ -35,10 +35,6 @@ OTHER_ORDERS = tuple(
 )
 
 WIDEST_TILE = 256  # columns
-# tl.load touches … outside of 's_ptr' (shape (1, 16), …, valid offsets 0 to 15): offsets 16 to 511
-_OUTSIDE = re.compile(
-    r"tl\.load touches .*\(shape \((\d+), (\d+)\).*valid offsets 0 to (\d+)\): offsets \d+ to (\d+)"
-)
 
 
 def operands(
@@ -76,6 +72,22 @@ def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
         apart = q.reshape(-1, block // together, together, q.shape[1]).transpose(1, 2)
         found.append(_with_numbers(apart.reshape(q.shape)[: PER_WORD * len(packed)], *args))
     return found
+
+
+def groups_overlap(*args: torch.Tensor) -> torch.Tensor | None:
+    """A group is taken as a block of a power of two, whose end lies in the next group."""
+    a, packed, scales, zeros = args
+    q, groups = unpacked(packed), len(scales)
+    size = len(q) // max(1, groups)
+    block = 1 << max(0, size - 1).bit_length()
+    if groups < 2 or block == size:
+        return None
+    result = torch.zeros(a.shape[0], q.shape[1], dtype=torch.float64)
+    for group in range(groups):
+        rows = slice(group * size, group * size + block)
+        numbers = (q[rows].double() - zeros[group].double()) * scales[group].double()
+        result += a[:, rows].double() @ numbers
+    return result
 
 
 def sign_extended(*args: torch.Tensor) -> torch.Tensor:
@@ -155,13 +167,7 @@ def groups_beyond(evidence: Evidence) -> bool:
     _, _, scales, zeros = evidence.args
     if not (scales.is_contiguous() and zeros.is_contiguous()):
         return False
-    seen = [_OUTSIDE.search(fault.message) for fault in evidence.faults]
-    return any(
-        tuple(map(int, found.group(1, 2))) == tuple(scales.shape)
-        and int(found[4]) > int(found[3]) + WIDEST_TILE
-        for found in seen
-        if found
-    )
+    return any(seen.highest >= seen.end + WIDEST_TILE for seen in left(evidence, scales))
 
 
 def _with_groups(scale: torch.Tensor, zero: torch.Tensor, *args: torch.Tensor) -> torch.Tensor:

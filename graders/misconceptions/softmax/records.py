@@ -35,6 +35,7 @@ from graders.misconceptions.softmax.wrong_results import (
     spread_overflowed,
     stored_on_the_way,
     sum_not_rescaled,
+    tiles_underflowed,
     with_base_two,
     with_eps,
     with_stale_maximum,
@@ -67,6 +68,18 @@ MISTAKES = (
         ),
         next_step="Subtract 0 in place of the maximum as long as that is -inf.",
         detector=nan_after_infinity,
+    ),
+    Misconception(
+        code="maximum-of-tile",
+        title="Several rows share one maximum",
+        message=(
+            "A program works on a tile of rows, and subtracts the largest number of the *tile*: "
+            "`tl.max(x)` without an axis takes all of its rows together. In a row that lies far "
+            "below it every exp is 0, and 0 / 0 is NaN. The tile's highest row is right."
+        ),
+        next_step="Take the maximum along the columns: `tl.max(x, axis=1)`, then `[:, None]`.",
+        rules_out=frozenset({"max-not-subtracted"}),
+        detector=tiles_underflowed,
     ),
     Misconception(
         code="max-not-subtracted",

@@ -15,6 +15,7 @@ LANES_USED = frozenset({"masked-lanes-used"})  # the engine knows where these Na
 LONGER = 64  # columns: shorter rows are in one block
 MOST_STEPS = 80  # of a walk through a row; more of them take too long here
 WALKED_ANYWAY = 1100  # elements of a row
+TILES_OF_ROWS = (2, 4, 8, 16, 32, 64, 128)
 
 
 def not_walked(block: int, x: torch.Tensor) -> bool:
@@ -240,6 +241,20 @@ def all_underflowed(evidence: Evidence) -> bool:
         return False
     rows, largest = found
     return bool((largest[rows] < -80).all()) and not bool((largest[~rows] < -110).any())
+
+
+def tiles_underflowed(evidence: Evidence) -> bool:
+    """Tell whether rows are broken that lie far below the largest number of their tile of rows."""
+    found = _broken_rows(evidence)
+    if found is None or has_fault(evidence, LANES_USED):
+        return False
+    rows, largest = found
+    for size in TILES_OF_ROWS:
+        highest = torch.cat([part.amax().expand(len(part)) for part in torch.split(largest, size)])
+        below = highest - largest
+        if bool(rows[below > 110].all()) and bool((below[rows] > 80).all()):
+            return True
+    return False
 
 
 def spread_overflowed(evidence: Evidence) -> bool:

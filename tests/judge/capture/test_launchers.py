@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graders.judge import discovery
-from graders.judge.capture.gate import Captured
+from graders.judge.capture.gate import NO_GPU, Captured, capture
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
 from graders.judge.report import Finding
@@ -226,3 +226,15 @@ def test_textbook_kernels_pass(path: Path, worker: CompileWorker) -> None:
     submission = load(path, exercise)
     assert read_gate(submission, exercise) == []
     assert ok(captured(submission, worker, exercise))
+
+
+def test_a_launcher_may_be_told_that_there_is_no_gpu(worker: CompileWorker) -> None:
+    text = launcher(
+        "n = (x.device.type, x.is_cuda, x.is_cpu, torch.cuda.is_available())",
+        "if n == ('cpu', False, True, False):",
+        "    raise ValueError('on a CPU')",
+    )
+    submission = from_text(HEAD + text, VECTORS)
+    for gpu, raised in ((None, []), (NO_GPU, ["on a CPU"])):
+        found = capture(submission, VECTORS, VECTORS.cases[:1], 1, worker, gpu)
+        assert [case.raised.text for case in found.plan.cases if case.raised] == raised

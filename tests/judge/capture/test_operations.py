@@ -94,6 +94,8 @@ MOVED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "a tensor of numbers": lambda x: torch.tensor([1.0, 2.0, 3.0]),
     "a tensor of sizes": lambda x: torch.tensor([x.shape[0], 7]) * 2 + 1,
     "counted": lambda x: torch.arange(5),
+    "counted from zeros": lambda x: torch.zeros(1, dtype=torch.int64)[:, None] + torch.arange(5),
+    "ones added up": lambda x: torch.ones(3) + torch.full((3,), 0.5),
     "spaced": lambda x: torch.linspace(0, 1, 5),
     "a changed tensor of numbers": lambda x: torch.tensor([1.0, 2.0]).fill_(4.0),
     "copied over numbers": lambda x: torch.tensor([1.0] * 6).copy_(x[1]),
@@ -237,3 +239,21 @@ def test_new_memory_lies_as_torch_lays_it(shape: list[int], strides: list[int]) 
     assert strides_like(shape, strides) == torch.empty_like(real).stride()
     found, _ = performed(lambda x: x.clone(), real)
     assert found.stride() == real.clone().stride()
+
+
+def test_what_a_kernel_may_have_changed_is_no_number_any_more() -> None:
+    with recording() as (recorder, _):
+        filled = torch.zeros(4)
+        row = filled[None, :]
+        assert (filled + 1).known.tolist() == [1.0] * 4
+        recorder.used(filled)  # handed to a kernel
+        assert (filled + 1).known is None
+        assert (row + 1).known is None
+    assert {told.what for told in recorder.told.values()} == {"add"}
+
+
+def test_numbers_by_chance_are_computed() -> None:
+    with recording() as (recorder, _):
+        torch.rand(3)
+        torch.bernoulli(torch.ones(3))
+    assert {told.code for told in recorder.told.values()} == {"torch-computes"}

@@ -120,3 +120,62 @@ def test_the_largest_of_a_block_where_each_element_was_meant() -> None:
     assert told("tl.max(x, 0)") == ["block-reduced"]
     for value in ("tl.maximum(x, 0)", "tl.max(x, 1)", "tl.exp(x - tl.max(x, 0))"):
         assert told(value) == ["wrong-values"], value
+
+
+TURNED = """
+import triton
+@triton.jit
+def kernel(x_ptr, y_ptr, n, m):
+    mask = (rows < n) & (cols < m)
+    tile = tl.load(x_ptr + places, mask=mask)
+    turned = {turn}
+    tl.store(y_ptr + others, turned, mask={mask})
+"""
+
+
+def test_a_block_that_is_turned_without_its_mask() -> None:
+    def told(turn: str, mask: str) -> list[str]:
+        return [f.code for f in told_once([SYMPTOM], TURNED.format(turn=turn, mask=mask))]
+
+    for turn in ("tl.trans(tile)", "tile.T", "tl.trans(tile * 2.0)", "tl.permute(tile, (1, 0))"):
+        assert told(turn, "mask") == ["mask-not-turned"], turn
+    assert told("tl.trans(tile)", "tl.trans(mask)") == ["missing-mask"]
+    assert told("tile", "mask") == ["missing-mask"]
+
+
+WALKS = """
+import triton
+@triton.jit
+def kernel(x_ptr, y_ptr, n):
+    row = x_ptr + places
+    x_ptrs, y_ptrs = row, y_ptr + places
+    for start in range(0, n, 64):
+        total += tl.load(x_ptrs){second}
+        x_ptrs += 64
+    {between}
+    for start in range(0, n, 64):
+        tl.store(y_ptrs, tl.load(x_ptrs) - total)
+        x_ptrs += 64
+        y_ptrs += 64
+"""
+
+
+def test_pointers_that_a_second_walk_finds_at_the_end_of_the_row() -> None:
+    def told(between: str) -> list[str]:
+        return [f.code for f in told_once([SYMPTOM], WALKS.format(between=between, second=""))]
+
+    assert told("mean = total / n") == ["pointers-not-put-back"]
+    for put_back in ("x_ptrs = row", "x_ptrs -= n", "x_ptrs, y_ptrs = row, y_ptr"):
+        assert told(put_back) == ["missing-mask"], put_back
+
+
+def test_pointers_that_stay_where_others_move_on() -> None:
+    values = Finding("interpret", "wrong-values", "Title", "Words.")
+
+    def told(second: str, between: str = "x_ptrs = row") -> list[str]:
+        text = WALKS.format(between=between, second=second)
+        return [f.code for f in told_once([values], text)]
+
+    assert told(" * tl.load(row)") == ["pointers-left-behind"]
+    assert told(" * tl.load(y_ptr + start)") == ["wrong-values"]
+    assert told(" * tl.load(y_ptr)") == ["wrong-values"]  # one number for all

@@ -13,14 +13,22 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graders.judge.records import Pointed, ProgramRow
+from graders.judge.records import Outside, Pointed, ProgramRow
 from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
 from graders.judge.sandbox.report_reader import FIGURES, ORDER_FIGURES, WorkerReport, parse
 from tests.support import plans
 
-FAULT = {"code": "gap-read", "message": "reads a gap", "line": 7, "argument": "x_ptr"}
+OUTSIDE = Outside((4, 8), end=60, lanes=3, active=16, first=-2, lowest=-2, highest=61)
+FAULT = {
+    "code": "gap-read",
+    "message": "reads a gap",
+    "line": 7,
+    "argument": "x_ptr",
+    "program": [3, 0, 0],
+    "outside": {**dataclasses.asdict(OUTSIDE), "shape": [4, 8]},
+}
 
 
 def report(**fields: object) -> bytes:
@@ -38,6 +46,8 @@ def test_a_proper_report_is_read() -> None:
         )
     )
     assert (found.faults[0].code, found.faults[0].line) == ("gap-read", 7)
+    assert found.faults[0].outside == OUTSIDE
+    assert found.faults[0].program == (3, 0, 0)
     assert found.faults[0].argument == "x_ptr"
     assert found.launches[0].grid == (4, 1, 1)
     assert found.launches[0].meta == {"BLOCK_SIZE": 64}
@@ -46,6 +56,14 @@ def test_a_proper_report_is_read() -> None:
     assert found.traffic["x_ptr"]["stored"] == 0
     assert found.error is not None
     assert found.returned == "it returned None"
+
+
+@pytest.mark.parametrize("change", [{"lanes": -1}, {"end": "60"}, {"shape": 4}, {"first": None}])
+def test_a_fault_without_all_of_its_numbers_has_none(change: dict[str, object]) -> None:
+    outside = {**dataclasses.asdict(OUTSIDE), "shape": [4, 8], **change}
+    (fault,) = parse(report(faults=[{**FAULT, "outside": outside, "program": "all"}])).faults
+    assert (fault.outside, fault.program) == (None, None)
+    assert fault.code == "gap-read"
 
 
 @pytest.mark.parametrize(

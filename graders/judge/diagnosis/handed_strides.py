@@ -1,0 +1,82 @@
+"""Whose stride does the kernel get? One of another tensor fits as long as both are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from graders.judge.diagnosis.generic import FindingText
+from graders.judge.diagnosis.sizes import FEWEST, SeenCase
+
+CODE = "stride-of-another"
+# What is told of a stride that is wrong, where no mistake is known that computes it.
+SYMPTOMS = frozenset({"contiguous-assumed", "column-stride-ignored", "missing-mask"})
+FEWEST_VALUES = 3  # of a number that is always the stride of an axis, to say that it is that
+
+Axis = tuple[int, int]
+"""The number of an argument, and one of its axes."""
+
+
+def stride_of_another(
+    cases: Sequence[SeenCase], parameters: Sequence[str]
+) -> tuple[str, FindingText] | None:
+    """The stride that nothing gets and the one in its place, as code and text; or None.
+
+    A parameter of the kernel always gets the stride of one tensor, and none gets that of another
+    tensor. The cases that fail are just those in which the two strides differ.
+    """
+    seen = [case for case in cases if case.given]
+    axes = list(_axes(seen))
+    got = {axis: _parameters_with(seen, axis) for axis in axes}
+    for missing in (axis for axis in axes if not got[axis]):
+        for other in (axis for axis in axes if got[axis] and axis[0] != missing[0]):
+            if _tells(seen, missing, other):
+                return CODE, _text(parameters, missing, other, got[other])
+    return None
+
+
+def _axes(cases: Sequence[SeenCase]) -> Iterator[Axis]:
+    for number, arg in enumerate(cases[0].args if cases else ()):
+        if isinstance(arg, torch.Tensor):
+            yield from ((number, axis) for axis in range(arg.dim()))
+
+
+def _stride(case: SeenCase, axis: Axis) -> int | None:
+    """The stride; None where the case has no such axis, or one on which it does not matter."""
+    tensor = case.args[axis[0]]
+    if not isinstance(tensor, torch.Tensor) or axis[1] >= tensor.dim():
+        return None
+    return tensor.stride(axis[1]) if tensor.shape[axis[1]] > 1 else None
+
+
+def _parameters_with(cases: Sequence[SeenCase], axis: Axis) -> list[str]:
+    """The parameters of the kernel that are this stride in every case."""
+    known = [(case, stride) for case in cases if (stride := _stride(case, axis)) is not None]
+    if len({stride for _, stride in known}) < FEWEST_VALUES:
+        return []
+    names = dict.fromkeys(name for case, _ in known for name in case.given)
+    return [name for name in names if all(case.given.get(name) == stride for case, stride in known)]
+
+
+def _tells(cases: Sequence[SeenCase], missing: Axis, other: Axis) -> bool:
+    """Whether just the cases fail in which the strides differ, and there are enough of both."""
+    strides = [(case, _stride(case, missing), _stride(case, other)) for case in cases]
+    known = [(case.failed, a != b) for case, a, b in strides if a is not None and b is not None]
+    unknown = any(case.failed for case, a, b in strides if a is None or b is None)
+    failing, right = known.count((True, True)), known.count((False, False))
+    return not unknown and failing + right == len(known) and min(failing, right) >= FEWEST
+
+
+def _text(
+    parameters: Sequence[str], missing: Axis, other: Axis, names: Sequence[str]
+) -> FindingText:
+    due, wrong = (f"{parameters[number]}.stride({axis})" for number, axis in (missing, other))
+    listed = " and ".join(f"`{name}`" for name in names)
+    return FindingText(
+        "One tensor is read with the stride of another",
+        f"No parameter of the kernel gets `{due}`. In every case {listed} "
+        f"{'is' if len(names) == 1 else 'are'} `{wrong}`, and just the cases are wrong in which "
+        "these two strides differ. So one tensor is read as if it lay in memory like the other.",
+        f"Pass `{due}` to the kernel, and use it for `{parameters[missing[0]]}` alone.",
+    )

@@ -1,0 +1,1 @@
+"""Misconceptions about an order of launch in groups of rows."""
