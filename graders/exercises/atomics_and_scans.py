@@ -54,6 +54,7 @@ HISTOGRAM = Exercise(
         *counted([600], 7, fills=["ramp"], shift=-3, part="edges", why="-1 and 7 are outside."),
         *counted([300], 5000, scale=1500, shift=2500, part="edges", why="More bins than numbers."),
         *counted([70_001], 33, scale=8, shift=16, part="edges", why="More than a fixed grid."),
+        *counted([70_001], 5, fills=["zeros"], part="edges", why="More than 8 or 16 bits count."),
         *counted(
             [40, 500],
             16,

@@ -113,6 +113,7 @@ GELU = Exercise(
         *cases(one, "n", [900], part="types", scale=1e-6, why="Tiny numbers: about x / 2."),
         *cases(one, "rows columns", [(24, 36)], part="views", views=VIEWS_3D),
         *cases(one, "batch rows columns", [(3, 8, 14)], part="views", views=VIEWS_3D),
+        *cases(one, "a b c d", [(3, 5, 2, 7)], part="views", views=["transposed"]),
         *cases(one, "n", [500], part="views", views=["stepped_columns", "offset"]),
     ),
     large=(

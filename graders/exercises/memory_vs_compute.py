@@ -5,11 +5,25 @@ from __future__ import annotations
 import torch
 
 from graders.judge.cases.builders import FLOATS, HALVES, cases, one
-from graders.judge.records import Choice, Exercise, Misconception, Question
+from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
 from graders.misconceptions import elementwise, placement, rounding, shared, strides
 from graders.misconceptions.expected import computes
 
 AXES = "rows columns"
+
+
+def _rows_as_long_as_block(evidence: Evidence) -> bool:
+    """Tell whether a program for each row starts so many blocks behind the first row."""
+    width = evidence.expected.shape[1] if evidence.expected.dim() == 2 else 0
+    for fault in evidence.faults:
+        seen, program = fault.outside, fault.program
+        if seen is None or not program or not program[0] or not evidence.launches:
+            continue
+        sizes = evidence.launches[-1].meta.values()
+        blocks = [n for n in sizes if type(n) is int and n > width]
+        if seen.active == width and seen.highest + 1 - width in [program[0] * n for n in blocks]:
+            return True
+    return False
 
 
 RELU2D = Exercise(
@@ -101,6 +115,20 @@ RELU2D = Exercise(
         elementwise.through_integers(),
         rounding.lossy_dtype(),
         strides.row_stride_is_height(),
+        Misconception(
+            code="rows-as-long-as-block",
+            places=True,
+            title="Rows are taken to be as long as a block",
+            message=(
+                "A program works on one row, and finds it at `row * BLOCK_SIZE`. A block has a "
+                "power of two lanes; the row is shorter. So each row is looked for further behind "
+                "than it lies, and the last ones outside. It fits where the width is a power of "
+                "two."
+            ),
+            next_step="Row `row` starts at `row * n_cols`.",
+            rules_out=frozenset({"missing-mask"}),
+            detector=_rows_as_long_as_block,
+        ),
         placement.rows_for_elements(),
         placement.starts_before_tensor(),
         shared.missing_mask("a matrix"),

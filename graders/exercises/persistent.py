@@ -35,6 +35,15 @@ PERSISTENT_MATMUL = replace(
             views=["sliced", "offset"],
             why="Rows that a descriptor can follow, if they start where it may.",
         ),
+        *cases(
+            factors,
+            AXES,
+            [(40, 48, 72)],
+            part="views",
+            dtypes=HALVES,
+            views=["padded"],
+            why="Whole rows are multiples of 16 bytes long, and they do not start 16 bytes apart.",
+        ),
     ),
     hints=(
         "Take a kernel that computes one tile and look for what tells it which. If that number "

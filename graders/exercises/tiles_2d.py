@@ -19,7 +19,15 @@ from graders.judge.records import (
     Tolerance,
     View,
 )
-from graders.misconceptions import detectors, elementwise, placement, rounding, shared, strides
+from graders.misconceptions import (
+    detectors,
+    elementwise,
+    placement,
+    promises,
+    rounding,
+    shared,
+    strides,
+)
 from graders.misconceptions.expected import (
     computes,
     computes_from_memory,
@@ -181,6 +189,10 @@ def _read_elsewhere(
 
 
 BIAS_AXES = "m n"
+IN_ONE_KERNEL = replace(
+    promises.one_kernel("the whole of relu(x + bias)"),
+    next_step="Add the bias to the block that you have loaded, apply the ReLU, and store once.",
+)
 BIAS_RELU = Exercise(
     name="bias_relu",
     lesson="tiles_2d",
@@ -351,6 +363,7 @@ BIAS_RELU = Exercise(
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),
     ),
+    promises=(IN_ONE_KERNEL,),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
 

@@ -11,6 +11,7 @@ HIDDEN = {
             *OF_THE_PRODUCT["matmul"].cases,
             *cases(factors, AXES, [(700, 16, 810), (9, 8, 35000)]),
             *cases(factors, AXES, [(72, 40, 56)], part="views", dtypes=HALVES, views=["offset"]),
+            *cases(factors, AXES, [(32, 56, 48)], part="views", views=["padded"]),
         ),
     ),
 }

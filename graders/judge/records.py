@@ -35,6 +35,7 @@ View = Literal[
     "transposed",  # last two dimensions swapped in memory
     "interleaved",  # the two dimensions before the last swapped in memory: heads side by side
     "sliced",  # the left half of wider rows: row stride is twice the width
+    "padded",  # all but the last element of wider rows: row stride is the width and 1
     "stepped_rows",  # every third row
     "stepped_columns",  # every second element of each row
     "expanded_rows",  # one row, repeated by stride 0

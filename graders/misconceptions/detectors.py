@@ -285,6 +285,18 @@ def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
     return sides[0], sides[1]
 
 
+def _side_of_square(evidence: Evidence) -> tuple[int, int] | None:
+    """Return the sides of a square tile of the last launch: its only constant, twice.
+
+    None where there are others, or where a store does not have as many lanes.
+    """
+    found, launches = aim(evidence), evidence.launches
+    sizes = [n for n in launches[-1].meta.values() if type(n) is int] if launches else []
+    if found is None or evidence.expected.ndim != 2 or len(sizes) != 1:
+        return None
+    return (sizes[0], sizes[0]) if found.lanes == sizes[0] ** 2 else None
+
+
 def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
     """Return the grid of the last launch, and how many tiles there are down and across.
 
@@ -303,10 +315,12 @@ def grid_axes_swapped(evidence: Evidence) -> bool:
 
     Which axis of the grid moves along a row is seen from where its second program starts.
     """
-    known, sides, found = tiles(evidence), sides_of_tile(evidence), aim(evidence)
-    if known is None or sides is None or found is None or found.firsts[0] != 0:
+    sides, found = sides_of_tile(evidence) or _side_of_square(evidence), aim(evidence)
+    if sides is None or found is None or found.firsts[0] != 0:
         return False
-    grid, down, across = known
+    rows, columns = evidence.expected.shape
+    grid = evidence.launches[-1].grid
+    down, across = math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
     if down == across or sorted((*grid, 1)[:2]) != sorted((down, across)):
         return False
     due = {sides[1]: across, sides[0] * evidence.expected.shape[1]: down}

@@ -87,6 +87,8 @@ def layout(spec: TensorSpec) -> tuple[tuple[int, ...], int, int]:
             strides = (*outer[:-1], width, shape[-3] * width, 1)
         case "sliced":
             strides = (*(2 * s for s in dense[:-1]), 1)
+        case "padded":
+            strides = (*_dense_strides((*shape[:-1], width + 1))[:-1], 1)
         case "stepped_rows":
             strides = (*(3 * s for s in dense[:-1]), 1)
         case "stepped_columns":
@@ -219,6 +221,7 @@ VIEW_WORDS = {
     "transposed": "a transposed view",
     "interleaved": "with the heads side by side in each row of memory",
     "sliced": "the left half of wider rows",
+    "padded": "all but the last column of wider rows",
     "stepped_rows": "every third row",
     "stepped_columns": "every second column",
     "expanded_rows": "one row expanded (stride 0)",

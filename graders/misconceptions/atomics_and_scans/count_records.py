@@ -17,6 +17,7 @@ from graders.misconceptions.atomics_and_scans.wrong_counts import (
     first_block_repeated,
     in_short_floats,
     in_short_integers,
+    lanes_in_short_integers,
     lanes_lost,
     last_block_stored,
     left_from_before,
@@ -202,7 +203,7 @@ MISTAKES = (
             "int8 counts up to 127, and 127 + 1 is -128; a uint8 goes on from 255 with 0."
         ),
         next_step="Convert before you add up: `.to(tl.int32)`, and count in int32 throughout.",
-        expected_wrong=computes(in_short_integers),
+        expected_wrong=computes(in_short_integers) + computes_with_block(lanes_in_short_integers),
     ),
     Misconception(
         code="bins-left-out",

@@ -160,13 +160,15 @@ IN_HALF = Misconception(
     detector=_only_when_split(accumulates_in_half(split_product_magnitude).detector),
 )
 
-MISTAKES = product_mistakes(
+_OF_PRODUCTS = product_mistakes(
     reference=split_product,
     magnitude=split_product_magnitude,
     operands=operands,
     finish=finish,
     special=(*SPECIAL, IN_HALF),
 )
+# A tile has several programs here, so that more programs than tiles mean nothing.
+MISTAKES = tuple(mistake for mistake in _OF_PRODUCTS if mistake.code != "grid-too-large")
 
 
 def splits_used(cases: Sequence[Case]) -> Promise:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graders.exercises.references.cross_entropy import (
     cross_entropy_backward,
     cross_entropy_backward_magnitude,
@@ -269,6 +271,7 @@ MISTAKES = (
     *_OF_THE_SUM,
     strides.output_strides_of_input(cross_entropy_backward),
     strides.allocated_like_view(cross_entropy_backward),
+    replace(strides.column_stride_ignored(cross_entropy_backward), code="classes-not-neighbours"),
     shared.contiguous_assumed(cross_entropy_backward),
     rounding.computes_in_half(cross_entropy_backward_magnitude),
     rounding.lossy_dtype(cross_entropy_backward),

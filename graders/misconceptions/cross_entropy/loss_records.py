@@ -9,7 +9,7 @@ import torch
 from graders.exercises.references.cross_entropy import cross_entropy, cross_entropy_magnitude
 from graders.judge.cases.compare import widened
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions import rounding, shared
+from graders.misconceptions import rounding, shared, strides
 from graders.misconceptions.cross_entropy import loss_results as wrong
 from graders.misconceptions.cross_entropy import marks
 from graders.misconceptions.cross_entropy.of_softmax import seen_through
@@ -134,6 +134,21 @@ _OF_THE_SUM = (
             "it is kept running from 0, or masked lanes were loaded as 0. Where the row lies "
             "far below, every exp is 0, and the logarithm of 0 is -inf."
         ),
+    ),
+    Misconception(
+        code="target-times-mask",
+        title="The target's logit is picked by a product, and 0 * inf is NaN",
+        message=(
+            "Each logit is multiplied by 1 where its column is the target, and by 0 elsewhere, and "
+            "the products are summed. A logit may be -inf, and 0 * -inf is NaN: every row with a "
+            "-inf is lost, wherever it stands."
+        ),
+        next_step=(
+            "Load the target's logit by its address, or choose: "
+            "`tl.sum(tl.where(cols == target, x, 0.0))`."
+        ),
+        rules_out=frozenset({"hidden-block-nan", "max-not-subtracted"}),
+        detector=marks.infinity_times_zero,
     ),
     seen_through(loss_of, "hidden-block-nan", marks.nan_after_infinity),
     seen_through(
@@ -355,6 +370,7 @@ MISTAKES = (
     *_OF_THE_SUM,
     *_OF_THE_TARGET,
     *_OF_THE_FORMULA,
+    replace(strides.column_stride_ignored(cross_entropy), code="classes-not-neighbours"),
     shared.contiguous_assumed(cross_entropy),
     _lossy_dtype(),
     replace(shared.programs_by_column(), detector=_for_each_class),

@@ -76,6 +76,18 @@ def nan_after_infinity(evidence: Evidence) -> bool:
     return bool(infinite[rows].all()) and bool(right[~rows].all())
 
 
+def infinity_times_zero(evidence: Evidence) -> bool:
+    """Tell whether just the rows with a -inf are NaN, though none begins with a block of them."""
+    rows = _broken_rows(evidence)
+    if rows is None or not evidence.launches:
+        return False
+    infinite = evidence.args[0] == -float("inf")
+    blocks = [n for n in evidence.launches[-1].meta.values() if type(n) is int and n > 1]
+    leading = int(infinite.int().cumprod(dim=1).sum(dim=1).max())
+    counted = infinite.any(dim=1) & ~_ignored(evidence)
+    return bool(blocks) and min(blocks) > leading and torch.equal(rows, counted)
+
+
 def only_ignored_wrong(evidence: Evidence) -> bool:
     """Tell whether all is right but rows that do not count, and those hold numbers."""
     actual, ignored = evidence.actual, _ignored(evidence)

@@ -16,37 +16,22 @@ from graders.misconceptions.expected import (
 from graders.misconceptions.low_precision import fp8_results as wrong
 from graders.misconceptions.matmul import k_step_wrong, product_mistakes
 
-FEWEST_TELLING = 8  # elements in which rounding early shows at all
-MOST_AGREE = 0.8  # the share of them that sums in another order may leave
-
 
 def _rounded_before_scales(evidence: Evidence) -> bool:
     """Tell whether the sum was rounded to bfloat16, and scaled then, in one step or in two."""
-    actual = evidence.actual
-    if actual is None or actual.dtype != torch.bfloat16:
-        return False
     a, b, scale_a, scale_b = widened(evidence.args)
-    late = evidence.expected.to(actual.dtype)
     rows, columns = scale_a[:, None], scale_b[None, :]
-    total = _rounded(a @ b)
-    scaled = (
+    total = _brain(a @ b)
+    scaled = [
         total * rows * columns,
-        _rounded(total * rows) * columns,
-        _rounded(total * _rounded(rows)) * _rounded(columns),
-    )
-    return any(_agrees(actual, early.to(actual.dtype), late) for early in scaled)
+        _brain(total * rows) * columns,
+        _brain(total * _brain(rows)) * _brain(columns),
+    ]
+    return wrong.bits_of_one(evidence, scaled)
 
 
-def _rounded(x: torch.Tensor) -> torch.Tensor:
-    return x.to(torch.bfloat16).double()
-
-
-def _agrees(actual: torch.Tensor, early: torch.Tensor, late: torch.Tensor) -> bool:
-    """Whether most elements in which the two differ are those that were rounded early."""
-    telling = early != late
-    if int(telling.sum()) < FEWEST_TELLING:
-        return False
-    return float((actual == early)[telling].double().mean()) > MOST_AGREE
+def _brain(x: torch.Tensor) -> torch.Tensor:
+    return wrong.rounded(x, torch.bfloat16)
 
 
 APPLY = "After the loop: `accumulator * scale_a[:, None] * scale_b[None, :]`."
@@ -178,6 +163,7 @@ OF_THE_FORMATS = (
             "can be taken out of the sum."
         ),
         expected_wrong=computes(wrong.tiles_rounded),
+        rules_out=frozenset({"accumulates-in-half"}),
         detector=wrong.tiles_were_rounded,
     ),
     Misconception(

@@ -246,10 +246,10 @@ def tiles_rounded(a: Args, b: Args, scale_a: Args, scale_b: Args) -> list[torch.
 
 def tiles_were_rounded(evidence: Evidence) -> bool:
     """Tell whether the output is that of tiles that were rounded again, bit for bit."""
-    return _bits_of_one(evidence, tiles_rounded(*widened(evidence.args)))
+    return bits_of_one(evidence, tiles_rounded(*widened(evidence.args)))
 
 
-def _bits_of_one(evidence: Evidence, results: list[torch.Tensor]) -> bool:
+def bits_of_one(evidence: Evidence, results: list[torch.Tensor]) -> bool:
     """Whether the output equals one of these wrong results, bit by bit.
 
     Only elements count in which the wrong result differs from the right one. A few of them may

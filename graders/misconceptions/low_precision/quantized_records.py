@@ -49,6 +49,17 @@ OF_THE_NIBBLES = (
         expected_wrong=computes(wrong.sign_extended),
     ),
     Misconception(
+        code="nibble-divided",
+        title="Division and remainder of a word that is negative",
+        message=(
+            "`word // 16**i % 16` cuts out a nibble in Python, which rounds down. In Triton `//` "
+            "and `%` of integers round towards 0: where the highest nibble is 8 or more the word "
+            "is negative, and so are its quotients and remainders."
+        ),
+        next_step="Shift and mask: `(word >> (4 * i)) & 0xF` is right whatever the sign.",
+        expected_wrong=computes(wrong.divided),
+    ),
+    Misconception(
         code="nibble-not-cut-out",
         title="A number is not the four bits of its place",
         message=(

@@ -74,6 +74,14 @@ def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
     return found
 
 
+def divided(*args: torch.Tensor) -> torch.Tensor:
+    """The nibbles are cut out by division and remainder, which round towards 0 in Triton."""
+    words = args[1].to(torch.int64).repeat_interleave(PER_WORD, dim=0)
+    powers = 16 ** (torch.arange(len(words)) % PER_WORD)[:, None]
+    quotients = torch.div(words, powers, rounding_mode="trunc")
+    return _with_numbers(torch.fmod(quotients, 16), *args)
+
+
 def groups_overlap(*args: torch.Tensor) -> torch.Tensor | None:
     """A group is taken as a block of a power of two, whose end lies in the next group."""
     a, packed, scales, zeros = args

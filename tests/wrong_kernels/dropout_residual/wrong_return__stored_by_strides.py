@@ -1,3 +1,5 @@
+"""The result has the strides of a transposed x, and its values stand where they belong."""
+
 import torch
 import triton
 import triton.language as tl
