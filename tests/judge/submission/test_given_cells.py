@@ -119,11 +119,26 @@ def program(text: str, exercise: Exercise) -> list[str]:
     """What the judge reads of a text, in an order that says nothing; imports left away.
 
     A session tells definitions in the order in which they are needed, and of a constant its
-    present value, with the whole name of the type.
+    present value, with the whole name of the type; each constant in a line of its own.
     """
     tree = ast.parse("\n".join(slice_of(text.encode(), exercise, False)))
     kept = (node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom))
-    return sorted(ast.unparse(node).replace("triton.language.", "tl.") for node in kept)
+    told = (ast.unparse(one) for node in kept for one in one_by_one(node))
+    return sorted(line.replace("triton.language.", "tl.") for line in told)
+
+
+def one_by_one(node: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement; of numbers that are set together, or with a Python type, each alone."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+            for name, value in zip(names, values, strict=True):
+                yield ast.copy_location(ast.Assign([name], value), node)
+        case ast.AnnAssign(target=name, value=ast.expr() as value) if (
+            ast.unparse(node.annotation) == "int"
+        ):
+            yield ast.copy_location(ast.Assign([name], value), node)
+        case _:
+            yield node
 
 
 def new_names() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
