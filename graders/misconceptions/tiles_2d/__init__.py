@@ -1,0 +1,1 @@
+"""Misconceptions of the lesson on 2D tiles."""
