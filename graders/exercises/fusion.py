@@ -261,7 +261,6 @@ GELU = Exercise(
         strides.index_of_axes_wrong(gelu),
         strides.column_stride_ignored(gelu),
         strides.output_strides_of_input(gelu),
-        strides.allocated_like_view(gelu),
         elementwise.load_ignores_pid(gelu),
         elementwise.through_integers(),
         shared.contiguous_assumed(gelu),

@@ -121,13 +121,15 @@ NOT_GROUPED = Remark(
     code="not-grouped",
     title="The product is right, but its tiles are not grouped",
     message=(
-        "Programs that follow each other walk along a whole row of tiles (or down a whole "
-        "column). It passes, because its values are right; but programs that run at the same "
-        "time then share tiles of one factor only, and the L2 cache has to hold all of the other."
+        "The result is right. But programs that follow each other walk along a whole row of tiles "
+        "(or down a whole column), and the contract asks for grouped order. Programs that run at "
+        "the same time then share tiles of one factor only, and the L2 cache has to hold all of "
+        "the other."
     ),
     next_step="Order the programs as `swizzle_ids` does, in groups of about 8 rows of tiles, and "
     "compare the hit rates that the lesson's simulation gives.",
     applies=_tile_by_tile,
+    promised=True,
 )
 
 GROUPED_MATMUL = replace(

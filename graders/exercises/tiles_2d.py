@@ -194,7 +194,6 @@ BIAS_RELU = Exercise(
         strides.strides_swapped(bias_relu),
         strides.column_stride_ignored(bias_relu),
         strides.output_strides_of_input(bias_relu),
-        strides.allocated_like_view(bias_relu),
         strides.row_stride_is_height(),
         elementwise.through_integers(),
         shared.contiguous_assumed(bias_relu),
@@ -212,19 +211,6 @@ BIAS_RELU = Exercise(
     ),
     promises=(IN_ONE_KERNEL,),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
-)
-
-# What these leave out in some cases TILES_LOST says in all of them.
-_OF_ALL_PROGRAMS = ("offset-ignores-pid", "axis-ignores-pid")
-RGB2GREY, BIAS_RELU = (
-    replace(
-        exercise,
-        misconceptions=tuple(
-            replace(m, in_all_gaps=False) if m.code in _OF_ALL_PROGRAMS else m
-            for m in exercise.misconceptions
-        ),
-    )
-    for exercise in (RGB2GREY, BIAS_RELU)
 )
 
 EXERCISES = (RGB2GREY, BIAS_RELU)

@@ -270,7 +270,7 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a right submission leaves out of the purpose of its exercise. It costs no points.
+    """What a right submission leaves out. What its contract `promised` costs half of the points.
 
     `applies(launches, traffic)` looks at the run in which the traffic was counted: traffic has
     the worker's figures by argument name, see `sandbox.job_report`.
@@ -281,6 +281,7 @@ class Remark:
     message: str
     next_step: str
     applies: Callable[[Sequence[LaunchFacts], Mapping[str, Mapping[str, Any]]], bool]
+    promised: bool = False
 
 
 @dataclass(frozen=True)

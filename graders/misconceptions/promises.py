@@ -180,7 +180,7 @@ def _references(step: Tune) -> list[TensorRef]:
 def _firsts(cases: Sequence[CasePlan]) -> Iterator[CasePlan]:
     """The cases in which the function of the contract keeps one configuration, the first."""
     for case in cases:
-        kept = [step for step in case.steps if isinstance(step, Tune)]
+        kept = list(_tunes([case]))
         if kept and all(t.prunes == OF_THE_CONTRACT and len(t.trials) == 1 for t in kept):
             yield case
 

@@ -237,27 +237,6 @@ def column_stride_ignored(reference: Result) -> Misconception:
     )
 
 
-def allocated_like_view(reference: Result) -> Misconception:
-    """Return the misconception of an output that inherits the strides of a transposed input."""
-
-    def filled_row_by_row(x: torch.Tensor, *others: Any) -> torch.Tensor | None:
-        want, strides = reference(*widened((x, *others))), torch.empty_like(x).stride()
-        if want is None or x.shape != want.shape or strides == want.contiguous().stride():
-            return None
-        return want.reshape(-1).as_strided(tuple(want.shape), strides)
-
-    return Misconception(
-        code="allocated-like-view",
-        title="The output lies in memory like the transposed input",
-        message=(
-            "`torch.empty_like(x)` copies the *order* of the strides, too. For a transposed x it "
-            "returns a transposed output, but the kernel fills it as if row followed row."
-        ),
-        next_step="Allocate `torch.empty(x.shape, dtype=x.dtype, device=x.device)`.",
-        expected_wrong=computes_from_memory(filled_row_by_row),
-    )
-
-
 def output_strides_of_input(reference: Result) -> Misconception:
     """Return the misconception of a dense output that is addressed by the strides of a view."""
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from graders.authoring.lesson import read_solutions
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
-from tests.support.kept_verdicts import IMPORTS
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.kept(exercises=("grouped_matmul", "vector_add"), folders=("solutions/matmul.py",)),
+    pytest.mark.kept(exercises=("vector_add",)),
 ]
-SOLUTIONS = Path(__file__).parents[2] / "solutions"
 ADD = """import torch
 import triton
 import triton.language as tl
@@ -44,15 +40,9 @@ def add(programs: str, lanes: str) -> str:
     return ADD.replace("PROGRAMS", programs).replace("LANES", lanes)
 
 
-def ungrouped() -> str:
-    text = read_solutions(SOLUTIONS / "matmul.py")["matmul"]
-    return IMPORTS + text.replace("def matmul(", "def grouped_matmul(")
-
-
 WASTEFUL = {
     "a program for each element": ("vector_add", add("n_elements", "256"), ["idle-programs"]),
     "a single lane": ("vector_add", add("n_elements", "1"), ["one-element-at-a-time"]),
-    "rows of tiles": ("grouped_matmul", ungrouped(), ["not-grouped"]),
     "nothing wasted": ("vector_add", add("triton.cdiv(n_elements, 256)", "256"), []),
 }
 

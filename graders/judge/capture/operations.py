@@ -177,9 +177,9 @@ class Operations:
         except ImportError:  # torch knows the shape by Python that is not there in the jail
             result = self._guessed(func, tensors)
         inputs = self._storages(tensors)
-        numbers = [self._numbers(tensor) for tensor in tensors]
         random = torch.Tag.nondeterministic_seeded in func.tags
         new = bool(tensors) and not written and not random and self._is_new(result, inputs)
+        numbers = [self._numbers(tensor) for tensor in tensors] if new else []
         if new and all(number is not None for number in numbers):
             of = dict(zip(map(id, tensors), numbers, strict=True))
             plain = tree_map(lambda value: of.get(id(value), value), (list(args), dict(named)))

@@ -28,17 +28,22 @@ def candidates(
     In a case of a few elements nearly every mistake looks alike. What only such cases admit
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
-    named = _without_strays(_not_denied(_asked(exercise, failures)))
+    named = _without_strays(_asked(exercise, failures))
+    return _not_denied(_ruled(_without_tiny(named)))
+
+
+def _without_tiny(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Drop what only cases of a few elements admit, if there are larger ones."""
     large = [found for failure, found in named if not failure.tiny]
     seen = {m.code for found in large for m in found}
     if not large:
-        return _ruled(named)
-    return _ruled(
-        [
-            (failure, [m for m in found if m.code in seen or m.faults] if failure.tiny else found)
-            for failure, found in named
-        ]
-    )
+        return named
+    return [
+        (failure, [m for m in found if m.code in seen or m.faults] if failure.tiny else found)
+        for failure, found in named
+    ]
 
 
 def _not_denied(

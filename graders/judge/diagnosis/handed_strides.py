@@ -60,12 +60,18 @@ def _parameters_with(cases: Sequence[SeenCase], axis: Axis) -> list[str]:
 
 
 def _tells(cases: Sequence[SeenCase], missing: Axis, other: Axis) -> bool:
-    """Whether just the cases fail in which the strides differ, and there are enough of both."""
+    """Whether just the cases fail in which the strides differ, and there are enough of both.
+
+    Where just those fail in which the missing stride is not 1, it is taken to be 1.
+    """
     strides = [(case, _stride(case, missing), _stride(case, other)) for case in cases]
-    known = [(case.failed, a != b) for case, a, b in strides if a is not None and b is not None]
+    known = [(case.failed, a, b) for case, a, b in strides if a is not None and b is not None]
     unknown = any(case.failed for case, a, b in strides if a is None or b is None)
-    failing, right = known.count((True, True)), known.count((False, False))
-    return not unknown and failing + right == len(known) and min(failing, right) >= FEWEST
+    if unknown or all(failed == (a != 1) for failed, a, _ in known):
+        return False
+    outcomes = [(failed, a != b) for failed, a, b in known]
+    failing, right = outcomes.count((True, True)), outcomes.count((False, False))
+    return failing + right == len(known) and min(failing, right) >= FEWEST
 
 
 def _text(

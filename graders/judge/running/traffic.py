@@ -98,7 +98,9 @@ def traffic_gate(
         return [], []
     if moved.total > allowed * model:
         return [_too_much(item, moved, model)], []
-    return [], [_remark(r) for r in exercise.remarks if r.applies(moved.launches, moved.figures)]
+    applying = [r for r in exercise.remarks if r.applies(moved.launches, moved.figures)]
+    broken, others = ([_told(r) for r in applying if r.promised is kind] for kind in (True, False))
+    return broken[:1], others
 
 
 def beside_model(
@@ -113,8 +115,10 @@ def beside_model(
     return BytesMoved(item.case.name, moved.total, model)
 
 
-def _remark(remark: Remark) -> Finding:
-    return Finding("traffic", remark.code, remark.title, remark.message, next_step=remark.next_step)
+def _told(remark: Remark) -> Finding:
+    price = " That is worth half of the points." if remark.promised else ""
+    message = remark.message + price
+    return Finding("traffic", remark.code, remark.title, message, next_step=remark.next_step)
 
 
 def compared(

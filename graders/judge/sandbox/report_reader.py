@@ -23,6 +23,7 @@ MOST_PROGRAMS = 2**31 - 1  # along an axis
 MOST_CONFIGS = 100_000
 MOST_NUMBER = 2**64
 MOST_BYTES = 2**60
+MOST_OFFSET = 2**63  # of a wrong address: any integer may have been added to a pointer
 MOST_RUNS, MOST_AXES = 16, 8
 MOST_COMPILED = 10_000  # kernels, in one job
 # What is counted for an argument, see `triton_util.interpreter.watchers.traffic`, and in which
@@ -107,7 +108,9 @@ def _outside(value: object) -> Outside | None:
         return None
     shape = _numbers(value.get("shape"), 0)
     end, lanes, active = (_whole(value.get(n), MOST_BYTES) for n in ("end", "lanes", "active"))
-    offsets = _numbers([value.get(name) for name in ("first", "lowest", "highest")])
+    offsets = _numbers(
+        [value.get(name) for name in ("first", "lowest", "highest")], -MOST_OFFSET, MOST_OFFSET
+    )
     if shape is None or end is None or lanes is None or active is None or offsets is None:
         return None
     return Outside(shape, end, lanes, active, *offsets)
@@ -212,11 +215,13 @@ def _runs(value: object) -> Runs | None:
     return read if len(read) == len(value) else None
 
 
-def _numbers(value: object, least: int = -MOST_BYTES) -> tuple[int, ...] | None:
-    """At most eight whole numbers from `least` on; None for anything else."""
+def _numbers(
+    value: object, least: int = -MOST_BYTES, most: int = MOST_BYTES
+) -> tuple[int, ...] | None:
+    """At most eight whole numbers from `least` to `most`; None for anything else."""
     if not isinstance(value, list) or len(value) > MOST_AXES:
         return None
-    read = tuple(n for n in value if type(n) is int and least <= n <= MOST_BYTES)
+    read = tuple(n for n in value if type(n) is int and least <= n <= most)
     return read if len(read) == len(value) else None
 
 

@@ -174,7 +174,6 @@ MISTAKES = (
         expected_wrong=computes(left_out_first),
     ),
     strides.output_strides_of_input(cumsum),
-    strides.allocated_like_view(cumsum),
     strides.column_stride_ignored(cumsum),
     shared.contiguous_assumed(cumsum),
     replace(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import torch
 
 from graders.exercises.references.atomics_and_scans import histogram
 from graders.judge.diagnosis.matching import looks_like
-from graders.judge.records import Evidence, Fault
+from graders.judge.records import Evidence
 from graders.misconceptions.detectors import has_fault
+from graders.misconceptions.strays import has_left
 
 Counts = torch.Tensor
 Found = list[torch.Tensor]
@@ -203,21 +202,13 @@ def ends_early(evidence: Evidence) -> bool:
 def number_outside(evidence: Evidence) -> bool:
     """Tell whether an atomic (or a store) left the counts where some number has no bin."""
     x, n_bins = evidence.args
-    return has_fault(evidence, OUTSIDE) and _has_outside(x, n_bins) and _at_the_counts(evidence)
+    return _has_outside(x, n_bins) and has_left(evidence, evidence.expected, OUTSIDE)
 
 
 def negative_outside(evidence: Evidence) -> bool:
     """Tell whether it left them before the first bin, and nowhere else."""
-    if not number_outside(evidence):
-        return False
-    return all(map(_lies_before, (fault for fault in evidence.faults if fault.code in OUTSIDE)))
-
-
-def _lies_before(fault: Fault) -> bool:
-    """Whether lanes lay before the first bin. Offsets of 61 bits and more stand in words alone."""
-    if fault.outside is not None:
-        return fault.outside.lowest < 0
-    return re.search(r"offsets? -\d", fault.message) is not None
+    places = [fault.outside for fault in evidence.faults if fault.code in OUTSIDE]
+    return number_outside(evidence) and all(seen and seen.lowest < 0 for seen in places)
 
 
 def bins_outside(evidence: Evidence) -> bool:
@@ -225,9 +216,4 @@ def bins_outside(evidence: Evidence) -> bool:
     n_bins = evidence.args[1]
     if n_bins & (n_bins - 1) == 0 or not has_fault(evidence, ATOMIC_OUTSIDE):
         return False
-    return not negative_outside(evidence) and _at_the_counts(evidence)
-
-
-def _at_the_counts(evidence: Evidence) -> bool:
-    shape = f"shape {tuple(evidence.expected.shape)}"
-    return any(fault.code in OUTSIDE and shape in fault.message for fault in evidence.faults)
+    return not negative_outside(evidence) and has_left(evidence, evidence.expected, OUTSIDE)

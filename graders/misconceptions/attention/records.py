@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graders.exercises.references.attention import attend, attention, hide, magnitude
 from graders.judge.records import Misconception
-from graders.misconceptions import rounding, shared, strides
+from graders.misconceptions import rounding, shared
 from graders.misconceptions.attention.addresses import (
     FIRST_HEAD_ONLY,
     HEADS_MIXED,
@@ -386,7 +386,6 @@ MISTAKES = (
     STRIDES_EXCHANGED,
     ROWS_AND_COLUMNS_EXCHANGED,
     shared.contiguous_assumed(attention),
-    strides.allocated_like_view(attention),
     FIRST_HEAD_ONLY,
     shared.missing_mask("a sequence", "m and n"),
     shared.axis_ignores_pid(),

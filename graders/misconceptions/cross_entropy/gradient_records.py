@@ -270,7 +270,6 @@ MISTAKES = (
     *_OF_THE_FORMULA,
     *_OF_THE_SUM,
     strides.output_strides_of_input(cross_entropy_backward),
-    strides.allocated_like_view(cross_entropy_backward),
     replace(strides.column_stride_ignored(cross_entropy_backward), code="classes-not-neighbours"),
     shared.contiguous_assumed(cross_entropy_backward),
     rounding.computes_in_half(cross_entropy_backward_magnitude),

@@ -10,7 +10,7 @@ from graders.exercises.references.decoding import cache_of, scores
 from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.matching import close
 from graders.judge.records import Evidence
-from graders.misconceptions.detectors import OUT_OF_BOUNDS, RACES, has_fault, has_holes
+from graders.misconceptions.detectors import OUT_OF_BOUNDS, has_fault, has_holes
 
 USUAL_PAGE = 16  # slots
 # exp in float32 is inf above the first, and 0 below the second; between the others it is neither.
@@ -147,22 +147,3 @@ def left_by_strides_of_another(evidence: Evidence) -> bool:
     """The kernel left a cache where keys and values have strides of their own."""
     _, k_pages, v_pages, _, _ = evidence.args
     return k_pages.stride() != v_pages.stride() and has_fault(evidence, OUT_OF_BOUNDS)
-
-
-def stored_beside_its_strides(evidence: Evidence) -> bool:
-    """Programs collide in an output that lies in memory like a transposed q.
-
-    What was stored is few runs of such a memory, and more of one that goes row by row.
-    """
-    missing, q = evidence.never_stored, evidence.args[0]
-    if missing is None or missing.shape != q.shape or not has_fault(evidence, RACES):
-        return False
-    strides = torch.empty_like(q).stride()
-    order = sorted(range(q.ndim), key=lambda axis: -strides[axis])
-    return _borders(missing.permute(order)) < _borders(missing)
-
-
-def _borders(missing: torch.Tensor) -> int:
-    """How often what was stored borders on what was not, element after element."""
-    line = missing.flatten()
-    return int((line[1:] != line[:-1]).sum())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graders.exercises.references.decoding import decode_attention, decode_magnitude
+from graders.exercises.references.decoding import decode_magnitude
 from graders.judge.records import ExpectedWrong, Misconception
-from graders.misconceptions import rounding, shared, strides
+from graders.misconceptions import rounding, shared
 from graders.misconceptions.attention import wrong_loops, wrong_results
 from graders.misconceptions.attention.records import MISTAKES as OF_ATTENTION
 from graders.misconceptions.decoding import marks
@@ -289,26 +289,9 @@ SUM_MISTAKES = (
     ),
 )
 
-ALLOCATED_LIKE_VIEW = replace(
-    strides.allocated_like_view(decode_attention),
-    message=(
-        "`torch.empty_like(q)` copies the *order* of the strides, too. For a transposed q it "
-        "returns a transposed output, in which neighbours of a row do not lie side by side. The "
-        "kernel stores as if they did. Where it takes the other strides from the output, the "
-        "elements of one head even fall upon those of the next."
-    ),
-    next_step=(
-        "Allocate `torch.empty(q.shape, dtype=q.dtype, device=q.device)`. Or hand all strides of "
-        "the output to the kernel, and store by those."
-    ),
-    detector=marks.stored_beside_its_strides,
-    places=True,
-)
-
 MISTAKES = (
     shared.offset_in_32_bits(),
     *PLACE_MISTAKES,
-    ALLOCATED_LIKE_VIEW,
     *PART_MISTAKES,
     *SUM_MISTAKES,
     shared.other_missing("0.0"),

@@ -327,7 +327,6 @@ MISTAKES = (
         + computes_with_block(columns_of_tile),
     ),
     strides.output_strides_of_input(layernorm),
-    strides.allocated_like_view(layernorm),
     Misconception(
         code="bias-stride-of-weight",
         title="The bias is read with the stride of the weight",

@@ -184,7 +184,6 @@ MEMORY_MISTAKES = (
     ),
     strides.column_stride_ignored(dropout_residual),
     strides.output_strides_of_input(dropout_residual),
-    strides.allocated_like_view(dropout_residual),
     elementwise.through_integers(),
     shared.contiguous_assumed(dropout_residual),
     rounding.computes_in_half(dropout_residual_magnitude),

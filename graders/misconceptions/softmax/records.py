@@ -265,7 +265,6 @@ MISTAKES = (
         expected_wrong=computes(lambda x: softmax(-x)),
     ),
     strides.output_strides_of_input(softmax),
-    strides.allocated_like_view(softmax),
     shared.contiguous_assumed(softmax),
     rounding.computes_in_half(softmax_magnitude),
     rounding.lossy_dtype(softmax),

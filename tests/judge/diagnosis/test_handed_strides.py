@@ -38,6 +38,13 @@ def test_a_bias_taken_to_be_dense_is_another_mistake() -> None:
     assert stride_of_another(cases, PARAMETERS) is None
 
 
+def test_where_both_explain_the_cases_it_is_taken_to_be_dense() -> None:
+    steps = [(1, step) for _, step in STEPS] + [(5, 6), (7, 8)]  # x is dense where it matters
+    cases = [seen(a, b, failed=b != 1, stride_b=a) for a, b in steps]
+    assert stride_of_another(cases, PARAMETERS) is None
+    assert stride_of_another([*cases, seen(5, 5, failed=False, stride_b=5)], PARAMETERS) is not None
+
+
 def test_few_cases_tell_nothing() -> None:
     cases = [seen(a, b, failed=a != b, stride_b=a) for a, b in STEPS[:3]]
     assert stride_of_another(cases, PARAMETERS) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -110,14 +111,20 @@ def test_the_figures_of_the_solutions_are_fresh() -> None:
         assert 0.5 <= tuned[1][case] / bytes_moved <= 2.0, advice
 
 
-@pytest.mark.parametrize(("name", "code"), [("grouped_matmul", "not-grouped")])
-def test_a_plain_product_passes_with_a_remark(
-    workers: Workers, capturing: CompileWorker, name: str, code: str
+@pytest.mark.parametrize("promised", [False, True])
+def test_what_is_promised_costs_and_what_is_not_is_a_remark(
+    workers: Workers, capturing: CompileWorker, promised: bool
 ) -> None:
-    exercise = discovery.exercise(name)
+    exercise = discovery.exercise("grouped_matmul")
+    exercise = replace(
+        exercise, remarks=tuple(replace(r, promised=promised) for r in exercise.remarks)
+    )
     plain = (RIGHT_KERNELS / "matmul" / "textbook.py").read_text()
-    jobs, prepared = planned(plain.replace("def matmul(", f"def {name}("), capturing, exercise)
+    jobs, prepared = planned(
+        plain.replace("def matmul(", "def grouped_matmul("), capturing, exercise
+    )
     told = told_of(jobs, exercise, prepared, workers)
     assert told is not None
-    findings, remarks = told
-    assert (findings, [remark.code for remark in remarks]) == ([], [code])
+    findings, remarks = ([finding.code for finding in part] for part in told)
+    assert (findings if promised else remarks) == ["not-grouped"]
+    assert (remarks if promised else findings) == []
