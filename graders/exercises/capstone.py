@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -124,6 +125,18 @@ def none_counted(*more: Arg) -> Maker:
     return lambda shape, **spec: (TensorSpec(shape, **spec), targets(shape[0], shape[1], 1), *more)
 
 
+def all_hidden_not_counted(shape: tuple[int, ...], **spec: Any) -> tuple[Arg, ...]:
+    """Return logits and targets: the rows that do not count hold nothing but -inf."""
+    rows, classes = shape
+    own = targets(rows, classes, 3)
+    numbers = ((place * GOLDEN) % 1 * 4 - 2 for place in range(rows * classes))
+    values = tuple(
+        -math.inf if own.values[place // classes] == IGNORED else number
+        for place, number in enumerate(numbers)
+    )
+    return TensorSpec(shape, values=values, **spec), own
+
+
 CROSS_ENTROPY = Exercise(
     name="cross_entropy",
     lesson="capstone",
@@ -135,6 +148,14 @@ CROSS_ENTROPY = Exercise(
     cases=(
         *usual(BATCH, IGNORING, BEHIND, AHEAD),
         *cases(none_counted(), AXES, [(5, 40)], part="edges", label="all ignored"),
+        *cases(
+            all_hidden_not_counted,
+            AXES,
+            [(9, 40)],
+            part="edges",
+            label="ignored rows of -inf",
+            why="Rows with the target -100, which hold nothing but -inf.",
+        ),
         *cases(none_counted(), AXES, [(40, 0)], part="edges", label="all ignored", why=NO_CLASSES),
     ),
     large=cases(IGNORING, AXES, [(523, 50_257), (70_001, 33)], part="edges", why="Many rows."),

@@ -259,6 +259,7 @@ GELU = Exercise(
             detector=_stops_growing,
         ),
         strides.index_of_axes_wrong(gelu),
+        strides.strides_padded_behind(gelu),
         strides.column_stride_ignored(gelu),
         strides.output_strides_of_input(gelu),
         elementwise.load_ignores_pid(gelu),

@@ -131,6 +131,7 @@ RELU2D = Exercise(
         ),
         placement.rows_for_elements(),
         placement.starts_before_tensor(),
+        placement.mask_sizes_exchanged("n_rows", "n_cols"),
         shared.missing_mask("a matrix"),
         placement.mask_too_narrow(),
         shared.axes_of_grid_swapped(),

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import torch
+
 from graders.judge.records import Evidence, Misconception
 from graders.misconceptions import detectors, strays
+from graders.misconceptions.detectors import stored_prefix
 from graders.misconceptions.shared import offset_ignores_pid
+
+WIDEST_TILE = 256  # columns
 
 START = (
     "Programs are counted from 0, and `pid` blocks lie before the one of program `pid`. So it "
@@ -218,6 +223,45 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
             "the first element that is missing."
         ),
         detector=lambda evidence: detectors.has_holes(evidence) and detectors.came_to_all(evidence),
+    )
+
+
+def _stored_up_to_the_other_size(evidence: Evidence) -> bool:
+    """Tell whether rows are stored up to the number of columns, and columns up to that of rows.
+
+    In a tall matrix the lanes behind a row's end fall into the next row, so the last stored one
+    may be followed by a few elements more.
+    """
+    missing, shape = evidence.never_stored, evidence.expected.shape
+    if missing is None or len(shape) != 2 or shape[0] == shape[1]:
+        return False
+    rows, columns = shape
+    if rows < columns:
+        stored = torch.arange(columns).expand(rows, columns) < rows
+        return torch.equal(~missing, stored)
+    prefix = stored_prefix(evidence)
+    return prefix is not None and columns**2 <= prefix <= columns**2 + WIDEST_TILE
+
+
+def mask_sizes_exchanged(rows: str, columns: str) -> Misconception:
+    """Return the misconception of a mask that compares each index with the size of the other."""
+
+    def detector(evidence: Evidence) -> bool:
+        return detectors.came_to_all(evidence) and _stored_up_to_the_other_size(evidence)
+
+    return Misconception(
+        code="mask-sizes-exchanged",
+        places=True,
+        title="The mask compares each index with the size of the other axis",
+        message=(
+            f"The grid comes to every element. But rows are stored only up to `{columns}`, and "
+            f"columns only up to `{rows}`: the two sizes in the mask have changed places. Where "
+            "one size is larger than it should be, the mask lets lanes outside through; where it "
+            "is smaller, elements are missing. A square hides it."
+        ),
+        next_step=f"Compare `rows[:, None] < {rows}` and `cols[None, :] < {columns}`.",
+        detector=detector,
+        rules_out=frozenset({"missing-mask", "mask-too-narrow"}),
     )
 
 

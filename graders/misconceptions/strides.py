@@ -193,6 +193,37 @@ def index_of_axes_wrong(reference: Result) -> Misconception:
     )
 
 
+def strides_padded_behind(reference: Result) -> Misconception:
+    """Return the misconception of strides and shape that are filled up at different ends."""
+
+    def misread(x: torch.Tensor) -> list[torch.Tensor]:
+        missing = 4 - x.dim()
+        if missing < 1 or not x.numel():
+            return []
+        ones, own = (1,) * missing, tuple(x.shape)
+        pairs = [
+            (ones + own, (*x.stride(), *filler)) for filler in ((0,) * missing, (1,) * missing)
+        ] + [(own + ones, (*filler, *x.stride())) for filler in ((0,) * missing, (1,) * missing)]
+        read = each(read_as(x, shape, strides) for shape, strides in pairs)
+        return each(reference(*widened((values.reshape(own),))) for values in read)
+
+    return Misconception(
+        code="strides-padded-behind",
+        places=True,
+        title="Shape and strides are filled up to four axes at different ends",
+        message=(
+            "A tensor of fewer than four axes gets more of them, of length 1. If they stand in "
+            "front in the shape and behind in the strides, every index is multiplied by the "
+            "stride of another axis. With four axes nothing is filled up, and all is right."
+        ),
+        next_step=(
+            "Fill up both in front: `shape = (1,) * missing + shape` and "
+            "`strides = (0,) * missing + strides`."
+        ),
+        expected_wrong=computes_from_memory(misread),
+    )
+
+
 def _taken_apart_wrongly(x: torch.Tensor) -> Iterator[torch.Tensor | None]:
     """What is read where one index has no remainder, or that of another axis; None outside of x."""
     if x.dim() < 3 or not x.numel():

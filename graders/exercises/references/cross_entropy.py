@@ -33,7 +33,8 @@ def cross_entropy_magnitude(logits: torch.Tensor, targets: torch.Tensor) -> torc
     """Return the size of the numbers that are subtracted, and of the arguments of exp and log."""
     arguments = softmax_magnitude(logits).sum(dim=1)
     whole = torch.logsumexp(logits, dim=1).abs().nan_to_num(posinf=0.0)
-    return arguments + whole + of_targets(logits, targets).abs()
+    terms = arguments + whole + of_targets(logits, targets).abs()
+    return terms.where(counted(targets), 0.0)
 
 
 def one_hot(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

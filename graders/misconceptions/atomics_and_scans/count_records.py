@@ -11,6 +11,7 @@ from graders.misconceptions.atomics_and_scans.wrong_counts import (
     LOADED_TOO,
     bins_left_out,
     bins_outside,
+    bound_in_dtype_of_numbers,
     clamped,
     counted_repeatedly,
     ends_early,
@@ -131,6 +132,17 @@ MISTAKES = (
             "down, if at all, when you know that they are inside."
         ),
         expected_wrong=computes(narrowed),
+    ),
+    Misconception(
+        code="bound-in-dtype-of-x",
+        title="The bound of the bins has the dtype of the numbers",
+        message=(
+            "n_bins, or the number of the last bin, was converted to the dtype of x, and does not "
+            "fit: 300 as a uint8 is 44, and 200 as an int8 is -56. So numbers that have a bin are "
+            "taken to lie outside."
+        ),
+        next_step="Convert the numbers, not the bound: `x.to(tl.int32) < n_bins`.",
+        expected_wrong=computes(bound_in_dtype_of_numbers),
     ),
     Misconception(
         code="outside-clamped",

@@ -25,6 +25,7 @@ from graders.misconceptions.atomics_and_scans.wrong_parts import (
 from graders.misconceptions.detectors import RACES, Detector
 from graders.misconceptions.expected import computes, computes_with_block
 from graders.misconceptions.matmul import product_mistakes
+from graders.misconceptions.product_bounds import reads_behind
 from graders.misconceptions.rounding import accumulates_in_half
 
 LONG_K = 512  # has several blocks, whatever their usual size
@@ -84,6 +85,20 @@ SPECIAL = (
             "kernel that adds them up."
         ),
         faults=RACES - {"read-write-race"},
+    ),
+    Misconception(
+        code="part-masked-from-start",
+        title="The mask of k does not know where the part begins",
+        message=(
+            "With one part all is right. With several, lanes read behind the end of k: what is "
+            "compared with K is counted from the beginning of k, or of the round, and the part "
+            "begins further on."
+        ),
+        next_step=(
+            "Make the offsets once, `offs_k = start + tl.arange(0, BLOCK_K)`, where the start of "
+            "the part is in `start`. Load from them, and compare the same with K."
+        ),
+        detector=_only_when_split(reads_behind),
     ),
     Misconception(
         code="whole-k-in-each-part",

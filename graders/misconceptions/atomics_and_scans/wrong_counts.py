@@ -23,7 +23,13 @@ FIXED = tuple(2**power for power in range(3, 13))  # numbers of bins that somebo
 
 
 def _has_outside(x: torch.Tensor, n_bins: int) -> bool:
-    return bool(((x < 0) | (x >= n_bins)).any())
+    return not bool(_inside(x, n_bins).all())
+
+
+def _inside(x: torch.Tensor, n_bins: int) -> torch.Tensor:
+    """Which numbers have a bin. In the dtype of x the bound might lose its upper bits."""
+    numbers = x.to(torch.int64)
+    return (numbers >= 0) & (numbers < n_bins)
 
 
 def _next_power(number: int) -> int:
@@ -70,6 +76,14 @@ def narrowed(x: torch.Tensor, n_bins: int) -> Found:
     return [histogram(x.to(short), n_bins) for short in SHORT if short.itemsize < x.itemsize]
 
 
+def bound_in_dtype_of_numbers(x: torch.Tensor, n_bins: int) -> Found:
+    """The bound has lost its upper bits: n_bins, or the number of the last bin."""
+    numbers = x.to(torch.int64)
+    bounds = [torch.tensor(n_bins).to(x.dtype), torch.tensor(n_bins - 1).to(x.dtype) + 1]
+    kept = [histogram(numbers[numbers < bound], n_bins) for bound in map(int, bounds)]
+    return kept if n_bins > torch.iinfo(x.dtype).max else []
+
+
 def padding_counted(block: int, x: torch.Tensor, n_bins: int) -> Found:
     """The lanes behind the end count, in bin 0, as the last element, or as -1 without a sign."""
     missing = -x.numel() % block
@@ -109,10 +123,8 @@ def left_from_before(evidence: Evidence) -> bool:
 
 def lanes_lost(block: int, x: torch.Tensor, n_bins: int) -> Counts:
     """Of equal numbers in one block one alone is counted."""
-    numbers = x.to(torch.int64)
-    inside = (numbers >= 0) & (numbers < n_bins)
     blocks = torch.arange(x.numel()) // block
-    once = torch.unique((blocks * n_bins + numbers)[inside])
+    once = torch.unique((blocks * n_bins + x.to(torch.int64))[_inside(x, n_bins)])
     return histogram(once % max(1, n_bins), n_bins)
 
 
@@ -170,9 +182,8 @@ def lanes_in_short_integers(block: int, x: torch.Tensor, n_bins: int) -> Found:
     """The same where each lane of a program that walks through all of x counts by itself."""
     if block * n_bins > MOST_COUNTERS or not 1 < block < x.numel():
         return []
-    inside = (x >= 0) & (x < n_bins)
     lanes = torch.arange(x.numel()) % block
-    counters = (x.to(torch.int64) * block + lanes)[inside]
+    counters = (x.to(torch.int64) * block + lanes)[_inside(x, n_bins)]
     counts = torch.bincount(counters, minlength=n_bins * block).reshape(n_bins, block)
     shorts = (torch.int8, torch.uint8)
     return [counts.to(short).to(counts.dtype).sum(dim=1) for short in shorts]
@@ -192,7 +203,7 @@ def ends_early(evidence: Evidence) -> bool:
     x, n_bins = evidence.args
     if evidence.actual is None or int((evidence.expected > 0).sum()) < 2:
         return False
-    found = ((x >= 0) & (x < n_bins)).cumsum(0)
+    found = _inside(x, n_bins).cumsum(0)
     total = int(evidence.actual.sum())
     if not 0 < total < int(found[-1]):
         return False
