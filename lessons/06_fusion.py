@@ -165,7 +165,7 @@ print(explore.blocks_1d_text(n_elements=21, BLOCK_SIZE=8, pid=2))
 # - `x` has any shape and any strides, and the dtype float32, float16 or bfloat16.
 # - The result is a new contiguous tensor of the same shape and dtype. Empty tensors are legal.
 # - Compute in float32, and round once, at the store. No NaN for large numbers.
-# - One load and one store per element.
+# - In the kernel, one load and one store per element.
 #
 # The launcher and the arithmetic of four strides are given. As in lesson 04, walk through the *output*, and ask of
 # each element where in `x` it lies. `hint("gelu")` helps.

@@ -154,7 +154,8 @@ print(f"{simulated.attempt(events_only, short).factor:.3g} times the truth")
 # - `gpu.synchronize()` waits. `gpu.clock()` is the host's clock in ms. `gpu.record()` returns an event,
 #   whose `.ms` can be read after the next `synchronize()`. `gpu.flush_l2()` empties the cache; that
 #   takes the GPU 0.06 ms, and the host goes on at once.
-# - Some dozens of launches are enough. 30,000 calls to the GPU end the attempt.
+# - Some dozens of launches are enough. A GPU that is busy for some hundred milliseconds without a pause gets hot and slows
+#   down. 30,000 calls to the GPU end the attempt.
 #
 # It is plain Python: no kernel, and nothing that must be imported. `check` calls your function once for
 # each GPU; what is true of them is drawn anew for every version of your code, so it cannot be known beforehand.

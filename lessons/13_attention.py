@@ -227,7 +227,8 @@ print("shape", tuple(heads_in_front.shape), "strides", heads_in_front.stride())
 # - `q` is (…, m, d), `k` and `v` are (…, n, d), with the same leading dimensions: none, or heads, or batches and heads, or
 #   more. Any strides, with every element within 2³¹ elements of the first one. One dtype for all: float32, float16 or
 #   bfloat16.
-# - d is a power of two, 16 or more. m and n are any sizes; 129 queries with 127 keys are as legal as one of each, or none.
+# - d is a power of two, 16 or more. m and n are any sizes; 129 queries with 127 keys are as legal as one of each. There may be
+#   no queries, but not queries without keys.
 # - With `causal` (only where m = n) query i sees the keys 0 to i.
 # - Scores may be large, or all far below zero: subtract the maximum. Maximum, sum and accumulator are float32; no TF32
 #   for float32 inputs (`input_precision="ieee"`).

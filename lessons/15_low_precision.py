@@ -187,6 +187,7 @@ print("rows with another group than row 0:", rows[rows // 48 != 0].tolist())
 # - `packed_b` is (k / 8, n), int32: eight numbers q along k in each word, the lowest nibble first. q is 0 to 15.
 # - `scales` (k / g, n), in the dtype of a, and `zeros` (k / g, n), uint8: a row of each for every group of g rows of b. A
 #   quantiser gives zero points from 0 to 15; a kernel need not rely on it.
+# - These three are contiguous.
 # - g is a multiple of 16, so a word never lies in two groups. It need not be a power of two, and may be k.
 # - m and n are anything, also 0. The sum is fp32. b may be rounded to the dtype of a.
 # - The result is new and contiguous, in the dtype of a.

@@ -11,6 +11,7 @@ from graders.judge.cases.builders import HALVES, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question, View
 from graders.misconceptions import elementwise, rounding, shared, strides
 from graders.misconceptions.expected import computes
+from graders.misconceptions.remarks import LOADED_TWICE
 
 VIEWS_3D: tuple[View, ...] = (
     "sliced",
@@ -272,6 +273,7 @@ GELU = Exercise(
         shared.tiles_missing("n_rows", "n_cols"),
         shared.offset_ignores_pid(),
     ),
+    remarks=(LOADED_TWICE,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graders.exercises.matmul import AXES, MATMUL, MATMUL_MISCONCEPTIONS, factors
+from graders.exercises.matmul import (
+    AXES,
+    MATMUL,
+    MATMUL_MISCONCEPTIONS,
+    factors,
+    first_factor_viewed,
+    second_factor_viewed,
+)
 from graders.judge.cases.builders import HALVES, cases
 from graders.judge.records import Choice, Question
+from graders.misconceptions import shared
 from graders.misconceptions.rounds import DESCRIPTOR_MISTAKES, FEW_PROGRAMS, ROUND_MISTAKES
 
 # A program that leaves tiles out is looked at as such; with fewer programs than tiles the marks
@@ -35,6 +43,20 @@ PERSISTENT_MATMUL = replace(
             views=["sliced", "offset"],
             why="Rows that a descriptor can follow, if they start where it may.",
         ),
+        *(
+            made
+            for own, also in ((first_factor_viewed, "a alone"), (second_factor_viewed, "b alone"))
+            for made in cases(
+                own,
+                AXES,
+                [(24, 20, 36)],
+                part="views",
+                dtypes=HALVES[:1],
+                views=["far"],
+                label=also,
+                why="Its elements lie more than 2**31 elements apart.",
+            )
+        ),
         *cases(
             factors,
             AXES,
@@ -58,6 +80,7 @@ PERSISTENT_MATMUL = replace(
     ),
     challenge="Zero the accumulator before the loop over tiles, and check: which cases still pass?",
     misconceptions=(
+        shared.offset_in_32_bits(),
         *DESCRIPTOR_MISTAKES,
         *ROUND_MISTAKES,
         *(m for m in MATMUL_MISCONCEPTIONS if m.code not in OF_A_TILE_EACH),

@@ -68,7 +68,7 @@ SWIZZLE_IDS = Exercise(
         "still pass?"
     ),
     misconceptions=SWIZZLE_MISTAKES,
-    forbids=frozenset({"constants", "copies"}),
+    forbids=frozenset({"constants", "copies", "swizzle2d"}),
     parts={"core": 4, "last group": 4, "edges": 2},
 )
 
@@ -79,6 +79,8 @@ def _tiles_lost(evidence: Evidence) -> bool:
     if missing is None or not missing.any() or missing.all():
         return False
     if detectors.has_fault(evidence, detectors.OUT_OF_BOUNDS):
+        return False
+    if detectors.too_few_programs(evidence):
         return False
     at_the_end = detectors.stored_corner(evidence) or detectors.stored_prefix(evidence)
     return not at_the_end or detectors.enough_programs(evidence)

@@ -27,6 +27,7 @@ from graders.misconceptions import (
     strides,
 )
 from graders.misconceptions.launch_order import launch_order
+from graders.misconceptions.remarks import STORED_BEFORE_THE_END
 from graders.misconceptions.tiles_2d.bias import BIAS_MISTAKES, read_elsewhere
 from graders.misconceptions.tiles_2d.greyscale import GREY_MISTAKES
 
@@ -115,6 +116,7 @@ RGB2GREY = Exercise(
         shared.missing_mask("a picture", "height and width"),
         placement.mask_too_narrow("height and width"),
         shared.programs_race(TILES_COLLIDE),
+        shared.axes_of_grid_swapped(),
         shared.axis_ignores_pid(),
         TILES_LOST,
         shared.tiles_missing("height", "width"),
@@ -206,12 +208,14 @@ BIAS_RELU = Exercise(
         shared.missing_mask("a matrix", "n_rows and n_cols"),
         placement.mask_too_narrow("n_rows and n_cols"),
         shared.programs_race(TILES_COLLIDE),
+        shared.axes_of_grid_swapped(),
         shared.axis_ignores_pid(),
         TILES_LOST,
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),
     ),
     promises=(IN_ONE_KERNEL,),
+    remarks=(STORED_BEFORE_THE_END,),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )
 

@@ -91,6 +91,7 @@ EXERCISES = (
         parts={"core": 4, "edges": 3, "types": 3},
         magnitude=lambda x, y: x.abs() + y.abs(),
         remarks=remarks.WASTE,
+        forbids=frozenset({"moves"}),
     ),
 )
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
 
 import torch
 
@@ -286,15 +287,18 @@ def sides_of_tile(evidence: Evidence) -> tuple[int, int] | None:
 
 
 def _side_of_square(evidence: Evidence) -> tuple[int, int] | None:
-    """Return the sides of a square tile of the last launch: its only constant, twice.
+    """Return the sides of a square tile of the last launch: one of its constants, twice.
 
-    None where there are others, or where a store does not have as many lanes.
+    None where a store has other lanes, or where two different constants make as many.
     """
     found, launches = aim(evidence), evidence.launches
-    sizes = [n for n in launches[-1].meta.values() if type(n) is int] if launches else []
-    if found is None or evidence.expected.ndim != 2 or len(sizes) != 1:
+    sizes = {n for n in launches[-1].meta.values() if type(n) is int} if launches else set()
+    if found is None or evidence.expected.ndim != 2:
         return None
-    return (sizes[0], sizes[0]) if found.lanes == sizes[0] ** 2 else None
+    pairs = [
+        pair for pair in combinations_with_replacement(sizes, 2) if math.prod(pair) == found.lanes
+    ]
+    return pairs[0] if len(pairs) == 1 and pairs[0][0] == pairs[0][1] else None
 
 
 def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
@@ -302,7 +306,7 @@ def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
 
     None where nobody knows how large a tile is.
     """
-    sides = sides_of_tile(evidence)
+    sides = sides_of_tile(evidence) or _side_of_square(evidence)
     if sides is None:
         return None
     rows, columns = evidence.expected.shape
@@ -349,7 +353,8 @@ def leaves_tiles_out(evidence: Evidence) -> bool:
     if known is None or known[1] * known[2] < 2 or not has_a_program_for_each_tile(evidence):
         return False
     flat = sum(size > 1 for size in known[0]) == 1
-    return not stuck_on_first_tile(evidence) and (flat or not stays_along_one_axis(evidence))
+    stuck = stuck_on_first_tile(evidence) and not idle_programs(evidence)
+    return not stuck and (flat or not stays_along_one_axis(evidence))
 
 
 def programs_left_over(evidence: Evidence) -> bool:
@@ -361,8 +366,20 @@ def programs_left_over(evidence: Evidence) -> bool:
     return len([size for size in grid if size > 1]) == 1 and math.prod(grid) > down * across > 0
 
 
+def too_few_programs(evidence: Evidence) -> bool:
+    """Tell whether each program stored one tile at most, and there are fewer than tiles."""
+    known, found = tiles(evidence), aim(evidence)
+    if known is None or found is None or found.passed is None or not has_holes(evidence):
+        return False
+    count = math.prod(known[0])
+    one_each = found.storing == count and found.passed <= count * found.lanes
+    return one_each and 0 < count < known[1] * known[2]
+
+
 def ran_out_of_tiles(evidence: Evidence) -> bool:
     """Tell whether rows or columns at the end are missing for want of programs."""
+    if too_few_programs(evidence):
+        return True
     if leaves_tiles_out(evidence) or stored_twice(evidence):
         return False
     if idle_programs(evidence) and not stuck_on_first_tile(evidence):

@@ -15,7 +15,7 @@ Operands = Callable[..., tuple[torch.Tensor, torch.Tensor]]
 Results = Callable[..., Any]
 """What a mistake computes: a tensor, several as a tuple, the forms of either as a list, or None."""
 
-BLOCK_SIZES = tuple(2**power for power in range(13))
+BLOCK_SIZES = tuple(2**power for power in range(15))
 """The block sizes that are tried where a mistake depends on one."""
 WIDE_BLOCKS = tuple(size for size in BLOCK_SIZES if size >= 16)
 """Those that are tried where a mistake shows in a walk through the blocks of a row."""

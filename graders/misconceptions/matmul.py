@@ -13,12 +13,7 @@ import torch
 from graders.judge.cases.compare import widened
 from graders.judge.diagnosis.matching import looks_like
 from graders.judge.records import Evidence, Misconception
-from graders.misconceptions.detectors import (
-    OUT_OF_BOUNDS,
-    Detector,
-    has_fault,
-    has_holes,
-)
+from graders.misconceptions.detectors import OUT_OF_BOUNDS, Detector, has_fault, has_holes
 from graders.misconceptions.expected import (
     BLOCK_SIZES,
     Operands,
@@ -29,7 +24,7 @@ from graders.misconceptions.expected import (
 )
 from graders.misconceptions.persistent import accumulator_kept
 from graders.misconceptions.placement import address_stretched
-from graders.misconceptions.product_bounds import bound_of_other_axis, reads_behind
+from graders.misconceptions.product_bounds import bound_of_other_axis, ones_behind_k, reads_behind
 from graders.misconceptions.rounding import (
     accumulates_in_half,
     lossy_dtype,
@@ -77,6 +72,7 @@ def product_mistakes(
         k_loop_missing(operands, finish),
         k_tail_dropped(operands, finish),
         bound_of_other_axis(operands, finish),
+        ones_behind_k(operands, finish),
         row_stride_is_height("M", "N"),
         address_stretched(),
         programs_race(

@@ -58,3 +58,24 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
         expected_wrong=computes(masked_early, wrapped) + computes_with_block(ended_early),
         detector=detector,
     )
+
+
+def ones_behind_k(operands: Operands, finish: Result) -> Misconception:
+    """Return the misconception of lanes behind k that are 1 in both factors."""
+
+    def added(block: int, *args: torch.Tensor) -> torch.Tensor | None:
+        a, b = operands(*args)
+        extra = -a.shape[1] % block
+        return finish(a @ b + extra, *args) if extra else None
+
+    return Misconception(
+        code="ones-behind-k",
+        title="The lanes behind k are 1, and each adds 1 to the sum",
+        message=(
+            "Every element is too large by the same whole number: by as many as the last block "
+            "has lanes behind k. They are masked off, and `other=1` puts a 1 in their place in "
+            "both factors."
+        ),
+        next_step="Load with `other=0.0`: zeros do not change a sum.",
+        expected_wrong=computes_with_block(added),
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.promises import CPU, Machine, Plans, Promise
 from graders.judge.plan.steps import (
     CasePlan,
     Launch,
@@ -18,6 +19,8 @@ from graders.judge.plan.steps import (
 FEWEST_STAGES = 2  # below that nothing is loaded ahead
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 SMALL_BYTES, LARGE_BYTES = 99 * 1024, 163 * 1024  # of shared memory: the smaller GPU, an A100
+SMALL, TINY = Machine(SMALL_BYTES), Machine(1024)
+ONE_WARP = Machine(LARGE_BYTES, warps=1)
 REGISTERS = 255  # of a thread
 LANES, USUAL_WARPS = 32, 4
 OF_THE_CONTRACT = "keep_what_fits"
@@ -112,8 +115,9 @@ UNFIT_RULED_OUT = Promise(
         "bfloat16 has 2: `a.element_size()`."
     ),
     broken=lambda plans: (
-        _kept_though_too_large(plans.small(), SMALL_BYTES)
+        _kept_though_too_large(plans.on(SMALL), SMALL_BYTES)
         or _kept_though_too_large(plans.a100, LARGE_BYTES)
+        or _kept_though_too_large_for_newer(plans)
     ),
 )
 REGISTERS_LEFT = Promise(
@@ -127,7 +131,10 @@ REGISTERS_LEFT = Promise(
         "A thread has 255 registers, and the accumulator needs `BLOCK_M * BLOCK_N / (32 * "
         "num_warps)` of each. Keep what leaves half of them."
     ),
-    broken=lambda plans: _kept_without_registers([*plans.a100, *plans.small()]),
+    broken=lambda plans: (
+        _kept_without_registers([*plans.a100, *plans.on(SMALL)])
+        or _kept_without_registers(plans.on(ONE_WARP), OF_THE_CONTRACT)
+    ),
 )
 FIRST_ALONE_ON_CPU = Promise(
     code="tuned-on-cpu",
@@ -137,7 +144,7 @@ FIRST_ALONE_ON_CPU = Promise(
         "Python interprets each of them, which says nothing about a GPU."
     ),
     next_step="Begin with `if named_args['a_ptr'].device.type != 'cuda': return configs[:1]`.",
-    broken=lambda plans: _several_on_cpu(plans.cpu()),
+    broken=lambda plans: _several_on_cpu(plans.on(CPU)),
 )
 FIRST_FITS = Promise(
     code="first-too-large",
@@ -147,11 +154,22 @@ FIRST_FITS = Promise(
         "have room on any GPU, and this one does not."
     ),
     next_step="Begin the list with a small tile: BLOCK_M, BLOCK_N and BLOCK_K 32, two stages.",
-    broken=lambda plans: _kept_though_too_large(_firsts(plans.cpu()), SMALL_BYTES),
+    broken=lambda plans: _kept_though_too_large(_firsts(plans.on(CPU)), SMALL_BYTES),
+)
+SOMETHING_KEPT = Promise(
+    code="nothing-kept",
+    title="Where nothing fits, no configuration is left",
+    message=(
+        "But on a GPU with little shared memory `keep_what_fits` keeps none at all, and the "
+        "autotuner stops with an error. At least one is returned, so that there is something to "
+        "launch."
+    ),
+    next_step="End with `return kept or configs[:1]`.",
+    broken=lambda plans: _none_kept(plans.a100, plans.on(TINY)),
 )
 TUNED = (
     *(SEVERAL_TRIED, KEY_FOLLOWS_SHAPE, UNFIT_RULED_OUT, REGISTERS_LEFT),
-    *(FIRST_ALONE_ON_CPU, FIRST_FITS),
+    *(FIRST_ALONE_ON_CPU, FIRST_FITS, SOMETHING_KEPT),
 )
 
 
@@ -193,37 +211,83 @@ def _several_on_cpu(cases: Sequence[CasePlan]) -> str | None:
     return None
 
 
-def _kept_without_registers(cases: Sequence[CasePlan]) -> str | None:
-    """The first configuration kept by pruning whose accumulator needs more than there are."""
+def _none_kept(usual: Sequence[CasePlan], tiny: Sequence[CasePlan]) -> str | None:
+    """Whether launches that are tuned on an A100 end with an error where nothing fits."""
+    pairs = zip(usual, tiny, strict=False)
+    stopped = (
+        few.raised is not None and full.raised is None
+        for full, few in pairs
+        if any(step.prunes for step in _tunes([full]))
+    )
+    return "" if any(stopped) else None
+
+
+def _kept_without_registers(cases: Iterable[CasePlan], one_warp_by: str = "") -> str | None:
+    """The first configuration kept by pruning whose accumulator needs more than there are.
+
+    one_warp_by: the name of the function that was asked, where each has one warp. What is kept
+    alone may be what is returned where nothing fits.
+    """
     for step in _tunes(cases):
-        for trial in step.trials if step.prunes else ():
+        asked = step.prunes == one_warp_by if one_warp_by else bool(step.prunes)
+        for trial in step.trials if asked and len(step.trials) > 1 else ():
             rows, columns = (trial.config.get(name) for name in TILE[:2])
             warps = trial.config.get("num_warps") or USUAL_WARPS
             if type(rows) is int and type(columns) is int and type(warps) is int:
                 needed = rows * columns // (LANES * warps)
                 if needed > REGISTERS:
                     told = f"BLOCK_M: {rows}, BLOCK_N: {columns}, num_warps: {warps}"
-                    return f"This one was kept, whose accumulator needs {needed}: {told}."
+                    this = (
+                        "Of your configurations, with one warp each, this"
+                        if one_warp_by
+                        else "This"
+                    )
+                    return f"{this} one was kept, whose accumulator needs {needed}: {told}."
     return None
 
 
-def _kept_though_too_large(cases: Iterable[CasePlan], room: int) -> str | None:
-    """The first configuration that was kept though a stage less would still be too large."""
+def _kept_though_too_large_for_newer(plans: Plans) -> str | None:
+    """The same as below on a GPU like an H100, where each stage takes memory.
+
+    It has a byte less than the largest configuration needs that an A100 keeps.
+    """
+    kept = [
+        stages * size
+        for step in _tunes(plans.a100)
+        for _, stages, size in _stages(step)
+        if step.prunes == OF_THE_CONTRACT
+    ]
+    if not kept:
+        return None
+    room = max(kept) - 1
+    return _kept_though_too_large(plans.on(Machine(room, major=9)), room, spared=0)
+
+
+def _kept_though_too_large(cases: Iterable[CasePlan], room: int, spared: int = 1) -> str | None:
+    """The first configuration that was kept though its stages, but for the spared, do not fit.
+
+    One that is kept alone may be what is returned where nothing fits.
+    """
     for step in _tunes(cases):
-        sizes = [BYTES[ref.dtype] for ref in _references(step) if ref.dtype in BYTES]
-        if not (step.prunes and sizes):
+        if not step.prunes or (spared == 0 and len(step.trials) < 2):
             continue
-        for trial in step.trials:
-            given = (trial.config.get(name) for name in (*TILE, "num_stages"))
-            known = [value for value in given if type(value) is int]
-            if len(known) != len(TILE) + 1:
-                continue
-            rows, columns, depth, stages = known
-            needed = (stages - 1) * (rows + columns) * depth * min(sizes)
+        for config, stages, size in _stages(step):
+            needed = (stages - spared) * size
             if stages >= FEWEST_STAGES and needed > room:
-                told = ", ".join(f"{n}: {v}" for n, v in trial.config.items() if v is not None)
+                told = ", ".join(f"{n}: {v}" for n, v in config.items() if v is not None)
                 return (
                     f"On a GPU with {room:,} bytes of shared memory for a program this one "
                     f"was kept, which needs {needed:,} at least: {told}."
                 )
     return None
+
+
+def _stages(step: Tune) -> Iterator[tuple[Mapping[str, Any], int, int]]:
+    """Each configuration that was kept, its number of stages, and the bytes of one of them."""
+    sizes = [BYTES[ref.dtype] for ref in _references(step) if ref.dtype in BYTES]
+    for trial in step.trials if sizes else ():
+        given = (trial.config.get(name) for name in (*TILE, "num_stages"))
+        known = [value for value in given if type(value) is int]
+        if len(known) == len(TILE) + 1:
+            rows, columns, depth, stages = known
+            yield trial.config, stages, (rows + columns) * depth * min(sizes)

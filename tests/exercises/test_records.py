@@ -263,6 +263,7 @@ def test_kernels_prove_the_record(exercise: Exercise) -> None:
     known = {misconception.code for misconception in exercise.misconceptions} | OF_EVERY_EXERCISE
     promises = (*exercise.promises, *exercise.compiler_promises)
     known |= {promise.code for promise in promises}
+    known |= {remark.code for remark in exercise.remarks if remark.promised}
     assert codes <= known, f"{exercise.name}: nobody knows {sorted(codes - known)}"
     assert len(codes) >= 6, f"{exercise.name}: {len(codes)} different mistakes, 6 are wanted"
     for path in wrong:

@@ -50,8 +50,9 @@ class Capture:
         self._sent = 0, 0  # kernels and observations
         # Made before anything watches what torch does: that costs a call of Python each time.
         self._arguments = [[_argument(one) for one in case] for case in request["cases"]]
-        Launches(self.recorder, self.kernels).install()
-        self._on_gpu = (request.get("gpu") or A100)["name"] != ""
+        gpu = request.get("gpu") or A100
+        Launches(self.recorder, self.kernels, gpu.get("warps")).install()
+        self._on_gpu = gpu["name"] != ""
         if self._on_gpu:
             pretend_gpu(request.get("gpu"))
         else:

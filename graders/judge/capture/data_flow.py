@@ -84,6 +84,8 @@ def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterat
         conversions += step.source.dtype != step.target.dtype
         if "copies" in exercise.forbids:
             yield capture_finding("torch-copies", _shown(step), step.line)
+        elif "moves" in exercise.forbids and step.source.dtype == step.target.dtype:
+            yield capture_finding("torch-moves", _shown(step), step.line)
         elif step.target.storage in inputs:
             yield capture_finding("argument-written", _shown(step), step.line)
         elif step.source.storage in inputs and step.target.storage in results:

@@ -36,10 +36,13 @@ class _Metadata:
 
 
 class Launches:
-    """Takes the place of `JITFunction.run` and `Autotuner.run` in this process, for ever."""
+    """Takes the place of `JITFunction.run` and `Autotuner.run` in this process, for ever.
 
-    def __init__(self, recorder: Recorder, kernels: SeenKernels) -> None:
-        self.recorder, self.kernels = recorder, kernels
+    `warps`: how many every configuration of an autotuner has, if not as many as it says.
+    """
+
+    def __init__(self, recorder: Recorder, kernels: SeenKernels, warps: int | None = None) -> None:
+        self.recorder, self.kernels, self.warps = recorder, kernels, warps
         self._tuners: dict[int, int] = {}
         self._alive: list[Any] = []  # tuners, so that no number is used twice
         self._pruned: dict[tuple[int, str], Sequence[Any]] = {}
@@ -129,6 +132,8 @@ class Launches:
             configs: Sequence[Any] = tuner.configs
             return configs
         before = self._compiled
+        for config in tuner.configs if self.warps else ():
+            config.num_warps = self.warps
         configs = list(tuner.prune_configs(named))
         if self._compiled > before:  # what is compiled here has no figures to go by
             self._compiling.add(self._tuner(tuner))

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graders.judge.diagnosis.generic import FindingText
-from graders.judge.diagnosis.suspects import SUSPECTS, Suspect, loops_of
+from graders.judge.diagnosis.suspects import SUSPECTS, Suspect
+from graders.judge.diagnosis.text_marks import loops_of
 from graders.judge.report import Finding
 
 NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})

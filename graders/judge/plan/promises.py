@@ -9,16 +9,30 @@ from graders.judge.plan.steps import CasePlan
 
 
 @dataclass(frozen=True)
+class Machine:
+    """A GPU that a launcher is told of; without shared memory there is none, but a CPU.
+
+    `shared_bytes` for one program. `major`: of its compute capability. `warps`: a number that every
+    configuration of an autotuner has, in place of its own.
+    """
+
+    shared_bytes: int
+    major: int = 8
+    warps: int | None = None
+
+
+CPU = Machine(0)
+
+
+@dataclass(frozen=True)
 class Plans:
     """What a launcher asks for in each public case, by the machine in which it believes.
 
-    `small` is a GPU of the same kind as an A100 with less shared memory. It and `cpu` are asked
-    for when they are needed: the launcher runs once more for each.
+    It has run for an A100 anyway. `on` runs it once more, once for each machine.
     """
 
     a100: Sequence[CasePlan]
-    small: Callable[[], Sequence[CasePlan]]
-    cpu: Callable[[], Sequence[CasePlan]]
+    on: Callable[[Machine], Sequence[CasePlan]]
 
 
 @dataclass(frozen=True)

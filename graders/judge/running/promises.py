@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.plan.promises import Plans
+from graders.judge.plan.promises import CPU, Machine, Plans
 from graders.judge.plan.steps import CasePlan
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
@@ -15,17 +16,15 @@ from graders.judge.running.compiled_promises import broken_in_ptx
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.submission.loading import Submission
 
-# An RTX 3090: the architecture of an A100 with three fifths of its shared memory.
+# An RTX 3090: less than an A100 in all that a launcher may ask for.
 SMALL = {
     "name": "NVIDIA GeForce RTX 3090",
-    "minor": 6,
     "multi_processor_count": 82,
     "total_memory": 24 << 30,
     "max_threads_per_multi_processor": 1536,
-    "shared_memory_per_block_optin": 99 * 1024,
-    "shared_memory_per_multiprocessor": 100 * 1024,
     "L2_cache_size": 6 << 20,
 }
+MINOR = {8: 6, 9: 0}
 
 
 def broken_promises(
@@ -44,13 +43,11 @@ def _broken_in_plan(
     public = exercise.cases
 
     @cache
-    def asked_on(machine: str) -> Sequence[CasePlan]:
-        gpu = {"small": SMALL, "cpu": NO_GPU}[machine]
+    def asked_on(machine: Machine) -> Sequence[CasePlan]:
+        gpu = NO_GPU if machine == CPU else _properties(machine)
         return capture(submission, exercise, public, len(public), worker, gpu).plan.cases
 
-    plans = Plans(
-        planned.plan.cases[: len(public)], lambda: asked_on("small"), lambda: asked_on("cpu")
-    )
+    plans = Plans(planned.plan.cases[: len(public)], asked_on)
     for promise in exercise.promises:
         seen = promise.broken(plans)
         if seen is not None:
@@ -62,3 +59,15 @@ def _broken_in_plan(
                 )
             ]
     return []
+
+
+def _properties(machine: Machine) -> dict[str, Any]:
+    """What torch says of the machine, as far as it is no A100."""
+    return {
+        **SMALL,
+        "major": machine.major,
+        "minor": MINOR[machine.major],
+        "shared_memory_per_block_optin": machine.shared_bytes,
+        "shared_memory_per_multiprocessor": machine.shared_bytes + 1024,
+        "warps": machine.warps,
+    }

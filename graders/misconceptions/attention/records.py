@@ -12,6 +12,7 @@ from graders.misconceptions.attention.addresses import (
     ROWS_AND_COLUMNS_EXCHANGED,
     STRIDES_EXCHANGED,
 )
+from graders.misconceptions.attention.sum_records import OF_THE_SUM
 from graders.misconceptions.attention.wrong_loops import (
     by_whole_blocks,
     diagonal_skipped,
@@ -44,10 +45,8 @@ from graders.misconceptions.attention.wrong_results import (
     operands_mixed,
     other_scales,
     over_queries,
-    overflowed,
     scaled,
     scaled_by,
-    underflowed,
     weights_scaled,
 )
 from graders.misconceptions.detectors import RACES
@@ -209,6 +208,7 @@ MISTAKES = (
         next_step="A query's position starts from 0 in each head: take the row number modulo m.",
         expected_wrong=computes(numbered_through_heads),
     ),
+    *OF_THE_SUM,
     Misconception(
         code="hidden-too-little",
         title="Hidden keys keep a part of their weight",
@@ -252,28 +252,6 @@ MISTAKES = (
         ),
         next_step="Use `tl.exp`, or put the factor into the scale of the scores.",
         expected_wrong=computes(base_two),
-    ),
-    Misconception(
-        code="maximum-from-zero",
-        title="The maximum starts from 0",
-        message=(
-            "Where all scores of a query are negative, its maximum is 0 here, which no score has: "
-            "it is kept running from 0. Then nothing brings the exponents up to 0. Where all "
-            "scores lie below -103, every exp is 0, and 0 / 0 is NaN."
-        ),
-        next_step="Start with `tl.full((BLOCK_M,), -float('inf'), tl.float32)`.",
-        detector=underflowed,
-    ),
-    Misconception(
-        code="max-not-subtracted",
-        title="exp overflows: the maximum is not subtracted",
-        message=(
-            "Scores above 88 become inf under exp, and inf / inf is NaN. Where all scores of a "
-            "row lie below -103, every exp becomes 0, and 0 / 0 is NaN as well: the maximum that "
-            "is subtracted must be that of the row itself, of keys that exist."
-        ),
-        next_step="Compute `tl.exp(s - m_new[:, None])`.",
-        detector=overflowed,
     ),
     Misconception(
         code="padding-counted",

@@ -15,6 +15,9 @@ from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 KEY_BLOCKS = (16, 32, 64)  # usual numbers of keys for each step
 SHORTEST = WIDE_BLOCKS[0]  # part of the keys
 LARGEST_BLOCK = 256  # of keys, where the wrong result takes its time
+PARTS = (16, 32, 48, 64, 96, 128, 256)  # usual lengths of a part of the keys
+MOST_PARTS = 64
+LOWEST = -103.0  # what lies below has the exp 0 in float32
 
 
 def padding_counted(
@@ -270,3 +273,59 @@ def scaled_by_block(
 ) -> torch.Tensor:
     """The scores are divided by the root of a block size."""
     return attend(hide(scores(q, k) / math.sqrt(block), causal), v)
+
+
+def summed_over_tile(
+    block: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> list[torch.Tensor]:
+    """All queries of a tile are divided by one sum, of the weights of all of them.
+
+    Rows of the tile behind the last query count nothing, or are queries of zeros, or the first
+    ones again.
+    """
+    m, n = q.shape[-2], k.shape[-2]
+    if not m or not n or block < 2 or block > LARGEST_BLOCK:
+        return []
+    s = hide(scaled(q, k), causal)
+    weights = torch.exp(s - s.amax(dim=-1, keepdim=True))
+    totals = weights.sum(dim=-1)
+    extra, tile = -m % block, torch.arange(m) // block
+    again = totals[..., torch.arange(extra) % m]
+    behind = [torch.zeros_like(again), torch.full_like(again, n), again] if extra else [again]
+    found = []
+    for more in behind:
+        padded = torch.cat([totals, more], dim=-1)
+        of_tiles = padded.reshape(*totals.shape[:-1], -1, block).sum(dim=-1)
+        found.append(weights @ v / of_tiles[..., tile, None])
+    return found
+
+
+def parts_not_rescaled(
+    part: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """Parts of the keys are merged: their sums to the common maximum, their outputs as they are."""
+    n = k.shape[-2]
+    if part >= n or n > MOST_PARTS * part:
+        return None
+    s = hide(scaled(q, k), causal)
+    top = s.amax(dim=-1, keepdim=True)
+    total = torch.exp(s - top).sum(dim=-1, keepdim=True)
+    output = torch.zeros_like(q)
+    for keys in range(0, n, part):
+        own = s[..., keys : keys + part]
+        highest = own.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0)
+        output = output + torch.exp(own - highest) @ v[..., keys : keys + part, :]
+    return output / total
+
+
+def underflowed_to_zero(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> torch.Tensor | None:
+    """The maximum starts from 0 and the sum is kept from being 0: where all is far below, 0."""
+    s = hide(scaled(q, k), causal)
+    if not s.numel() or not bool((s.amax(dim=-1) < LOWEST).any()):
+        return None
+    s32 = s.float()
+    weights = torch.exp(s32 - s32.amax(dim=-1, keepdim=True).clamp(min=0.0)).double()
+    total = weights.sum(dim=-1, keepdim=True)
+    return weights @ v / torch.where(total == 0, 1.0, total)

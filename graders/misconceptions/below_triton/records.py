@@ -221,6 +221,13 @@ MISTAKES: tuple[Misconception, ...] = (
         ),
     ),
     Misconception(
+        code="scale-in-integers",
+        title="The number of a row has lost its fraction",
+        message="s was converted to an integer before the product: 0.7 is 0, and 1.9 is 1.",
+        next_step="Convert to float32 and to nothing else: `s.to(tl.float32)`.",
+        expected_wrong=computes(lambda x, s: x * s.trunc()[:, None]),
+    ),
+    Misconception(
         code="scale-mask-missing",
         places=True,
         title="The load of s leaves s",

@@ -121,6 +121,20 @@ OF_THE_OWNER = (
         expected_wrong=computes_with_block(wrong.experts_summed),
     ),
     Misconception(
+        code="last-expert-overwrites",
+        title="In a tile of several experts only the last one is stored",
+        message=(
+            "A tile lies across several experts, and for each of them the kernel computes a "
+            "product in which the rows of the others are 0. The last product took the place of "
+            "those before, so the rows of all experts but the last one of a tile are 0."
+        ),
+        next_step=(
+            "Add the products up, `result += product`: each row is 0 in all of them but its own. "
+            "Or store each with the mask of its own rows."
+        ),
+        expected_wrong=computes_with_block(wrong.last_expert_of_tile),
+    ),
+    Misconception(
         code="group-start-forgotten",
         title="The rows of each expert are counted from row 0",
         message=(

@@ -129,6 +129,17 @@ def experts_summed(
     return [of_tile, x.double() @ w.double().sum(0)]
 
 
+def last_expert_of_tile(
+    block: int, x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor
+) -> torch.Tensor | None:
+    """In a tile of rows that several experts share, the rows of all but the last one are 0."""
+    owners, rows = right_owners(offsets), x.shape[0]
+    if block < 2 or not rows:
+        return None
+    ends = (torch.arange(rows) // block * block + block - 1).clamp(max=rows - 1)
+    return product(x, w, owners) * (owners == owners[ends])[:, None]
+
+
 def group_start_forgotten(
     x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor
 ) -> list[torch.Tensor]:

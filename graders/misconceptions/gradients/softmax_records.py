@@ -77,6 +77,13 @@ MISTAKES = (
         expected_wrong=computes(wrong.bracket_lost),
     ),
     Misconception(
+        code="factor-at-sum",
+        title="Only the sum is multiplied by y",
+        message="The output is dy - y * sum(dy * y). The factor y belongs to dy as well.",
+        next_step="Store `y * (dy - row_sum)`, with the brackets.",
+        expected_wrong=computes(wrong.factor_at_sum),
+    ),
+    Misconception(
         code="log-softmax-gradient",
         title="That is the gradient of log-softmax",
         message=(

@@ -40,6 +40,10 @@ def bracket_lost(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     return y * dy - _sum(y, dy)
 
 
+def factor_at_sum(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+    return dy - y * _sum(y, dy)
+
+
 def sum_of_one(y: torch.Tensor, dy: torch.Tensor) -> Found:
     """The sum is one of dy, or of y, alone."""
     return [y * (dy - part.sum(dim=1, keepdim=True)) for part in (dy, y)]

@@ -26,6 +26,7 @@ from graders.misconceptions.layernorm.wrong_results import (
     ones_in_the_mean,
     other_centres,
     other_spreads,
+    padding_in_shifted_variance,
     padding_in_variance,
     parameters_misapplied,
     parameters_of_first_block,
@@ -64,7 +65,9 @@ MISTAKES = (
             "another number than 0, they are in the mean already.)"
         ),
         next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
-        expected_wrong=computes_with_block(padding_in_variance, ones_in_the_mean),
+        expected_wrong=computes_with_block(
+            padding_in_variance, padding_in_shifted_variance, ones_in_the_mean
+        ),
     ),
     shared.other_missing("0.0"),
     Misconception(

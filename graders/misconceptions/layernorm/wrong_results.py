@@ -22,11 +22,31 @@ def padding_in_variance(
     block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
 ) -> torch.Tensor | None:
     """Return a layer norm whose variance counts the lanes beyond the row, as -mean."""
+    return _with_lanes(block, x, weight, bias, eps, x.new_zeros(()))
+
+
+def padding_in_shifted_variance(
+    block: int, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float
+) -> torch.Tensor | None:
+    """The same of rows from which their first element was subtracted before."""
+    return _with_lanes(block, x, weight, bias, eps, x[:, :1])
+
+
+def _with_lanes(
+    block: int,
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float,
+    lane: torch.Tensor,
+) -> torch.Tensor | None:
+    """Return the layer norm whose variance has block - n_cols elements more, equal to `lane`."""
     columns = x.shape[1]
     if block <= columns:
         return None
     mean = x.mean(dim=1, keepdim=True)
-    squares = ((x - mean) ** 2).sum(dim=1, keepdim=True) + (block - columns) * mean**2
+    more = (block - columns) * (lane - mean) ** 2
+    squares = ((x - mean) ** 2).sum(dim=1, keepdim=True) + more
     return normalised(x, mean, squares / columns, eps) * weight + bias
 
 

@@ -54,7 +54,7 @@ OF_THE_NIBBLES = (
         message=(
             "`word // 16**i % 16` cuts out a nibble in Python, which rounds down. In Triton `//` "
             "and `%` of integers round towards 0: where the highest nibble is 8 or more the word "
-            "is negative, and so are its quotients and remainders."
+            "is negative, and so are its quotients and remainders, also of what was shifted."
         ),
         next_step="Shift and mask: `(word >> (4 * i)) & 0xF` is right whatever the sign.",
         expected_wrong=computes(wrong.divided),

@@ -74,12 +74,16 @@ def nibbles_apart(block: int, *args: torch.Tensor) -> list[torch.Tensor]:
     return found
 
 
-def divided(*args: torch.Tensor) -> torch.Tensor:
-    """The nibbles are cut out by division and remainder, which round towards 0 in Triton."""
+def divided(*args: torch.Tensor) -> list[torch.Tensor]:
+    """The nibbles are cut out by division and remainder, which round towards 0 in Triton.
+
+    Or they are shifted down, and cut out by the remainder.
+    """
     words = args[1].to(torch.int64).repeat_interleave(PER_WORD, dim=0)
     powers = 16 ** (torch.arange(len(words)) % PER_WORD)[:, None]
     quotients = torch.div(words, powers, rounding_mode="trunc")
-    return _with_numbers(torch.fmod(quotients, 16), *args)
+    shifted = torch.div(words, powers, rounding_mode="floor")
+    return [_with_numbers(torch.fmod(numbers, 16), *args) for numbers in (quotients, shifted)]
 
 
 def groups_overlap(*args: torch.Tensor) -> torch.Tensor | None:

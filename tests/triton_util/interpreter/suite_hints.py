@@ -65,3 +65,24 @@ def test_hints_on_two_axes_and_rows_that_wrap_around():
         assert torch.equal(output, x)
         with pytest.raises(KernelFault, match="multiple_of is not true"):
             tiles_kernel[(2,)](x, output, 6, 20, ACROSS=8, BM=8, BN=16)
+
+
+@triton.jit
+def aligned_kernel(x_ptr, output_ptr, BYTES: tl.constexpr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    x = tl.load(tl.multiple_of(x_ptr, BYTES) + lanes)
+    tl.store(output_ptr + lanes, x)
+
+
+@pytest.mark.parametrize("bytes_told", [4, 8, 16, 256])
+def test_a_pointer_is_a_multiple_in_bytes(bytes_told):
+    storage = torch.randn(40)
+    output = torch.empty(32)
+    with interpret():
+        aligned_kernel[(1,)](storage, output, BYTES=bytes_told, BLOCK=32)
+        inside = storage[1:]
+        if bytes_told == 4:
+            aligned_kernel[(1,)](inside, output, BYTES=bytes_told, BLOCK=32)
+        else:
+            with pytest.raises(KernelFault, match=f"no multiple of {bytes_told}"):
+                aligned_kernel[(1,)](inside, output, BYTES=bytes_told, BLOCK=32)

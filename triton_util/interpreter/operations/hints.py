@@ -4,11 +4,13 @@ Because of an untrue hint the compiler may make a load so wide that its address 
 that one lane's mask counts for its neighbours. The interpreter computes the same values with and
 without a hint, so hints are checked here. `tl.max_contiguous` is not checked. It is often untrue
 where rows wrap around at the end of a matrix, and harmless on an axis that is multiplied by a
-stride.
+stride. Of a pointer a hint speaks in bytes. Memory of a GPU starts at larger powers of two than
+that of a CPU, so no more than the bytes of one load is asked for.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -18,6 +20,8 @@ import triton.language as tl
 from triton_util.interpreter.operations.blocks import Block, Pointer
 from triton_util.interpreter.operations.formats import Array
 from triton_util.interpreter.state import Batch
+
+VECTOR = 16  # bytes of the widest load
 
 
 class Requiring(Protocol):
@@ -36,16 +40,21 @@ def checked(name: str, hint: Callable[..., Any], launch: Callable[[], Requiring]
     def call(input: Any, values: Any, **named: Any) -> Any:
         result = hint(input, values, **named)
         block = getattr(input, "handle", None)
-        if isinstance(block, Block) and not isinstance(block, Pointer):
+        if isinstance(block, Block):
             running = launch()
             sizes = [int(getattr(value, "value", value)) for value in _listed(values)]
+            asked = [math.gcd(size, VECTOR) for size in sizes] if _points(block) else sizes
             data = block.full(running.batch.programs)
-            held = np.array([holds(lanes, sizes) for lanes in data])
+            held = np.array([holds(lanes, asked) for lanes in data])
             shown = sizes[0] if len(sizes) == 1 else sizes
             running.require(Block(held, tl.int1, ()), told.format(sizes=shown), f"tl.{name}")
         return result
 
     return call
+
+
+def _points(block: Block) -> bool:
+    return isinstance(block, Pointer)
 
 
 def _listed(values: Any) -> list[Any]:
