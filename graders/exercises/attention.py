@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -57,11 +58,18 @@ def each_its_own(causal: bool, views: tuple[View, View, View]) -> Maker:
     return make
 
 
-def opposed(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
-    """Return q and k that point away from each other: every score is far below zero."""
-    q, k, v, causal = heads(False)(shape, **spec)
-    far = (replace(arg, shift=shift) for arg, shift in ((q, 6.0), (k, -6.0)))  # type: ignore[type-var]
-    return (*far, v, causal)
+def opposed(by: float) -> Maker:
+    """Return the maker of q and k that point away from each other, so far in each component.
+
+    Every score is far below zero: by √d times the square of that.
+    """
+
+    def make(shape: tuple[int, ...], **spec: Any) -> tuple[Arg, ...]:
+        q, k, v, causal = heads(False)(shape, **spec)
+        far = (replace(arg, shift=shift) for arg, shift in ((q, by), (k, -by)))  # type: ignore[type-var]
+        return (*far, v, causal)
+
+    return make
 
 
 VIEWS: tuple[View, ...] = (
@@ -122,12 +130,20 @@ ATTENTION = Exercise(
         *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
         *cases(FULL, "m n d", [(30, 90, 32)], part="types", shift=1.5, why="Scores far from 0."),
         *cases(
-            opposed,
+            opposed(6.0),
             "m n d",
             [(30, 45, 16)],
             part="types",
             label="opposed",
             why="Every score is far below zero.",
+        ),
+        *cases(
+            opposed(53.0),
+            "m n d",
+            [(20, 45, 16)],
+            part="types",
+            label="opposed, below -10000",
+            why="Every score is below -10000: no such number may stand for -inf.",
         ),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
@@ -202,7 +218,7 @@ ATTENTION_LSE = Exercise(
         *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),
         *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
         *cases(
-            opposed,
+            opposed(6.0),
             "m n d",
             [(30, 45, 16)],
             part="types",

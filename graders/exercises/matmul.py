@@ -27,6 +27,7 @@ from graders.misconceptions.matmul import (
     with_factor_transposed,
     with_rows_of_k,
 )
+from graders.misconceptions.remarks import STORED_BEFORE_THE_END
 
 AXES = "m k n"
 
@@ -237,6 +238,7 @@ LINEAR_BIAS_RELU = Exercise(
     ),
     misconceptions=linear_layer.MISTAKES,
     promises=(promises.one_kernel("the whole layer"),),
+    remarks=(STORED_BEFORE_THE_END,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

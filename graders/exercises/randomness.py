@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from graders.exercises.references.randomness import (
 )
 from graders.judge.cases.builders import HALVES, Maker, cases
 from graders.judge.records import Arg, Case, Choice, Exercise, Fill, Question, TensorSpec, View
+from graders.misconceptions import promises
 from graders.misconceptions.randomness.records import MISTAKES
 
 VIEWS: tuple[View, ...] = (
@@ -75,6 +77,10 @@ MET, MISSED = boundary()
 SAME_MASK = "The mask must not depend on how the work is cut into blocks."
 OWN_WAY = "Each tensor has strides of its own."
 
+NO_MASK_IN_MEMORY = replace(
+    promises.one_kernel("the whole of dropout and sum"),
+    next_step="Draw the numbers in the kernel that adds, and draw them again on the way back.",
+)
 DROPOUT_RESIDUAL = Exercise(
     name="dropout_residual",
     lesson="randomness",
@@ -171,6 +177,7 @@ DROPOUT_RESIDUAL = Exercise(
     ),
     challenge="Count by `tl.arange(0, BLOCK_SIZE)` alone, and check: which cases still pass?",
     misconceptions=MISTAKES,
+    promises=(NO_MASK_IN_MEMORY,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

@@ -18,6 +18,7 @@ from graders.judge.records import (
     Remark,
 )
 from graders.misconceptions import detectors, shared, strays, tile_by_tile
+from graders.misconceptions.promises import BY_HAND
 from graders.misconceptions.swizzle.records import MISTAKES as SWIZZLE_MISTAKES
 
 
@@ -68,7 +69,8 @@ SWIZZLE_IDS = Exercise(
         "still pass?"
     ),
     misconceptions=SWIZZLE_MISTAKES,
-    forbids=frozenset({"constants", "copies", "swizzle2d"}),
+    forbids=frozenset({"constants", "copies"}),
+    promises=(BY_HAND,),
     parts={"core": 4, "last group": 4, "edges": 2},
 )
 
@@ -148,6 +150,14 @@ GROUPED_MATMUL = replace(
                 for spec, shape in zip(MATMUL.cases[0].args, ((330, 20), (20, 210)), strict=True)
             ),
             why="Many tiles, and a last group with fewer rows.",
+        ),
+        case(
+            "m=1100 k=8 n=256",
+            tuple(
+                replace(spec, shape=shape)  # type: ignore[type-var, misc]
+                for spec, shape in zip(MATMUL.cases[0].args, ((1100, 8), (8, 256)), strict=True)
+            ),
+            why="Several groups, and whole tiles along n.",
         ),
         case(
             "m=1100 k=8 n=300",

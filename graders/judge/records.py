@@ -15,8 +15,8 @@ import torch
 from graders.judge.compiling.compiled import CompilerPromise
 from graders.judge.plan.promises import Promise
 
-# copies by torch; those that convert nothing; numbers that Python worked out; tl.swizzle2d
-Forbidden = Literal["copies", "moves", "constants", "swizzle2d"]
+# copies by torch; those that convert nothing; numbers that Python may have worked out
+Forbidden = Literal["copies", "moves", "constants"]
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool

@@ -327,7 +327,9 @@ def grid_axes_swapped(evidence: Evidence) -> bool:
     down, across = math.ceil(rows / sides[0]), math.ceil(columns / sides[1])
     if down == across or sorted((*grid, 1)[:2]) != sorted((down, across)):
         return False
-    due = {sides[1]: across, sides[0] * evidence.expected.shape[1]: down}
+    if sides[1] == sides[0] * columns:  # a tile to the right and one below start alike
+        return has_holes(evidence)
+    due = {sides[1]: across, sides[0] * columns: down}
     moves = zip((*grid, 1)[:2], found.firsts[1:3], strict=False)
     return any(due.get(start or 0, size) != size for size, start in moves)
 

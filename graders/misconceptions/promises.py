@@ -72,6 +72,17 @@ def _own_memory(case: CasePlan, step: Launch | Tune) -> Iterator[tuple[int, int,
                     yield ref.storage, launch.kernel, place
 
 
+BY_HAND = Promise(
+    code="swizzle-given",
+    title="The order comes from tl.swizzle2d",
+    message="But the arithmetic that this function does is what the exercise asks you to write.",
+    next_step=(
+        "Work out row and column from the number of the program: which group is it in, where does "
+        "the group begin, and how many rows has it?"
+    ),
+    broken=lambda plans: "" if "swizzle2d" in plans.attributes else None,
+)
+
 # ---------------------------------------------------------------- tuning
 
 SEVERAL_TRIED = Promise(

@@ -180,9 +180,9 @@ def index_of_axes_wrong(reference: Result) -> Misconception:
         message=(
             "From the number of an element comes one index for each axis. Each index but the first "
             "needs two steps: divide by the number of elements behind that axis, and take the "
-            "remainder by the length of *that* axis. Here a remainder is missing, or it is one by "
-            "the length of another axis: the index runs on beyond its axis, or starts anew too "
-            "early. With two axes it may not show."
+            "remainder by the length of *that* axis. Here one of the two steps is missing, or is "
+            "taken with the length of another axis: the index runs on beyond its axis, or starts "
+            "anew too early. With two axes it may not show."
         ),
         next_step=(
             "For shape (n0, n1, n2): `i2 = offs % n2`, `i1 = offs // n2 % n1`, and "
@@ -231,9 +231,12 @@ def _taken_apart_wrongly(x: torch.Tensor) -> Iterator[torch.Tensor | None]:
     offsets = torch.arange(x.numel())
     behind = [math.prod(x.shape[axis + 1 :]) for axis in range(x.dim())]
     right = [offsets // behind[axis] % x.shape[axis] for axis in range(x.dim())]
-    for axis in range(1, x.dim()):
-        for length in {*x.shape, x.numel()} - {x.shape[axis]}:
-            wrong = [*right[:axis], offsets // behind[axis] % length, *right[axis + 1 :]]
+    for axis in range(x.dim()):
+        lengths = {*x.shape, x.numel()} - {x.shape[axis]}
+        wrongly = [offsets // behind[axis] % length for length in lengths if axis]
+        wrongly += [offsets // by % x.shape[axis] for by in {1, *x.shape, *behind} - {behind[axis]}]
+        for index in wrongly:
+            wrong = [*right[:axis], index, *right[axis + 1 :]]
             steps = zip(wrong, x.stride(), strict=True)
             places = torch.stack([index * step for index, step in steps]).sum(dim=0)
             values = _lying_at(x, places)

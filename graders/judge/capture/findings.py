@@ -40,12 +40,6 @@ WORDS = {
         "launches: a copy moves as many bytes once more.",
         "Hand the kernel the tensors as they are. Lanes behind the end are switched off by a mask.",
     ),
-    "swizzle-given": ToldWords(
-        "The order comes from tl.swizzle2d",
-        "The arithmetic that this function does is what the exercise asks you to write.",
-        "Work out the row and the column from the number of the program: which group is it in, "
-        "where does the group begin, and how many rows has it? hint() helps.",
-    ),
     "argument-becomes-result": ToldWords(
         "The result begins as a copy of an argument",
         "The launcher copies an argument ({what}) and returns that copy. Whatever the kernel does "

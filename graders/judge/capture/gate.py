@@ -219,7 +219,7 @@ def _findings(
     known = definitions(submission.source)
     seen = launched_kernels(plan, plan.cases[:public])
     for number, kernel in enumerate(plan.kernels):
-        found = list(_of_kernel(kernel, known, exercise))
+        found = list(_of_kernel(kernel, known))
         yield from found if number in seen else map(unseen, found)
     for number, case in enumerate(plan.cases):
         found = [
@@ -254,7 +254,7 @@ def _of_exception(raised: Raised) -> Iterator[Finding]:
 
 
 def _of_kernel(
-    kernel: Kernel, known: Mapping[tuple[int, str], ast.FunctionDef], exercise: Exercise
+    kernel: Kernel, known: Mapping[tuple[int, str], ast.FunctionDef]
 ) -> Iterator[Finding]:
     node = known.get((kernel.line, kernel.name))
     if node is None:
@@ -262,10 +262,6 @@ def _of_kernel(
         return
     if any(parameter.default == _FUNCTION for parameter in kernel.parameters):
         yield capture_finding("kernel-not-jit", "", kernel.line)
-    if "swizzle2d" in exercise.forbids:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Attribute) and part.attr == "swizzle2d":
-                yield capture_finding("swizzle-given", "", part.lineno)
     yield from read_kernel(node, kernel.names)
     if any(is_foreign(parameter.default, tensors=False) for parameter in kernel.parameters):
         yield capture_finding("foreign-argument", "", kernel.line)

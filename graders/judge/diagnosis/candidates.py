@@ -17,6 +17,9 @@ from graders.judge.records import Exercise, Misconception
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
 THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception at most
 FEWEST = 4  # that one misconception accounts for, before others are asked about it first
+ODD = 0.1  # of the failing cases: fewer may look like a mistake by chance,
+MOST_UNEXPLAINED = 0.6  # if so many of them look like none
+MOST_FOR_ONE = 4  # cases that one case rules out something for
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 
 
@@ -29,7 +32,7 @@ def candidates(
     is no candidate, unless there are no others or the engine itself saw the fault.
     """
     named = _without_strays(_asked(exercise, failures))
-    return _not_denied(_ruled(_without_tiny(named)))
+    return _not_denied(_ruled(_without_odd(_without_tiny(named))))
 
 
 def _without_tiny(
@@ -43,6 +46,23 @@ def _without_tiny(
     return [
         (failure, [m for m in found if m.code in seen or m.faults] if failure.tiny else found)
         for failure, found in named
+    ]
+
+
+def _without_odd(
+    named: list[tuple[Failure, list[Misconception]]],
+) -> list[tuple[Failure, list[Misconception]]]:
+    """Drop what a few of the failing cases admit, where most of them admit nothing at all.
+
+    Among many cases some look like another mistake by chance. What the engine saw is no chance.
+    """
+    large = [found for failure, found in named if not failure.tiny]
+    votes = Counter(m.code for found in large for m in found)
+    if sum(not found for found in large) < MOST_UNEXPLAINED * len(large):
+        return named
+    odd = {code for code, count in votes.items() if count < ODD * len(large)}
+    return [
+        (failure, [m for m in found if m.faults or m.code not in odd]) for failure, found in named
     ]
 
 
@@ -71,8 +91,18 @@ def _has_gaps(failure: Failure) -> bool:
 def _ruled(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Replace each misconception that another candidate rules out by that candidate."""
-    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
+    """Replace each misconception that another candidate rules out by that candidate.
+
+    One case alone may look like the other candidate by chance: it does not speak for many.
+    """
+    votes = Counter(m.code for _, found in named for m in found)
+    rulers = {
+        code: m
+        for _, found in named
+        for m in found
+        for code in m.rules_out
+        if votes[m.code] > 1 or votes[code] <= MOST_FOR_ONE
+    }
     return [
         (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
         for failure, found in named

@@ -35,6 +35,8 @@ UNEXPLAINED = {VAGUE} | {pattern.code for pattern in PATTERNS if pattern.unexpla
 ABOUT_PROGRAMS = {pattern.code for pattern in PATTERNS if pattern.about_places}
 TELLING = ("uninitialised-read",)  # faults that say more than any pattern of the result
 TF32 = "tf32-product"
+MOSTLY = 0.8  # of the faults
+MASK_MISSING, BLOCK_OUTSIDE = "missing-mask", "block-outside"
 NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a small case
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
 # Faults that the numbers of the launch explain: sizes, strides, the grid.
@@ -76,8 +78,28 @@ def explain(
         # In a few odd cases a mistake that has its name looks like another one.
         elif alone[code] >= _fewest(len(causes), bool(findings), named_one):
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
+            if code == MASK_MISSING and _only_whole_blocks(failures):
+                findings[code] = retold(
+                    findings[code], BLOCK_OUTSIDE, generic.FAULTS[BLOCK_OUTSIDE]
+                )
             named_one = True
     return _causes_only(list(findings.values()), placing)[:MAX_FINDINGS]
+
+
+def _only_whole_blocks(failures: Sequence[Failure]) -> bool:
+    """Whether lanes outside were mostly all lanes of a block, so that no mask is what is missing.
+
+    With a program for each block some of its lanes lie inside. (Programs that run together are
+    counted together, so that a few such faults may seem to be parts of a block.)
+    """
+    places = [
+        fault.outside
+        for failure in failures
+        for fault in failure.evidence.faults
+        if fault.code in ABOUT_PLACES
+    ]
+    whole = [bool(seen and 1 < seen.active == seen.lanes) for seen in places]
+    return bool(whole) and sum(whole) >= MOSTLY * len(whole)
 
 
 def _fewest(cases: int, told: bool, named: bool) -> float:

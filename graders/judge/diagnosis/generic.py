@@ -85,6 +85,16 @@ FAULTS = {
         "The condition that you wrote down does not hold for this input.",
         "Print the values with print_if, or run the case in a notebook and look at them.",
     ),
+    "block-outside": FindingText(
+        "A whole block lies outside the tensor",
+        "Not the last lanes of a block alone: wherever lanes were outside, all lanes of that load "
+        "or store were. No mask is what is missing, because with it their elements would be "
+        "missing too. It is the address: the number of a program is taken apart with the wrong "
+        "sizes or in the wrong order, a stride belongs to another axis, a start is added twice, "
+        "or there are more programs than blocks.",
+        "Take the program that is named below. Which block should be its own, where does that "
+        "begin, and where does the kernel look for it?",
+    ),
     "untrue-hint": FindingText(
         "The compiler is told something that is not true",
         "`tl.multiple_of` and `tl.max_constancy` are believed, not checked: the compiler makes "

@@ -10,7 +10,14 @@ from graders.judge.diagnosis import text_marks as marks
 from graders.judge.diagnosis.generic import FindingText
 
 ABOUT_SIZES = frozenset(
-    {"missing-mask", "mask-too-narrow", "grid-too-small", "never-stored", "first-block-only"}
+    {
+        "missing-mask",
+        "block-outside",
+        "mask-too-narrow",
+        "grid-too-small",
+        "never-stored",
+        "first-block-only",
+    }
     | {"lanes-meet", "programs-idle"}
 )
 UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})

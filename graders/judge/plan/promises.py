@@ -28,11 +28,13 @@ CPU = Machine(0)
 class Plans:
     """What a launcher asks for in each public case, by the machine in which it believes.
 
-    It has run for an A100 anyway. `on` runs it once more, once for each machine.
+    It has run for an A100 anyway. `on` runs it once more, once for each machine. `attributes` are
+    those that its kernels name, as "load" of tl.load.
     """
 
     a100: Sequence[CasePlan]
     on: Callable[[Machine], Sequence[CasePlan]]
+    attributes: frozenset[str]
 
 
 @dataclass(frozen=True)

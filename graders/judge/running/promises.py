@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.kernels import definitions
 from graders.judge.plan.promises import CPU, Machine, Plans
-from graders.judge.plan.steps import CasePlan
+from graders.judge.plan.steps import CasePlan, LaunchPlan
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.compiled_promises import broken_in_ptx
@@ -47,7 +49,8 @@ def _broken_in_plan(
         gpu = NO_GPU if machine == CPU else _properties(machine)
         return capture(submission, exercise, public, len(public), worker, gpu).plan.cases
 
-    plans = Plans(planned.plan.cases[: len(public)], asked_on)
+    attributes = _attributes(planned.plan, submission)
+    plans = Plans(planned.plan.cases[: len(public)], asked_on, attributes)
     for promise in exercise.promises:
         seen = promise.broken(plans)
         if seen is not None:
@@ -59,6 +62,14 @@ def _broken_in_plan(
                 )
             ]
     return []
+
+
+def _attributes(plan: LaunchPlan, submission: Submission) -> frozenset[str]:
+    """What the kernels name after a dot."""
+    known = definitions(submission.source)
+    kernels = (known.get((kernel.line, kernel.name)) for kernel in plan.kernels)
+    parts = (part for node in kernels if node is not None for part in ast.walk(node))
+    return frozenset(part.attr for part in parts if isinstance(part, ast.Attribute))
 
 
 def _properties(machine: Machine) -> dict[str, Any]:

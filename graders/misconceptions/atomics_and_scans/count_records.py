@@ -99,6 +99,16 @@ MISTAKES = (
         faults=LOADED_TOO,
     ),
     Misconception(
+        code="counts-in-short-integers",
+        title="The counts are kept in too few bits",
+        message=(
+            "Large counts start again from below: they are kept in 8 or 16 bits on the way. An "
+            "int8 counts up to 127, and 127 + 1 is -128; a uint8 goes on from 255 with 0."
+        ),
+        next_step="Convert before you add up: `.to(tl.int32)`, and count in int32 throughout.",
+        expected_wrong=computes(in_short_integers) + computes_with_block(lanes_in_short_integers),
+    ),
+    Misconception(
         code="counts-overwritten",
         title="A program wipes out what others have counted",
         message=(
@@ -206,16 +216,6 @@ MISTAKES = (
         ),
         next_step="Count in int32 from the start: `torch.zeros(..., dtype=torch.int32)`.",
         expected_wrong=computes(in_short_floats),
-    ),
-    Misconception(
-        code="counts-in-short-integers",
-        title="The counts are kept in too few bits",
-        message=(
-            "Large counts start again from below: they are kept in 8 or 16 bits on the way. An "
-            "int8 counts up to 127, and 127 + 1 is -128; a uint8 goes on from 255 with 0."
-        ),
-        next_step="Convert before you add up: `.to(tl.int32)`, and count in int32 throughout.",
-        expected_wrong=computes(in_short_integers) + computes_with_block(lanes_in_short_integers),
     ),
     Misconception(
         code="bins-left-out",

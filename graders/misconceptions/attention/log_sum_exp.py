@@ -17,6 +17,7 @@ from graders.misconceptions.softmax.wrong_results import blocks, not_walked
 
 Found = list[torch.Tensor]
 STORES_OUTSIDE = frozenset({"out-of-bounds-store", "gap-store"})
+BLOCKS_OF_QUERIES = (16, 32, 64, 128)
 
 
 def _parts(q: torch.Tensor, k: torch.Tensor, causal: bool) -> tuple[torch.Tensor, torch.Tensor]:
@@ -203,7 +204,10 @@ def heads_misplaced(evidence: Evidence) -> bool:
     heads = math.prod(lead)
     if heads < 2 or not m:
         return False
-    ends = {(heads - 1) * distance + m for distance in {n, d, m * d, n * d} - {0, m}}
+    whole_blocks = {-(-m // block) * block for block in BLOCKS_OF_QUERIES}
+    # The lanes that a missing mask lets through end in the same place where there are two heads.
+    distances = {n, d, m * d, n * d, *(whole_blocks if heads > 2 else ())} - {0, m}
+    ends = {(heads - 1) * distance + m for distance in distances}
     for fault in evidence.faults:
         seen = fault.outside
         if seen is not None and fault.code in STORES_OUTSIDE and seen.end == heads * m:

@@ -15,11 +15,12 @@ from graders.misconceptions.expected import computes, computes_with_block
 OF_THE_SUM = (
     Misconception(
         code="maximum-from-zero",
-        title="The maximum starts from 0",
+        title="The maximum starts from 0, or another number above all scores",
         message=(
             "Where all scores of a query are negative, its maximum is 0 here, which no score has: "
-            "it is kept running from 0. Then nothing brings the exponents up to 0. Where all "
-            "scores lie below -103, every exp is 0, and 0 / 0 is NaN."
+            "it is kept running from 0 (or from a number like -10000, and scores may lie below "
+            "that, too). Then nothing brings the exponents up to 0. Where all scores lie 103 below "
+            "that number, every exp is 0, and 0 / 0 is NaN."
         ),
         next_step="Start with `tl.full((BLOCK_M,), -float('inf'), tl.float32)`.",
         expected_wrong=computes(underflowed_to_zero),

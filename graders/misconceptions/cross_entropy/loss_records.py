@@ -101,7 +101,6 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
             "loss is not finite."
         ),
         next_step="Choose, do not multiply: `tl.where(target == -100, 0.0, loss)`.",
-        rules_out=frozenset({"ignored-counted"}),
         detector=marks.ignored_times_zero,
     ),
     Misconception(

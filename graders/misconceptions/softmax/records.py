@@ -15,6 +15,7 @@ from graders.misconceptions.expected import computes, computes_with_block, walks
 from graders.misconceptions.softmax.kept_sums import SUM_KEPT
 from graders.misconceptions.softmax.wrong_results import (
     all_underflowed,
+    block_maximum_subtracted,
     blocks_not_merged,
     clamped,
     divided_by_length,
@@ -80,6 +81,17 @@ MISTAKES = (
         next_step="Take the maximum along the columns: `tl.max(x, axis=1)`, then `[:, None]`.",
         rules_out=frozenset({"max-not-subtracted"}),
         detector=tiles_underflowed,
+    ),
+    Misconception(
+        code="maximum-of-block",
+        title="Each block subtracts its own maximum, not that of the row",
+        message=(
+            "The sum refers to the maximum of the whole row, and so must every exp that is divided "
+            "by it. In the second walk the maximum was that of the block at hand, so blocks whose "
+            "maximum is smaller came out too large. Rows of one block do not show it."
+        ),
+        next_step="Store `tl.exp(x - row_max) / row_sum`, with the maximum of the first walk.",
+        expected_wrong=walks_through_blocks(block_maximum_subtracted),
     ),
     Misconception(
         code="max-not-subtracted",

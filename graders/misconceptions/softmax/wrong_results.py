@@ -291,3 +291,11 @@ def nan_after_infinity(evidence: Evidence) -> bool:
     lost = actual.isnan().any(dim=1)
     infinite = (x == -float("inf")).any(dim=1)
     return bool(infinite[lost].all() and close(actual, evidence.expected)[~lost].all())
+
+
+def block_maximum_subtracted(block: int, x: torch.Tensor) -> torch.Tensor | None:
+    """The exponentials of each block refer to its own maximum, the sum to that of the row."""
+    if not_walked(block, x):
+        return None
+    total = torch.exp(x - row_maximum(x)).sum(dim=1, keepdim=True)
+    return torch.cat([torch.exp(part - row_maximum(part)) for part in blocks(x, block)], 1) / total
