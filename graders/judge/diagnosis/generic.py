@@ -85,6 +85,15 @@ FAULTS = {
         "The condition that you wrote down does not hold for this input.",
         "Print the values with print_if, or run the case in a notebook and look at them.",
     ),
+    "address-outside": FindingText(
+        "A load leaves the tensor, and its mask is right",
+        "The load has the mask of the store, and inputs whose sizes fit no block come out right, "
+        "so that mask is right. It is the address that is loaded from: a row and a column that do "
+        "not belong to one offset, a stride that is multiplied by the wrong index, or a start that "
+        "is added twice.",
+        "Take the first lane outside. Which element should it read, in which row and column? Work "
+        "its address out by hand, and compare it with the kernel's.",
+    ),
     "block-outside": FindingText(
         "A whole block lies outside the tensor",
         "Not the last lanes of a block alone: wherever lanes were outside, all lanes of that load "

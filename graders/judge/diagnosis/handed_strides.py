@@ -13,6 +13,7 @@ CODE = "stride-of-another"
 # What is told of a stride that is wrong, where no mistake is known that computes it.
 SYMPTOMS = frozenset(
     {"contiguous-assumed", "column-stride-ignored", "missing-mask", "block-outside"}
+    | {"address-outside"}
 )
 FEWEST_VALUES = 3  # of a number that is always the stride of an axis, to say that it is that
 

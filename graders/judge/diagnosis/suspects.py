@@ -18,7 +18,7 @@ ABOUT_SIZES = frozenset(
         "never-stored",
         "first-block-only",
     }
-    | {"lanes-meet", "programs-idle"}
+    | {"lanes-meet", "programs-idle", "address-outside"}
 )
 UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})
 VAGUE_SHAPES = frozenset({"all-zeros", "second-block-wrong", "later-rounds-wrong", "nearly-right"})

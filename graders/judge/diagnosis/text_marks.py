@@ -232,6 +232,17 @@ def _set_in(node: ast.AST, *kinds: type[ast.Assign | ast.AugAssign]) -> set[str]
     return found
 
 
+def masked_like_a_store(source: str, line: int | None) -> bool:
+    """Whether the load in this line has the mask of a store of the same function."""
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef):
+            masks = {_mask_of(store) for store in _calls(function, "store")} - {""}
+            for load in _calls(function, "load"):
+                if line is not None and load.lineno <= line <= (load.end_lineno or load.lineno):
+                    return _mask_of(load) in masks
+    return False
+
+
 def joined_by_or(kernel: ast.FunctionDef) -> Iterator[ast.AST]:
     """`(rows < n_rows) | (cols < n_cols)`: two upper bounds of which one is enough."""
     for node in ast.walk(kernel):

@@ -8,13 +8,16 @@ from dataclasses import replace
 from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.diagnosis import handed_strides
 from graders.judge.diagnosis.explain import (
+    MASK_MISSING,
     MAX_FINDINGS,
     UNEXPLAINED,
     explain,
     explain_tf32,
     retold,
 )
+from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
+from graders.judge.diagnosis.text_marks import masked_like_a_store
 from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise, LaunchFacts
 from graders.judge.report import Finding
@@ -22,6 +25,9 @@ from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.pointing import table_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.scoring import WASTEFUL_SHARE
+
+ADDRESS_OUTSIDE = "address-outside"
+LEAST_BLOCK = 8  # elements: a size that is no multiple of it fits no usual block
 
 
 def run(context: Context) -> GateResult:
@@ -35,6 +41,8 @@ def run(context: Context) -> GateResult:
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
     if findings:
+        if findings[0].code == MASK_MISSING and _mask_is_right(findings[0], context, ran):
+            findings[0] = retold(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
         if findings[0].code in UNEXPLAINED:
             findings = _explained(exercise, with_rounds(ran, planned, workers))
         if findings[0].code in UNEXPLAINED | handed_strides.SYMPTOMS:
@@ -51,6 +59,13 @@ def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
     others = [failure for failure in ran.failures if all(failure is not f for f in ran.of_tf32)]
     findings = explain(exercise, others, "interpret", passed)
     return [*findings, *explain_tf32(exercise, ran.of_tf32, "interpret")][:MAX_FINDINGS]
+
+
+def _mask_is_right(finding: Finding, context: Context, ran: RunResult) -> bool:
+    """Whether the load has the mask of a store that is right where no size fits a block."""
+    shapes = (item.expectation.values.shape for item in ran.passed)
+    ragged = any(shape and all(size % LEAST_BLOCK for size in shape) for shape in shapes)
+    return ragged and masked_like_a_store(context.submission.source, finding.line)
 
 
 def _by_all_cases(findings: list[Finding], exercise: Exercise, ran: RunResult) -> list[Finding]:
