@@ -88,6 +88,7 @@ STRIDED_COPY = Exercise(
         LAUNCH_ORDER,
         shared.offset_in_32_bits(),
         strides.stored_transposed(lambda x: x),
+        strides.row_stride_is_height(),
         strides.divided_by_wrong_size(),
         strides.strides_swapped(lambda x: x),
         strides.column_stride_ignored(lambda x: x),

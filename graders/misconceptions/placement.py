@@ -115,6 +115,8 @@ def _share_rounded_down(evidence: Evidence) -> bool:
     count, found = detectors.programs(evidence), detectors.aim(evidence)
     if count < 2 or found is None or evidence.expected.dim() != 1:
         return False
+    if found.storing != count:
+        return False
     share = found.elements // count
     one_block = share == found.lanes  # then the grid was rounded down, not the share
     return not one_block and detectors.stored_prefix(evidence) == share * count > 0

@@ -17,9 +17,8 @@ from graders.judge.records import Exercise, Misconception
 MOST = 0.4  # of the failing cases of a dtype, where a mistake shows everywhere
 THOROUGH = 16  # failing cases, tiny ones aside, that are asked about every misconception at most
 FEWEST = 4  # that one misconception accounts for, before others are asked about it first
-ODD = 0.1  # of the failing cases: fewer may look like a mistake by chance,
+ODD = 0.05  # of the failing cases: fewer may look like a mistake by chance,
 MOST_UNEXPLAINED = 0.6  # if so many of them look like none
-MOST_FOR_ONE = 4  # cases that one case rules out something for
 FORETOLD = 10_000  # elements: larger passed cases are not looked at again
 
 
@@ -56,11 +55,10 @@ def _without_odd(
 
     Among many cases some look like another mistake by chance. What the engine saw is no chance.
     """
-    large = [found for failure, found in named if not failure.tiny]
-    votes = Counter(m.code for found in large for m in found)
-    if sum(not found for found in large) < MOST_UNEXPLAINED * len(large):
+    votes = Counter(m.code for _, found in named for m in found)
+    if sum(not found for _, found in named) < MOST_UNEXPLAINED * len(named):
         return named
-    odd = {code for code, count in votes.items() if count < ODD * len(large)}
+    odd = {code for code, count in votes.items() if count < ODD * len(named)}
     return [
         (failure, [m for m in found if m.faults or m.code not in odd]) for failure, found in named
     ]
@@ -91,18 +89,8 @@ def _has_gaps(failure: Failure) -> bool:
 def _ruled(
     named: list[tuple[Failure, list[Misconception]]],
 ) -> list[tuple[Failure, list[Misconception]]]:
-    """Replace each misconception that another candidate rules out by that candidate.
-
-    One case alone may look like the other candidate by chance: it does not speak for many.
-    """
-    votes = Counter(m.code for _, found in named for m in found)
-    rulers = {
-        code: m
-        for _, found in named
-        for m in found
-        for code in m.rules_out
-        if votes[m.code] > 1 or votes[code] <= MOST_FOR_ONE
-    }
+    """Replace each misconception that another candidate rules out by that candidate."""
+    rulers = {code: m for _, found in named for m in found for code in m.rules_out}
     return [
         (failure, list(dict.fromkeys(rulers.get(m.code, m) for m in found)))
         for failure, found in named

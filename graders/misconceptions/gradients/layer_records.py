@@ -134,6 +134,17 @@ OF_THE_PRODUCTS = (
         expected_wrong=computes(wrong.divided_by_rows),
     ),
     Misconception(
+        code="db-without-k",
+        title="Without columns in x, db is left at 0",
+        message=(
+            "Where k is 0, x and w are empty, and dx and dw with them. But db is not: it is the "
+            "sum of the rows of dout that passed, and has nothing to do with x. An early return "
+            "for an empty x, or a grid of no programs, leaves it out."
+        ),
+        next_step="Ask for each result by itself whether it is empty: db has n numbers.",
+        expected_wrong=computes(wrong.without_columns),
+    ),
+    Misconception(
         code="sum-cut",
         title="The end of a sum is left out",
         message=(

@@ -113,6 +113,13 @@ def db_of_every_tile(
     return [(None, None, times * layer_backward(x, w, out, dout)[2])] if times > 1 else []
 
 
+def without_columns(
+    x: torch.Tensor, w: torch.Tensor, out: torch.Tensor, dout: torch.Tensor
+) -> tuple[torch.Tensor | None, ...] | None:
+    """db is 0 where x has no columns."""
+    return (None, None, torch.zeros_like(out[0])) if not x.shape[1] and len(out) else None
+
+
 def sums_cut(
     block: int, x: torch.Tensor, w: torch.Tensor, out: torch.Tensor, dout: torch.Tensor
 ) -> Forms:
