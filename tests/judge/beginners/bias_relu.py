@@ -57,7 +57,7 @@ ATTEMPTS = {
         ("bias.stride(0)", "bias.stride"),
     ),
     "inputs-swapped": Attempt(
-        "missing-mask",
+        "address-outside",
         "At x_ptr arrives a tensor of the shape of bias",
         (
             "        x,\n        bias,\n        output,",
