@@ -40,23 +40,7 @@ _IMPORTED_BEFOREHAND = (
     *("triton_util.debugging", "triton_util.indexing", "triton_util.launching"),
     *("numpy", "numpy.testing", "torch.nn.functional", "torch.testing", "torch.nn"),
     "torch._subclasses.schema_check_mode",  # the first operation under a mode imports it
-    *(
-        "abc",
-        "argparse",
-        "array",
-        "bisect",
-        "cmath",
-        "collections.abc",
-        "contextlib",
-        "contextvars",
-    ),
-    *("copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "gc"),
-    *("graphlib", "hashlib", "heapq", "inspect", "io", "itertools", "json", "keyword", "linecache"),
-    *("locale", "logging", "logging.handlers", "math", "numbers", "operator", "os", "pathlib"),
-    *("platform", "pprint", "random", "re", "reprlib", "secrets", "string", "struct", "statistics"),
-    *("tempfile", "textwrap", "threading", "time", "timeit", "tokenize", "traceback", "types"),
-    *("typing", "typing_extensions", "unicodedata", "uuid", "warnings", "weakref", "zlib"),
-    *("encodings.idna", "encodings.latin_1", "encodings.unicode_escape", "encodings.ascii"),
+    "typing_extensions",
 )
 _WARM_UP = '''
 import torch, triton
@@ -185,11 +169,13 @@ def _warm_up() -> dict[str, Any]:
     """
     import torch
 
+    from graders.judge.jail import imports
     from triton_util.explain import launches, lowering, offline
 
     torch.set_num_threads(1)
     offline.install()
-    _import_beforehand()
+    imports.standard_library()
+    imports.import_all(_IMPORTED_BEFOREHAND)
     recorder = launches.Recorder("<warm>")
     with recorder.installed():
         launches.load_module(_WARM_UP, "<warm>").warm(torch.empty(256))
@@ -200,17 +186,6 @@ def _warm_up() -> dict[str, Any]:
         commands[str(arch)] = lowering.ptxas_command(launch, arch, ptx, metadata)
     sys.modules.pop(launches.MODULE, None)
     return {"triton": lowering.TRITON_VERSION, "ptxas": commands}
-
-
-def _import_beforehand() -> None:
-    """Import what submissions usually import: in the jail files may not be readable."""
-    import importlib
-
-    for name in _IMPORTED_BEFOREHAND:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            continue  # an optional part, or a version that has it elsewhere
 
 
 class _Child:

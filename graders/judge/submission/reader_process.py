@@ -7,11 +7,9 @@ a JSON configuration: `{"socket": fd, "root": path, "seconds": s, "bytes": n, "p
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import ctypes
 import gc
-import importlib
 import json
 import os
 import resource
@@ -24,12 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 # What Python imports late, in the middle of parsing: a fork can open no file any more.
-_IMPORTED_BEFOREHAND = ("unicodedata", "stringprep", "traceback", "encodings.idna")
-_ENCODINGS = (
-    *("utf-8-sig", "ascii", "latin-1", "iso8859-2", "iso8859-15", "cp437", "cp850", "cp1250"),
-    *("cp1251", "cp1252", "cp1253", "cp1254", "koi8-r", "mac-roman", "gbk", "gb2312", "gb18030"),
-    *("big5", "cp932", "cp949", "shift_jis", "euc_jp", "euc_kr"),
-)
+_IMPORTED_BEFOREHAND = ("unicodedata", "stringprep", "traceback")
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _NOBODY = 65_534
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -59,13 +52,12 @@ Operations = Mapping[str, Callable[[bytes, Mapping[str, Any]], dict[str, Any]]]
 def main() -> None:
     config = json.loads(sys.argv[1])
     sys.path.insert(0, config["root"])
-    for name in _IMPORTED_BEFOREHAND:
-        importlib.import_module(name)
-    for name in _ENCODINGS:
-        codecs.lookup(name)
+    from graders.judge.jail import imports
     from graders.judge.submission.given_cells import fingerprints
     from graders.judge.submission.operations import OPERATIONS
 
+    imports.codecs()
+    imports.import_all(_IMPORTED_BEFOREHAND)
     fingerprints()
     gc.collect()
     gc.freeze()  # what is there now is shared with every fork
