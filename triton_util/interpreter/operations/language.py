@@ -16,6 +16,13 @@ from triton_util.interpreter.state import Divergence, NeedsSerial
 if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Deciding
 
+# Of constants, with a block to their right.
+_OPERATORS = (
+    *("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__lshift__"),
+    *("__rshift__", "__and__", "__or__", "__xor__"),
+    *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
+)
+
 
 def patched_tensor(control: Callable[[], Deciding]) -> Callable[[Any, Any], None]:
     """The replacement for triton's `_patch_lang_tensor`; `control` gives that of the launch."""
@@ -27,8 +34,19 @@ def patched_tensor(control: Callable[[], Deciding]) -> Callable[[Any, Any], None
         scope.set_attr(tensor, "__str__", lambda self: str(_shown(control(), self)))
         scope.set_attr(tensor, "T", property(_transposed))
         scope.set_attr(tensor, "__getitem__", _checked_index(tensor.__getitem__))
+        for name in _OPERATORS:
+            scope.set_attr(tl.constexpr, name, _left_of_blocks(getattr(tl.constexpr, name)))
 
     return patch
+
+
+def _left_of_blocks(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`SCALE * block` is the block's to compute; a constant would keep the block as its value."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, tl.tensor) else plain(self, other)
+
+    return operator
 
 
 def _checked_index(plain: Callable[..., Any]) -> Callable[..., Any]:
