@@ -38,6 +38,7 @@ def ask(worker: CompileWorker, source: str) -> Answer:
     request = {
         "task": "capture",
         "source": source,
+        "codes": [],
         "filename": "<submission>",
         "launcher": "vector_add",
         "cases": layouts([item.case for item in cases()]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.attacks import carrying, disguise, escape, exhaustion, forging, theft
+from tests.attacks import carrying, disguise, escape, exhaustion, forging, reading, theft
 from tests.attacks.attack import Attack
 
 # What these try fails without an error, and then an honest kernel is launched, which adds.
@@ -20,6 +20,7 @@ ATTACKS: dict[str, Attack] = {
         ("exhaustion", exhaustion.ATTACKS),
         ("disguise", disguise.ATTACKS),
         ("carrying", carrying.ATTACKS),
+        ("reading", reading.ATTACKS),
     )
     for attack in attacks
 }

@@ -20,6 +20,7 @@ from graders.judge.plan.steps import (
 )
 from graders.judge.sandbox.pool import Job, Work
 from graders.judge.sandbox.protocol import dtype_name
+from tests.support.submissions import with_codes
 
 OUT = 100  # the storage of the result
 DType = torch.dtype | Literal["any-integer"]
@@ -57,7 +58,7 @@ def job(
     work = Work(
         source=source,
         filename="s.py",
-        kernels=[kernel_to_json(kernel) for kernel in kernels],
+        kernels=[kernel_to_json(kernel) for kernel in with_codes(kernels, source)],
         steps=steps_to_json(steps),
         result=result.to_json(),
         inputs=tuple(n if isinstance(a, torch.Tensor) else None for n, a in enumerate(args)),

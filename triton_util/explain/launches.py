@@ -164,7 +164,9 @@ class Recorder:
 
 def load_module(source: str, filename: str) -> types.ModuleType:
     """Execute the submission's text as a module that Triton can find the source of."""
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    # A form feed ends a line for `splitlines` and for no syntax tree.
+    lines = [f"{line}\n" for line in source.split("\n")]
+    linecache.cache[filename] = (len(source), None, lines, filename)
     module = types.ModuleType(MODULE)
     module.__file__ = filename
     sys.modules[MODULE] = module

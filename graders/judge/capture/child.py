@@ -24,6 +24,7 @@ from graders.judge.capture.operations import Operations
 from graders.judge.capture.recording import NeedsValue, Recorder
 from graders.judge.capture.surroundings import A100, pretend_gpu, pretend_none
 from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
+from graders.judge.plan.code import Code
 from graders.judge.plan.steps import (
     CasePlan,
     Raised,
@@ -46,7 +47,8 @@ class Capture:
         self.request = request
         self.filename: str = request["filename"]
         self.recorder = Recorder(self.filename)
-        self.kernels = SeenKernels(self.recorder)
+        codes = map(Code.from_json, request["codes"])
+        self.kernels = SeenKernels(self.recorder, {(c.line, c.name): c.names for c in codes})
         self._sent = 0, 0  # kernels and observations
         # Made before anything watches what torch does: that costs a call of Python each time.
         self._arguments = [[_argument(one) for one in case] for case in request["cases"]]
@@ -58,6 +60,9 @@ class Capture:
         else:
             pretend_none()
         torch.compile = self._compile
+        # Registering an operator imports torch's compiler, which takes 10 s; a call runs the same.
+        torch.library.triton_op = torch.library.custom_op = _operator
+        torch.library.wrap_triton = lambda kernel: kernel
 
     def run(self, send: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Load the module, call the launcher for every case, and give what is new in the end."""
@@ -141,6 +146,27 @@ class Capture:
     def _compile(self, *args: Any, **named: Any) -> Any:
         self.recorder.tell("torch-computes", "compile")
         return args[0] if args else (lambda function: function)
+
+
+class _Operator:
+    """A registered operator on one device: the function itself. What it registers is not used."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.register_fake = self.register_kernel = self.register_vmap = self._taken
+        self.register_autograd = self._taken
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._function(*args, **named)
+
+    def _taken(self, *given: Any, **_options: Any) -> Any:
+        """A call with a function, or a decorator of one."""
+        return given[0] if given and callable(given[0]) else (lambda function: function)
+
+
+def _operator(_name: str, function: Any = None, /, **_options: Any) -> Any:
+    """`torch.library.triton_op` and `custom_op`, called with a function or as decorators."""
+    return _Operator if function is None else _Operator(function)
 
 
 def _argument(layout: Mapping[str, Any]) -> Any:

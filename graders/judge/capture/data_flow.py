@@ -62,7 +62,7 @@ def _kernels_in(value: Any) -> Iterator[int]:
         for kind, inner in value.items():
             if kind == "kernel":
                 yield inner
-            elif kind in ("constexpr", "tuple"):
+            elif kind in ("constexpr", "tuple", "fields"):
                 yield from _kernels_in(inner)
     elif isinstance(value, list):
         for item in value:

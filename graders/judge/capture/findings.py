@@ -75,6 +75,13 @@ WORDS = {
         "{what} never launches a kernel.",
         "Write a kernel with @triton.jit and launch it: kernel[grid](…).",
     ),
+    "kernel-name": ToldWords(
+        "A GPU's assembler cannot read this name",
+        "The name of the kernel `{what}` has letters outside ASCII. The judge gave the kernel "
+        "another name; on your own GPU the program ends with an error of the assembler.",
+        "Rename the kernel with ASCII letters, digits and underscores. Variables, parameters and "
+        "the launcher may have any letters.",
+    ),
     "kernel-without-grid": ToldWords(
         "The kernel is called without a grid",
         "A kernel is launched on a grid: the number of programs stands in brackets between its "

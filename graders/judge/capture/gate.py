@@ -7,12 +7,11 @@ come from kernels at all.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -28,7 +27,8 @@ from graders.judge.capture.findings import (
 )
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
-from graders.judge.plan.kernels import definitions
+from graders.judge.plan.code import by_place
+from graders.judge.plan.kernels import free_fields
 from graders.judge.plan.reader import PlanError, plan_from_json
 from graders.judge.plan.steps import (
     CasePlan,
@@ -115,15 +115,21 @@ def capture(
     gpu: properties of the device that the launcher shall believe to be there, other than those of
     an A100; or NO_GPU. Raises GraderError where this machine cannot do it at all.
     """
-    request = _request(submission.source, submission.launcher, layouts(cases), gpu)
+    request = _request(submission, layouts(cases), gpu)
     try:
         plan, ended = _asked(worker, request)
+        plan = _with_codes(plan, submission)
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,), public=public)
     found = list(_findings(plan, submission, exercise, cases, public))
     found = [finding for finding in found if finding.message != UNSEEN] or found
     remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
+    remarks += [
+        capture_finding("kernel-name", kernel.name[:80], kernel.line)
+        for kernel in plan.kernels
+        if kernel.code is not None and not kernel.name.isascii()
+    ]
     return Captured(plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), ended, public)
 
 
@@ -146,18 +152,30 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
     return plan, ended
 
 
+def _with_codes(plan: LaunchPlan, submission: Submission) -> LaunchPlan:
+    """The plan with the text of each kernel, and of its names only those that the text uses."""
+    known = by_place(submission.codes)
+    made = []
+    for kernel in plan.kernels:
+        code = known.get((kernel.line, kernel.name))
+        used = frozenset() if code is None else code.names
+        names = {name: value for name, value in kernel.names.items() if name in used}
+        made.append(replace(kernel, names=names, code=code))
+    return replace(plan, kernels=tuple(made))
+
+
 def _request(
-    source: str,
-    launcher: str,
+    submission: Submission,
     cases: Sequence[Sequence[Mapping[str, Any]]],
     gpu: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What the child is asked: to capture a launcher for arguments that lie like these."""
     return {
         "task": "capture",
-        "source": source,
+        "source": submission.source,
+        "codes": [code.to_json() for code in submission.codes],
         "filename": FILENAME,
-        "launcher": launcher,
+        "launcher": submission.launcher,
         "cases": cases,
         "gpu": None if gpu is None else dict(gpu),
     }
@@ -166,7 +184,7 @@ def _request(
 def _check_machine(worker: CompileWorker) -> None:
     """Raise GraderError where not even a launcher of our own comes to its end: then it is the
     machine that ended the submission's process, for want of a file that it may read, say."""
-    request = _request(_CONTROL, "control", [[_CONTROL_INPUT]])
+    request = _request(Submission("<control>", _CONTROL, "control"), [[_CONTROL_INPUT]])
     answer = worker.ask(request)
     if _ended(answer):
         said = answer.stderr.strip().splitlines()[-1:] or ["its process ended"]
@@ -216,10 +234,10 @@ def _findings(
     for case in plan.cases[:public]:
         if case.raised is not None:
             yield from _of_exception(case.raised)
-    known = definitions(submission.source)
+    fields = free_fields(frozenset(_fields(plan)))
     seen = launched_kernels(plan, plan.cases[:public])
     for number, kernel in enumerate(plan.kernels):
-        found = list(_of_kernel(kernel, known))
+        found = list(_of_kernel(kernel, fields))
         yield from found if number in seen else map(unseen, found)
     for number, case in enumerate(plan.cases):
         found = [
@@ -253,18 +271,24 @@ def _of_exception(raised: Raised) -> Iterator[Finding]:
         yield capture_finding("too-many-steps", "", raised.line)
 
 
-def _of_kernel(
-    kernel: Kernel, known: Mapping[tuple[int, str], ast.FunctionDef]
-) -> Iterator[Finding]:
-    node = known.get((kernel.line, kernel.name))
-    if node is None:
+def _of_kernel(kernel: Kernel, fields: frozenset[str]) -> Iterator[Finding]:
+    if kernel.code is None:
         yield capture_finding("foreign-kernel", kernel.name[:80], None)
         return
     if any(parameter.default == _FUNCTION for parameter in kernel.parameters):
         yield capture_finding("kernel-not-jit", "", kernel.line)
-    yield from read_kernel(node, kernel.names)
+    yield from read_kernel(kernel.code.tree(), kernel.names, fields)
     if any(is_foreign(parameter.default, tensors=False) for parameter in kernel.parameters):
         yield capture_finding("foreign-argument", "", kernel.line)
+
+
+def _fields(plan: LaunchPlan) -> Iterator[str]:
+    """The names of the fields of all named tuples that kernels are given."""
+    for case in plan.cases:
+        for launch in launches_of(case.steps):
+            for value in (*launch.positional, *launch.named.values()):
+                if isinstance(value, Mapping) and "fields" in value:
+                    yield from value["fields"][0]
 
 
 def _of_launches(case: CasePlan) -> Iterator[Finding]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 import triton.language as tl
-from triton.runtime.jit import JITFunction
+from triton.runtime.jit import ConstexprFunction, JITFunction
 
 from graders.judge.capture.recording import Recorder
 from graders.judge.capture.tensors import ValuelessTensor
@@ -23,16 +23,19 @@ MOST_KERNELS = 64
 
 
 class SeenKernels:
-    """The kernels of a submission, each with what its names stand for; numbered as they come."""
+    """The kernels of a submission, each with what its names stand for; numbered as they come.
 
-    def __init__(self, recorder: Recorder) -> None:
+    `used` are the names that the text of each function uses, by its first line and name.
+    """
+
+    def __init__(self, recorder: Recorder, used: Mapping[tuple[int, str], frozenset[str]]) -> None:
         self.recorder = recorder
+        self._used = used
         self.found: list[Kernel] = []
         self._numbers: dict[str, int] = {}
-        self._read: dict[types.CodeType, tuple[set[str], set[str]]] = {}
         self._open: dict[int, int] = {}  # kernels whose names are being looked up
 
-    def number(self, kernel: JITFunction[Any]) -> int:
+    def number(self, kernel: JITFunction[Any] | ConstexprFunction) -> int:
         """The number of a kernel with the values that its names have now."""
         if id(kernel) in self._open:  # it calls itself
             return self._open[id(kernel)]
@@ -47,37 +50,25 @@ class SeenKernels:
             self.found.append(made)
         return self._numbers[key]
 
-    def _describe(self, kernel: JITFunction[Any]) -> Kernel:
+    def _describe(self, kernel: JITFunction[Any] | ConstexprFunction) -> Kernel:
         function = kernel.fn
+        place = function.__code__.co_firstlineno, function.__name__
         scope = kernel.get_capture_scope()
-        alone, attributes = self._looked_up(kernel)
-        used = sorted(name for name in alone if name in scope)
-        names = {name: self.value(scope[name], attributes) for name in used}
-        parameters = [self._parameter(parameter) for parameter in kernel.params]
+        attributes = _attributes(function.__code__)
+        used = self._used.get(place, frozenset())
+        names = {n: self.value(scope[n], attributes) for n in sorted(used) if n in scope}
+        constant = isinstance(kernel, ConstexprFunction)
+        given = _plain_parameters(function) if constant else kernel.params
         return Kernel(
-            line=function.__code__.co_firstlineno,
-            name=function.__name__,
+            line=place[0],
+            name=place[1],
             names=names,
-            parameters=tuple(parameters),
+            parameters=tuple(self._parameter(parameter) for parameter in given),
             specialize_not=_marked(kernel, "do_not_specialize"),
             align_not=_marked(kernel, "do_not_specialize_on_alignment"),
             noinline=bool(getattr(kernel, "noinline", False)),
+            constant=constant,
         )
-
-    def _looked_up(self, kernel: JITFunction[Any]) -> tuple[set[str], set[str]]:
-        """The names that stand alone in a kernel, and with them all that stand behind a dot.
-
-        In its signature too: Triton's compiler reads that as well. A helper may be called `load`,
-        and use `tl.load`: that is no use of its own name.
-        """
-        code = kernel.fn.__code__
-        if code not in self._read:
-            function = kernel.parse().body[0]
-            inside = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-            signature = {node.id for node in ast.walk(function.args) if isinstance(node, ast.Name)}
-            every = _names(code) | signature
-            self._read[code] = inside & every, every
-        return self._read[code]
 
     def _parameter(self, parameter: Any) -> Parameter:
         annotation = "constexpr" if parameter.is_constexpr else str(parameter.annotation_type)
@@ -98,11 +89,14 @@ class SeenKernels:
             return {"constexpr": self.value(value.value)}
         if isinstance(value, tl.dtype):
             return {"dtype": str(value)}
+        fields = getattr(value, "_fields", None)
+        if isinstance(value, tuple) and isinstance(fields, tuple):
+            return {"fields": [list(map(str, fields)), [self.value(item) for item in value]]}
         if isinstance(value, tuple | list | tl.tuple):
             return {"tuple": [self.value(item) for item in value]}
         if isinstance(value, types.ModuleType):
             return _module(value, wanted or set())
-        if isinstance(value, JITFunction):
+        if isinstance(value, JITFunction | ConstexprFunction):
             return _library(value) or {"kernel": self.number(value)}
         return self._object(value)
 
@@ -133,18 +127,35 @@ def _plain_type(value: Any) -> type:
     return next(kind for kind in (int, float, str) if isinstance(value, kind))
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """Every name that a function looks up, attributes among them."""
-    found = {*code.co_names, *code.co_freevars}
+def _attributes(code: types.CodeType) -> set[str]:
+    """What stands behind a dot in a function, among other names that it looks up."""
+    found = {*code.co_names}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= _names(constant)
+            found |= _attributes(constant)
     return found
+
+
+def _plain_parameters(function: Any) -> list[SimpleNamespace]:
+    """The parameters of a function of constants, described as those of a kernel."""
+    none = inspect.Parameter.empty
+    return [
+        SimpleNamespace(
+            name=name,
+            is_constexpr=False,
+            annotation_type="",
+            has_default=parameter.default is not none,
+            default=parameter.default,
+        )
+        for name, parameter in inspect.signature(function).parameters.items()
+    ]
 
 
 def _marked(kernel: JITFunction[Any], attribute: str) -> tuple[str, ...]:
     """Names of parameters that an option of triton.jit lists by name or by number."""
     listed = getattr(kernel, attribute, None) or ()
+    if not listed:
+        return ()
     names = [parameter.name for parameter in kernel.params]
     chosen = (names[item] if isinstance(item, int) else item for item in listed)
     return tuple(name for name in chosen if name in names)

@@ -246,8 +246,7 @@ def describe_error(
     if line is None:
         line = _traceback_line(error, filename)
     if line is None and launch is not None:
-        of_its_name = "invalid function identifier" in str(error)
-        line = launch.def_line if of_its_name else launch.line
+        line = launch.line
     return {
         "stage": stage,
         "kernel": launch.name if launch else "",

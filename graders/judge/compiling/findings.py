@@ -94,13 +94,6 @@ ROWS = (
         "Use the names of the kernel's parameters.",
     ),
     Row(
-        r"invalid function identifier: (?P<name>\w{1,80})",
-        "The name `{name}` has letters that the GPU's assembler does not know: the name of a "
-        "kernel has ASCII letters, digits and underscores only.",
-        "Rename `{name}` here and where it is launched. The names of variables and parameters, "
-        "comments and the launcher may have any letters.",
-    ),
-    Row(
         r"'(constexpr|int)' object has no attribute '(?P<name>\w+)'",
         "This value is a plain number here: Triton makes a constant of an argument that is 1, "
         "and a constant has no .{name}.",

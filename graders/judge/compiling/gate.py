@@ -186,6 +186,9 @@ def _specialising(value: Any) -> Any:
         return {"tensor": [0, dtype, [], [], offset % 16]}
     if isinstance(value, Mapping) and "tuple" in value:
         return {"tuple": [_specialising(item) for item in value["tuple"]]}
+    if isinstance(value, Mapping) and "fields" in value:
+        names, values = value["fields"]
+        return {"fields": [names, [_specialising(item) for item in values]]}
     return value
 
 

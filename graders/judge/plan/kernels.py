@@ -1,17 +1,20 @@
-"""The kernels of a plan, made of their text: nothing else of the submission is executed.
+"""The kernels of a plan, made of their canonical text: nothing else of the submission is executed.
 
-A kernel is the function definition at its line of the source, without its decorators, defaults
-and annotations. Its names stand for what the plan says: modules and functions of the Triton
-language, other kernels, plain constants. Imports triton, in whichever mode this process has it.
+Each kernel has a file of its own, and a namespace that is made here: the builtins of the Triton
+language, and the names that its text uses, as the plan says what they stand for. The interpreter
+and Triton's compiler get the same tree. Imports triton, in whichever mode this process has it.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
 import linecache
 import sys
+import textwrap
 import types
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +22,7 @@ import torch
 import triton
 import triton.language as tl
 
+from graders.judge.plan.code import NAMESPACE, Code
 from graders.judge.plan.steps import Kernel, TensorRef, Value
 
 MODULE = "submission"
@@ -26,38 +30,38 @@ LIBRARIES = ("triton.language", "triton_util", "triton")
 
 
 class Kernels:
-    """Makes each kernel of a plan once, when it is first needed."""
+    """Makes each kernel of a plan once, when it is first needed.
+
+    `source` is the learner's text, from which messages quote lines; nothing in it is executed.
+    """
 
     def __init__(self, source: str, filename: str, kernels: Sequence[Kernel]) -> None:
-        lines = source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(source), None, lines, filename)
+        self._lines = [f"{line}\n" for line in source.split("\n")]
+        linecache.cache[filename] = (len(source), None, self._lines, filename)
         self._filename = filename
         self._kernels = kernels
         self._made: dict[int, Any] = {}
-        self._definitions = definitions(source)
 
     def get(self, number: int) -> Any:
-        """The @triton.jit function of this number."""
+        """The @triton.jit function of this number, or a function of constants."""
         if number not in self._made:
             kernel = self._kernels[number]
-            scope: dict[str, Any] = {"__name__": MODULE}
+            scope: dict[str, Any] = {"__name__": MODULE, "__builtins__": dict(NAMESPACE)}
             function = self._function(kernel, scope)
-            self._made[number] = triton.jit(
-                function,
-                do_not_specialize=list(kernel.specialize_not),
-                do_not_specialize_on_alignment=list(kernel.align_not),
-                noinline=kernel.noinline,
-            )
-            for name, value in kernel.names.items():
+            self._made[number] = self._jit(kernel, function)
+            assert kernel.code is not None
+            for name in kernel.code.names & kernel.names.keys():
+                value = kernel.names[name]
                 if not (isinstance(value, Mapping) and "unknown" in value):
                     scope[name] = self.value(value)
         return self._made[number]
 
     def _function(self, kernel: Kernel, scope: dict[str, Any]) -> types.FunctionType:
-        node = self._definitions[kernel.line, kernel.name]
-        module = ast.Module([_bare(node)], [])
-        exec(compile(ast.fix_missing_locations(module), self._filename, "exec"), scope)
-        function: types.FunctionType = scope.pop(kernel.name)
+        code = _code(kernel)
+        node = code.tree()
+        module = ast.Module([node], [])
+        exec(compile(module, self._filename, "exec", dont_inherit=True), scope)
+        function: types.FunctionType = scope.pop(node.name)
         defaults = {p.name: self.value(p.default) for p in kernel.parameters if p.has_default}
         keywords = {argument.arg for argument in node.args.kwonlyargs}
         plain = [value for name, value in defaults.items() if name not in keywords]
@@ -70,6 +74,39 @@ class Kernels:
         }
         return function
 
+    def _jit(self, kernel: Kernel, function: types.FunctionType) -> Any:
+        """The function as Triton has it, whose text is the canonical one."""
+        code = _code(kernel)
+        if kernel.constant:
+            return triton.constexpr_function(function)
+        written = _in_a_file_of_its_own(function, code)
+        made = triton.jit(
+            written,
+            do_not_specialize=list(kernel.specialize_not),
+            do_not_specialize_on_alignment=list(kernel.align_not),
+            noinline=kernel.noinline,
+        )
+        made.fn = function
+        if hasattr(made, "parse"):  # a compiler's
+            made.starting_line_number = made.def_file_line_number = code.def_line
+            made.file_name = self._filename
+            made.parse = lambda: ast.Module([code.tree(1)], [])
+            made._unsafe_update_src(self._quoted(code))
+        else:
+            from triton_util.interpreter.control.rewriting import know
+
+            know(function, lambda: ast.Module([code.tree(1)], []), code.def_line)
+        return made
+
+    def _quoted(self, code: Code) -> str:
+        """What Triton quotes in its messages: the learner's lines. It parses none of them.
+
+        It also makes the key of what is compiled of this text, so the canonical one counts too.
+        """
+        lines = self._lines[code.def_line - 1 : code.last_line]
+        digest = hashlib.sha256(code.text.encode()).hexdigest()
+        return f"{textwrap.dedent(''.join(lines))}\n# {digest}"
+
     def value(self, value: Value, tensor: Any = None) -> Any:
         """What a value of the plan stands for; `tensor` makes tensors of views."""
         if not isinstance(value, Mapping):
@@ -81,6 +118,9 @@ class Kernels:
             return tl.constexpr(self.value(inner, tensor))
         if kind == "tuple":
             return tuple(self.value(item, tensor) for item in inner)
+        if kind == "fields":
+            names, values = inner
+            return namedtuple("Fields", names)(*(self.value(item, tensor) for item in values))
         if kind == "dtype":
             return tl.dtype(inner)
         if kind == "kernel":
@@ -90,30 +130,48 @@ class Kernels:
         return _named(kind, inner)
 
 
-def definitions(source: str) -> dict[tuple[int, str], ast.FunctionDef]:
-    """The function definitions of a text by their first line, decorators included, and name."""
-    found = {}
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            found[first, node.name] = node
-    return found
+def _code(kernel: Kernel) -> Code:
+    if kernel.code is None:
+        raise ValueError(f"the kernel {kernel.name} has no text")
+    return kernel.code
 
 
-def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The definition without anything that is evaluated outside its body."""
-    given = node.args
-    arguments = ast.arguments(
-        posonlyargs=[ast.arg(a.arg) for a in given.posonlyargs],
-        args=[ast.arg(a.arg) for a in given.args],
-        vararg=None if given.vararg is None else ast.arg(given.vararg.arg),
-        kwonlyargs=[ast.arg(a.arg) for a in given.kwonlyargs],
-        kw_defaults=[None if d is None else ast.Constant(None) for d in given.kw_defaults],
-        kwarg=None if given.kwarg is None else ast.arg(given.kwarg.arg),
-        defaults=[ast.Constant(None) for _ in given.defaults],
-    )
-    made = ast.FunctionDef(node.name, arguments, node.body, [], None)
-    return ast.copy_location(made, node)
+def _in_a_file_of_its_own(function: types.FunctionType, code: Code) -> types.FunctionType:
+    """The same function, where Triton finds the canonical text and nothing else as its source."""
+    filename = f"<{code.name} of line {code.line}>"
+    lines = code.text.splitlines(keepends=True)
+    linecache.cache[filename] = (len(code.text), None, lines, filename)
+    placed = function.__code__.replace(co_filename=filename, co_firstlineno=1)
+    made = types.FunctionType(placed, function.__globals__, function.__name__)
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    made.__annotations__ = function.__annotations__
+    return made
+
+
+def free_fields(fields: frozenset[str]) -> frozenset[str]:
+    """Of the names of a tuple's fields those that nothing else has which a kernel can hold.
+
+    Such a name behind a dot can mean the field and nothing else.
+    """
+    return frozenset(field for field in fields if not field.startswith("_")) - _TAKEN
+
+
+def _attributes() -> frozenset[str]:
+    from triton.runtime.interpreter import InterpretedFunction, TensorHandle
+    from triton.runtime.jit import JITFunction
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    kinds: list[Any] = [tl.tensor, tl.constexpr, tl.dtype, tl.tuple, tl.tensor_descriptor]
+    kinds += [InterpretedFunction, TensorHandle, JITFunction, TensorDescriptor, torch.Tensor]
+    kinds += [int, float, str, tuple, dict, types.FunctionType, types.ModuleType]
+    kinds += [tl.tensor(None, tl.int32), tl.constexpr(1), tl.int32]
+    modules = [tl, tl.math, triton]
+    return frozenset(name for kind in (*kinds, *modules) for name in dir(kind)) | {
+        *("fn", "handle", "params", "data", "base", "block_shape", "padding", "rewriter")
+    }
+
+
+_TAKEN = _attributes()
 
 
 def _ref(inner: Any) -> TensorRef:

@@ -7,8 +7,10 @@ a `LaunchPlan` can rely on its types and bounds, and on nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from graders.judge.plan.code import Code
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -59,7 +61,9 @@ def plan_from_json(raw: Any, cases: int) -> LaunchPlan:
 
 def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
     """Kernels that the judge has written itself."""
-    return tuple(PlanReader().kernel(kernel) for kernel in raw)
+    made = (PlanReader().kernel(kernel) for kernel in raw)
+    codes = (None if kernel["code"] is None else Code.from_json(kernel["code"]) for kernel in raw)
+    return tuple(replace(kernel, code=code) for kernel, code in zip(made, codes, strict=True))
 
 
 def steps_from_json(raw: Any) -> tuple[Step, ...]:
@@ -98,6 +102,7 @@ class PlanReader:
             specialize_not=_listed(raw["specialize_not"], MOST_ARGUMENTS, _name),
             align_not=_listed(raw["align_not"], MOST_ARGUMENTS, _name),
             noinline=bool(raw["noinline"]),
+            constant=bool(raw["constant"]),
         )
 
     def _parameter(self, raw: Any) -> Parameter:
@@ -227,6 +232,12 @@ class PlanReader:
             return self.value(inner, depth + 1)
         if kind == "tuple":
             return list(_listed(inner, MOST_ARGUMENTS, lambda item: self.value(item, depth + 1)))
+        if kind == "fields":
+            names, values = inner
+            read = list(_listed(names, MOST_ARGUMENTS, _name))
+            if len(set(read)) != len(read) or len(read) != len(values):
+                raise PlanError("a named tuple whose names do not fit")
+            return [read, self._inner("tuple", values, depth)]
         if kind == "kernel":
             return self._kernel_number(inner)
         if kind == "library":

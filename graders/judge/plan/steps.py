@@ -10,6 +10,7 @@ is an object with one key that names its kind:
 
     {"tensor": [storage, dtype, shape, strides, offset]}   a view into a storage, in elements
     {"constexpr": value}      {"tuple": [value, …]}         {"dtype": "fp16"}
+    {"fields": [[name, …], [value, …]]}   a named tuple
     {"kernel": number}        a kernel of the plan, passed as a constant
     {"library": [module, name]}   a function of the Triton language or of the course's helpers
     {"module": name}          such a module itself
@@ -23,6 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from graders.judge.plan.code import Code
 
 Value = Any  # one of the JSON forms above
 
@@ -59,7 +62,8 @@ class Kernel:
 
     `line` is the first line of the definition, decorators included. `specialize_not` are the
     parameters that Triton is told not to specialise on, `align_not` those whose alignment it
-    shall not look at.
+    shall not look at. `constant`: a function of constants, which runs while a kernel is compiled.
+    `code` is added by the judge; a plan as it is recorded has none.
     """
 
     line: int
@@ -69,6 +73,8 @@ class Kernel:
     specialize_not: tuple[str, ...] = ()
     align_not: tuple[str, ...] = ()
     noinline: bool = False
+    constant: bool = False
+    code: Code | None = None
 
 
 @dataclass(frozen=True)
@@ -252,11 +258,20 @@ def tensors_in(value: Value) -> Iterator[TensorRef]:
             if kind == "tensor":
                 storage, dtype, shape, strides, offset = inner
                 yield TensorRef(storage, dtype, tuple(shape), tuple(strides), offset)
-            elif kind in ("constexpr", "tuple", "descriptor"):
+            elif kind in ("constexpr", "tuple", "fields", "descriptor"):
                 yield from tensors_in(inner)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for item in value:
             yield from tensors_in(item)
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """The values of a tuple, named or not; None where it is something else."""
+    if isinstance(value, Mapping) and "tuple" in value:
+        return list(value["tuple"])
+    if isinstance(value, Mapping) and "fields" in value:
+        return list(value["fields"][1])
+    return None
 
 
 def ref_of(value: Value) -> TensorRef | None:
@@ -311,7 +326,9 @@ def case_to_json(case: CasePlan) -> dict[str, Any]:
 def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
     """A kernel as it travels."""
     parameters = [[p.name, p.annotation, p.default, p.has_default] for p in kernel.parameters]
-    return {**vars(kernel), "names": dict(kernel.names), "parameters": parameters}
+    code = None if kernel.code is None else kernel.code.to_json()
+    names = dict(kernel.names)
+    return {**vars(kernel), "names": names, "parameters": parameters, "code": code}
 
 
 def told_to_json(told: Told) -> list[Any]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from graders.judge.plan.code import Code
+
 TEXT = """
 def warm_kernel(x_ptr, out_ptr, n, BLOCK_SIZE):
     offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
@@ -23,4 +25,6 @@ KERNEL: dict[str, Any] = {  # as `plan.reader` reads it
     "specialize_not": [],
     "align_not": [],
     "noinline": False,
+    "constant": False,
+    "code": Code.own(TEXT, "tl").to_json(),
 }

@@ -54,7 +54,7 @@ def gpu_gate(
                 repeats=_results(planned, item, workers, REPEATS),
                 filled=_filled(planned, item, workers),
                 magnitude=_magnitude(exercise, failure),
-                source=planned.source,
+                kernels=planned.plan.kernels,
                 interpreted=failure.case.name in interpreted,
             )
             difference = name_difference(seen)
@@ -73,10 +73,10 @@ def _results(
 
 def _filled(planned: PlannedJobs, item: Prepared, workers: Workers) -> torch.Tensor | None:
     """The result with an absurd number in masked-off lanes; None where none is undefined."""
-    source = fill_undefined_lanes(planned.source)
-    if source is None:
+    kernels = fill_undefined_lanes(planned.plan.kernels)
+    if kernels is None:
         return None
-    return next(iter(_results(planned.with_source(source), item, workers, 1)), None)
+    return next(iter(_results(planned.with_kernels(kernels), item, workers, 1)), None)
 
 
 def _magnitude(exercise: Exercise, failure: Failure) -> torch.Tensor | None:

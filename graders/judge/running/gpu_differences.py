@@ -7,13 +7,14 @@ explained like any other wrong result.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 
 from graders.judge.diagnosis.failures import Difference, Failure
 from graders.judge.diagnosis.generic import FindingText
+from graders.judge.plan.steps import Kernel
 
 # TF32 keeps 10 bits of mantissa, so each product of two rounded operands is off by 2**-10 at most.
 _TF32 = 2.0**-9
@@ -36,7 +37,7 @@ class Seen:
     repeats: Sequence[torch.Tensor]
     filled: torch.Tensor | None
     magnitude: torch.Tensor | None
-    source: str
+    kernels: Sequence[Kernel]
     interpreted: bool
 
     @property
@@ -70,33 +71,35 @@ class Reason:
     code: str
     text: FindingText
     shows: Callable[[Seen], bool]
-    line: Callable[[str], int | None] = lambda source: None
+    line: Callable[[Sequence[Kernel]], int | None] = lambda kernels: None
 
 
 def name_difference(seen: Seen) -> Difference | None:
     """The first known reason that matches; None where none does."""
     for reason in REASONS:
         if reason.shows(seen):
-            return Difference(reason.code, reason.text, reason.line(seen.source))
+            return Difference(reason.code, reason.text, reason.line(seen.kernels))
     return None
 
 
-def fill_undefined_lanes(source: str) -> str | None:
-    """The source with an absurd `other` for each masked load that has none; None if all have.
+def fill_undefined_lanes(kernels: Sequence[Kernel]) -> list[Kernel] | None:
+    """The kernels with an absurd `other` for each masked load without one; None if all have one.
 
-    If the result changes with it, lanes that are masked off reach the result. Every line stays
-    where it is.
+    If the result changes with it, lanes that are masked off reach the result.
     """
-    lines = source.split("\n")
-    loads = _loads_without_other(ast.parse(source))
-    for call in reversed(loads):  # from the back, so that places in front stay where they are
-        assert call.end_lineno is not None
-        assert call.end_col_offset is not None
-        line = lines[call.end_lineno - 1].encode()
-        end = call.end_col_offset - 1  # of the closing parenthesis, in bytes
-        before = line[:end].decode().rstrip().removesuffix(",")
-        lines[call.end_lineno - 1] = f"{before}, other={_ABSURD}{line[end:].decode()}"
-    return "\n".join(lines) if loads else None
+    filled = [_filled(kernel) for kernel in kernels]
+    return None if filled == list(kernels) else filled
+
+
+def _filled(kernel: Kernel) -> Kernel:
+    if kernel.code is None:
+        return kernel
+    tree = kernel.code.tree()
+    for call in _loads_without_other(tree):
+        keyword = ast.keyword("other", ast.Constant(_ABSURD))
+        call.keywords.append(ast.copy_location(keyword, call))
+        ast.copy_location(keyword.value, call)
+    return replace(kernel, code=kernel.code.altered(tree))
 
 
 def _calls(tree: ast.AST) -> list[tuple[str, ast.Call]]:
@@ -123,18 +126,24 @@ def _loads_without_other(tree: ast.AST) -> list[ast.Call]:
     return loads
 
 
-def _undefined_lanes(source: str) -> int | None:
-    return next((call.lineno for call in _loads_without_other(ast.parse(source))), None)
+def _trees(kernels: Sequence[Kernel]) -> Iterator[ast.AST]:
+    return (kernel.code.tree() for kernel in kernels if kernel.code is not None)
 
 
-def _has_atomics(source: str) -> bool:
-    return any(name.startswith("atomic") for name, _ in _calls(ast.parse(source)))
+def _undefined_lanes(kernels: Sequence[Kernel]) -> int | None:
+    calls = (call for tree in _trees(kernels) for call in _loads_without_other(tree))
+    return next((call.lineno for call in calls), None)
+
+
+def _has_atomics(kernels: Sequence[Kernel]) -> bool:
+    calls = (name for tree in _trees(kernels) for name, _ in _calls(tree))
+    return any(name.startswith("atomic") for name in calls)
 
 
 def _reorders(seen: Seen) -> bool:
     """The result changes from run to run, by no more than another order of a sum can do."""
     spread = seen.spread
-    moves = bool((spread > 0).any()) and _has_atomics(seen.source)
+    moves = bool((spread > 0).any()) and _has_atomics(seen.kernels)
     return moves and bool((spread <= _ROUNDING * seen.terms).all())
 
 

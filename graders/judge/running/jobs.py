@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,13 +13,13 @@ from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling import variants
 from graders.judge.diagnosis.raised import LAUNCHER
-from graders.judge.plan.kernels import definitions
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
     Constant,
     Copy,
     Fill,
+    Kernel,
     Launch,
     LaunchPlan,
     Raised,
@@ -27,6 +28,7 @@ from graders.judge.plan.steps import (
     Tune,
     Value,
     all_steps,
+    items_of,
     kernel_to_json,
     launches_of,
     ref_of,
@@ -63,21 +65,16 @@ class PlannedJobs:
         """What the launcher asks for."""
         return self._captured.plan
 
-    def with_source(self, source: str) -> PlannedJobs:
-        """The same plan with other kernels, which stand on the same lines."""
-        return PlannedJobs(source, self._captured)
+    def with_kernels(self, kernels: Sequence[Kernel]) -> PlannedJobs:
+        """The same plan with other kernels."""
+        plan = replace(self._captured.plan, kernels=tuple(kernels))
+        return PlannedJobs(self.source, replace(self._captured, plan=plan))
 
     def lines(self) -> set[int]:
         """The lines of the kernels of the plan, and those where it launches one."""
         plan = self._captured.plan
-        known = definitions(self.source)
-        nodes = (known.get((kernel.line, kernel.name)) for kernel in plan.kernels)
-        found = {
-            line
-            for n in nodes
-            if n is not None
-            for line in range(n.lineno, (n.end_lineno or 0) + 1)
-        }
+        codes = (kernel.code for kernel in plan.kernels if kernel.code is not None)
+        found = {line for code in codes for line in range(code.def_line, code.last_line + 1)}
         launches = (one.line for case in plan.cases for one in launches_of(case.steps))
         return found | {line for line in launches if line is not None}
 
@@ -235,8 +232,8 @@ def result_of(case: CasePlan, expectation: Expectation) -> Value:
     """
     if not expectation.names:
         return case.result
-    listed = case.result.get("tuple") if isinstance(case.result, dict) else None
-    if not isinstance(listed, list) or len(listed) != len(expectation.names):
+    listed = items_of(case.result)
+    if listed is None or len(listed) != len(expectation.names):
         return None
     return listed[expectation.result]
 
@@ -297,8 +294,9 @@ def _contiguous(ref: TensorRef) -> bool:
 def _describe_result(value: Any) -> str:
     if value is None:
         return "None"
-    if isinstance(value, dict) and "tuple" in value:
-        return f"a tuple of {len(value['tuple'])} values"
+    listed = items_of(value)
+    if listed is not None:
+        return f"a tuple of {len(listed)} values"
     if isinstance(value, dict) and "unknown" in value:
         return f"a value of type {value['unknown']}"
     return f"a value of type {type(value).__name__}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.plan.kernels import definitions
 from graders.judge.plan.promises import CPU, Machine, Plans
 from graders.judge.plan.steps import CasePlan, LaunchPlan
 from graders.judge.records import Exercise
@@ -49,7 +48,7 @@ def _broken_in_plan(
         gpu = NO_GPU if machine == CPU else _properties(machine)
         return capture(submission, exercise, public, len(public), worker, gpu).plan.cases
 
-    attributes = _attributes(planned.plan, submission)
+    attributes = _attributes(planned.plan)
     plans = Plans(planned.plan.cases[: len(public)], asked_on, attributes)
     for promise in exercise.promises:
         seen = promise.broken(plans)
@@ -64,12 +63,16 @@ def _broken_in_plan(
     return []
 
 
-def _attributes(plan: LaunchPlan, submission: Submission) -> frozenset[str]:
-    """What the kernels name after a dot."""
-    known = definitions(submission.source)
-    kernels = (known.get((kernel.line, kernel.name)) for kernel in plan.kernels)
-    parts = (part for node in kernels if node is not None for part in ast.walk(node))
-    return frozenset(part.attr for part in parts if isinstance(part, ast.Attribute))
+def _attributes(plan: LaunchPlan) -> frozenset[str]:
+    """What the kernels use behind a dot, or by a name that stands for it: "load" of tl.load."""
+    found = set()
+    for kernel in plan.kernels:
+        tree = None if kernel.code is None else kernel.code.tree()
+        parts = () if tree is None else ast.walk(tree)
+        found |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
+        values = (value for value in kernel.names.values() if isinstance(value, Mapping))
+        found |= {value["library"][1] for value in values if "library" in value}
+    return frozenset(found)
 
 
 def _properties(machine: Machine) -> dict[str, Any]:

@@ -12,12 +12,12 @@ import builtins
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graders.judge.plan.code import KERNEL_BUILTINS
 from graders.judge.report import Finding
 from graders.judge.static.findings import finding, not_triton, shown
 from graders.judge.static.names import (
     ASSEMBLY,
     BLOCK_ATTRIBUTES,
-    KERNEL_BUILTINS,
     TL_CORE,
     TL_DENIED,
     TL_IMPORTED,
@@ -67,15 +67,23 @@ FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-def read_kernel(function: ast.FunctionDef, names: Mapping[str, Any]) -> list[Finding]:
-    """Findings about the body of one kernel; `names` are its names in the forms of a plan."""
-    return list(_KernelReader(function, names).findings())
+def read_kernel(
+    function: ast.FunctionDef, names: Mapping[str, Any], fields: frozenset[str] = frozenset()
+) -> list[Finding]:
+    """Findings about the body of one kernel.
+
+    `names` are its names in the forms of a plan, `fields` those of named tuples that it is given.
+    """
+    return list(_KernelReader(function, names, fields).findings())
 
 
 class _KernelReader:
-    def __init__(self, function: ast.FunctionDef, names: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: ast.FunctionDef, names: Mapping[str, Any], fields: frozenset[str]
+    ) -> None:
         self.function = function
         self.names = names
+        self.fields = fields
         self.local = _local_names(function)
         self.inner = {n.id for node in ast.walk(function) for n in _of_comprehension(node)}
 
@@ -140,7 +148,7 @@ class _KernelReader:
     def _attribute(self, node: ast.Attribute) -> Iterator[Finding]:
         path, root = self._path(node), _root(node)
         if path is None:
-            if node.attr not in BLOCK_ATTRIBUTES:
+            if node.attr not in BLOCK_ATTRIBUTES | self.fields:
                 yield self._foreign(
                     node,
                     f".{node.attr}",
@@ -206,13 +214,16 @@ class _KernelReader:
 
     def _name(self, node: ast.Name) -> Iterator[Finding]:
         name = node.id
+        if name.startswith("__"):
+            yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
+            return
         if name in self.local or isinstance(node.ctx, ast.Store):
             return
         if name in self.inner and name not in self.names and not hasattr(builtins, name):
             return
         if name in self.names:
             yield from self._outer(node, self.names[name])
-        elif name.startswith("__") or (name not in KERNEL_BUILTINS and hasattr(builtins, name)):
+        elif name not in KERNEL_BUILTINS and hasattr(builtins, name):
             instead = instead_in_kernel(name) or "Use the functions of triton.language (tl.…)."
             yield self._foreign(node, f"{name}()", instead)
 
@@ -227,7 +238,7 @@ class _KernelReader:
                 yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
         elif kind in ("module", "numbers"):
             yield self._foreign(node, node.id, "Use the functions of triton.language (tl.…).")
-        elif kind in ("constexpr", "tuple") and is_foreign(value, tensors=False):
+        elif kind in ("constexpr", "tuple", "fields") and is_foreign(value, tensors=False):
             yield self._foreign(node, node.id, "Use numbers, dtypes and kernels as constants.")
         elif kind == "unknown" and value["unknown"] == "function":
             yield finding(
@@ -294,6 +305,8 @@ def is_foreign(value: Any, tensors: bool = True) -> bool:
         return path == ASSEMBLY or not _in_language(path)
     if kind == "constexpr":
         return is_foreign(inner, tensors=False)
+    if kind == "fields":
+        return any(is_foreign(item, tensors) for item in inner[1])
     if kind == "tuple":
         return any(is_foreign(item, tensors) for item in inner)
     if kind in ("tensor", "descriptor"):

@@ -13,10 +13,6 @@ TRITON_UTIL = names(
     "cdiv print_if breakpoint_if get_1d_offset get_2d_offset get_1d_mask get_2d_mask"
 )
 
-KERNEL_BUILTINS = names(
-    "range min max len int float bool abs isinstance print list tuple round pow sum zip "
-    "True False None"
-)
 TL_DENIED = names("core semantic standard builtin pi32_t target_info extra aggregate_replace")
 # Of tl.core, what tl itself has as well; all else in there is the inside of the language.
 TL_CORE = names(

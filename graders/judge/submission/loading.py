@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from graders.judge.plan.code import Code
 from graders.judge.records import Exercise
 from graders.judge.submission.files import opened
 from graders.judge.submission.reader import shared
@@ -35,13 +36,15 @@ class Submission:
 
     `source` holds only what the launcher needs, every kept line at its own line number
     (of the script, or of all code cells of the notebook one after another). `cells` holds
-    (first line, cell number) for a notebook and is empty for a script.
+    (first line, cell number) for a notebook and is empty for a script. `codes` are the canonical
+    texts of its functions, of which kernels are made.
     """
 
     name: str
     source: str
     launcher: str
     cells: tuple[tuple[int, int], ...] = ()
+    codes: tuple[Code, ...] = ()
 
     def locate(self, line: int | None) -> tuple[str, int | None]:
         """Where a line of `source` stands: ("cell 7", 3), or ("line", 12) in a script."""
@@ -80,7 +83,8 @@ def _sliced(
 ) -> Submission:
     found = shared().ask("slice", descriptor, _wanted(exercise, is_notebook, encoded))
     cells = tuple((int(line), int(number)) for line, number in found["cells"])
-    return Submission(name, str(found["source"]), exercise.name, cells)
+    codes = tuple(map(Code.from_json, found["codes"]))
+    return Submission(name, str(found["source"]), exercise.name, cells, codes)
 
 
 def _wanted(exercise: Exercise, is_notebook: bool, encoded: bool = True) -> dict[str, Any]:

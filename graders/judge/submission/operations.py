@@ -21,7 +21,8 @@ def _slice(data: bytes, request: Request) -> Answer:
     cells = cells_of(data, request["notebook"], request["encoded"])
     program = Program(cells, given_in(request["lesson"]))
     found = program.slice(request["launcher"], request["parameters"])
-    return {"source": found.source, "cells": found.cells}
+    codes = [code.to_json() for code in found.codes]
+    return {"source": found.source, "cells": found.cells, "codes": codes}
 
 
 def _kernels(data: bytes, request: Request) -> Answer:

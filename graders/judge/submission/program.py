@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graders.judge.plain_text import one_line
+from graders.judge.plan.code import Code
+from graders.judge.submission.canonical import canonical
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
     TRITON_NAMES,
@@ -48,10 +50,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Slice:
-    """The kept text, and (first line, number) of each cell; no cells: a script."""
+    """The kept text, its functions, and (first line, number) of each cell; no cells: a script."""
 
     source: str
     cells: tuple[tuple[int, int], ...]
+    codes: tuple[Code, ...]
 
 
 def seemingly_defined(text: str) -> Iterator[str]:
@@ -124,7 +127,8 @@ class Program:
             raise SubmissionError(self._in_its_cell(error.refusal)) from None
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
         source = sliced(self.statements, found.kept, found.needed, self.line_count)
-        return Slice(source, cells)
+        kept = (s.node for s in self.statements if s.index in found.kept)
+        return Slice(source, cells, tuple(canonical(kept)))
 
     def _launcher(self, exercise: Wanted) -> Statement:
         self._refuse_broken(exercise.name)

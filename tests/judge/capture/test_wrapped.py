@@ -108,13 +108,14 @@ def compiled(text: str, worker: CompileWorker) -> list[Finding]:
     return compile_gate(submission, found, worker).findings
 
 
-def test_the_name_of_a_kernel_that_no_compiler_takes_is_named(worker: CompileWorker) -> None:
+def test_the_name_of_a_kernel_that_no_assembler_takes_is_a_remark(worker: CompileWorker) -> None:
     text = f"{HEAD}{KERNEL}def vector_add(x, y):\n{LAUNCH}".replace("add_kernel", "größen_kernel")
-    (found,) = compiled(text, worker)
-    assert found.code == "compile-error"
-    assert "`größen_kernel` has letters" in found.message
-    assert found.line is not None
-    assert text.split("\n")[found.line - 1].startswith("def größen_kernel")
+    assert compiled(text, worker) == []
+    (remark,) = captured(text, worker).remarks
+    assert remark.code == "kernel-name"
+    assert "`größen_kernel` has letters outside ASCII" in remark.message
+    assert remark.line is not None
+    assert text.split("\n")[remark.line].startswith("def größen_kernel")
 
 
 def test_other_names_may_have_any_letters(worker: CompileWorker) -> None:

@@ -27,10 +27,10 @@ from graders.judge.compiling.gate import (
 from graders.judge.compiling.process import Answer
 from graders.judge.records import Case, GraderError, TensorSpec
 from graders.judge.sandbox import starting
-from graders.judge.submission.loading import Submission
 from tests.judge.compiling.compile_errors import BEFORE, ERRORS, PREAMBLE, STORE
 from tests.support.capturing import captured
 from tests.support.exercise_records import an_exercise
+from tests.support.submissions import submission
 from triton_util.explain.assembler import read_report
 
 pytestmark = pytest.mark.kept(exercises=("vector_add",))
@@ -76,8 +76,8 @@ def kernel(body: str, before: str = "") -> str:
 
 
 def compiled(source: str, worker: CompileWorker, exercise=VECTOR) -> CompileResult:
-    submission = Submission("<test>", source, "run")
-    return compile_gate(submission, captured(submission, worker, exercise), worker)
+    found = submission(source, "run", "<test>")
+    return compile_gate(found, captured(found, worker, exercise), worker)
 
 
 def test_a_sound_kernel_compiles_for_both_targets(worker: CompileWorker) -> None:
@@ -116,19 +116,19 @@ SHARED = {
 def test_two_processes_find_what_one_finds(
     name: str, worker: CompileWorker, second: CompileWorker
 ) -> None:
-    submission = Submission("<test>", SHARED[name], "run")
-    plan = captured(submission, worker, VECTOR)
-    shared = compile_gate(submission, plan, second, second=worker)
-    assert shared == compile_gate(submission, plan, worker)
+    found = submission(SHARED[name], "run", "<test>")
+    plan = captured(found, worker, VECTOR)
+    shared = compile_gate(found, plan, second, second=worker)
+    assert shared == compile_gate(found, plan, worker)
 
 
 def test_what_needs_a_newer_gpu_is_compiled_for_newer_targets_alone(worker: CompileWorker) -> None:
     """sm_80 has no e4m3: "type fp8e4nv not supported in this architecture"."""
-    submission = Submission("<test>", kernel("x = x.to(tl.float8e4nv).to(tl.float32)"), "run")
-    plan = captured(submission, worker, VECTOR)
-    refused = compile_gate(submission, plan, worker).findings[0]
+    found = submission(kernel("x = x.to(tl.float8e4nv).to(tl.float32)"), "run", "<test>")
+    plan = captured(found, worker, VECTOR)
+    refused = compile_gate(found, plan, worker).findings[0]
     assert "fp8e4nv not supported" in refused.original
-    result = compile_gate(submission, plan, worker, least_capability=89)
+    result = compile_gate(found, plan, worker, least_capability=89)
     assert result.findings == []
     assert {item.target for item in result.resources} == {90}
 
@@ -316,8 +316,8 @@ def test_a_launch_of_no_programs_compiles_nothing(worker: CompileWorker) -> None
 
 def test_equal_launches_are_compiled_once_and_counted(worker: CompileWorker) -> None:
     cases = tuple(Case(f"{n}", (TensorSpec((size,)),)) for n, size in enumerate((0, 16, 17, 16)))
-    submission = Submission("<test>", kernel("x = x * 2"), "run")
-    plan = captured(submission, worker, an_exercise("run", ("x",), cases=cases)).plan
+    found = submission(kernel("x = x * 2"), "run", "<test>")
+    plan = captured(found, worker, an_exercise("run", ("x",), cases=cases)).plan
     assert [launch["count"] for launch in _launches(plan, len(cases))] == [2, 1]
 
 

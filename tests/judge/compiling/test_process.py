@@ -13,8 +13,8 @@ from graders.judge.capture.gate import CAPTURE_SECONDS, _plan
 from graders.judge.compiling.process import PLAN_LIMIT, Answer, CompileWorker, _lines
 from graders.judge.jail.jail import resident_bytes
 from graders.judge.plan.reader import PlanError
-from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured
+from tests.support.submissions import submission
 
 pytestmark = pytest.mark.kept(exercises=("vector_add",))
 
@@ -67,7 +67,7 @@ def test_the_largest_plan_fits_into_the_memory_of_the_trusted_side(name: str) ->
 
 def test_a_plan_that_is_too_long_ends_the_launcher(worker: CompileWorker) -> None:
     text = "import os\ndef vector_add(x, y):\n    while True:\n        os.write(1, b' ' * 4096)\n"
-    found = captured(Submission("s.py", text, "vector_add"), worker)
+    found = captured(submission(text, "vector_add"), worker)
     assert found.ended == "out-of-memory"
 
 
@@ -76,7 +76,7 @@ def test_a_launcher_has_less_time_than_a_compiler(worker: CompileWorker) -> None
         "import resource\ndef vector_add(x, y):\n"
         "    raise LookupError(resource.getrlimit(resource.RLIMIT_CPU)[0])\n"
     )
-    raised = captured(Submission("s.py", text, "vector_add"), worker).plan.cases[0].raised
+    raised = captured(submission(text, "vector_add"), worker).plan.cases[0].raised
     assert raised is not None
     assert int(raised.text) <= CAPTURE_SECONDS + 2 < worker.cpu_seconds
 
@@ -87,4 +87,4 @@ def test_a_launcher_that_catches_the_end_of_its_time_is_ended() -> None:
         "        except BaseException: pass\n"
     )
     with CompileWorker(cpu_seconds=1.0) as short:
-        assert captured(Submission("s.py", text, "vector_add"), short).ended == "timeout"
+        assert captured(submission(text, "vector_add"), short).ended == "timeout"

@@ -17,9 +17,9 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.jail import landlock
 from graders.judge.records import GraderError
 from graders.judge.sandbox.pool import Workers
-from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured
 from tests.support.plans import constant
+from tests.support.submissions import submission
 
 ROOT = Path(__file__).resolve().parents[3]
 # What Docker leaves to a container's root.
@@ -47,7 +47,7 @@ def ask(capturing: CompileWorker, body: str) -> str:
     """Run `body` where launchers run; the error that it raises, which is all that comes back."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     text = f"import os, sys\ndef vector_add(x, y):\n{lines}"
-    plan = captured(Submission("s.py", text, "vector_add"), capturing).plan
+    plan = captured(submission(text, "vector_add"), capturing).plan
     raised = plan.cases[0].raised
     return "" if raised is None else f"{raised.kind}: {raised.text}"
 
@@ -145,12 +145,12 @@ _REPORT = """
 import json
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.sandbox.pool import Workers
-from graders.judge.submission.loading import Submission
 from tests.support.capturing import captured
+from tests.support.submissions import submission
 SOURCE = "import os\\ndef vector_add(x, y):\\n    if len(x) == 7:\\n"
 SOURCE += "        raise LookupError(os.getuid())\\n    open('/etc/passwd')\\n"
 with Workers() as workers, CompileWorker() as capturing:
-    cases = captured(Submission("s.py", SOURCE, "vector_add"), capturing).plan.cases
+    cases = captured(submission(SOURCE, "vector_add"), capturing).plan.cases
     user, error = cases[0].raised.text, cases[1].raised.kind
     print(json.dumps([workers.tier, workers.layers, user, error]))
 """

@@ -16,6 +16,7 @@ from graders.judge.plan.steps import Kernel, Parameter, kernel_to_json
 from graders.judge.sandbox import builders, pool, starting
 from graders.judge.sandbox.pool import Work, Workers
 from tests.support.plans import job, new
+from tests.support.submissions import with_codes
 
 SOURCE = """
 def scale_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE):
@@ -47,7 +48,14 @@ def workers() -> Iterator[Workers]:
 
 
 def work(source: str = SOURCE) -> Work:
-    return Work(source, "s.py", [kernel_to_json(KERNEL)], (), None, ())
+    return Work(
+        source,
+        "s.py",
+        [kernel_to_json(kernel) for kernel in with_codes([KERNEL], source)],
+        (),
+        None,
+        (),
+    )
 
 
 def launches(*sizes: int, dtype: str = "float32") -> list[Any]:

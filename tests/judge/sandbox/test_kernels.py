@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from typing import Any
 
@@ -10,8 +11,9 @@ import torch
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
-from graders.judge.plan.kernels import Kernels, definitions
+from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.steps import Kernel, Parameter, TensorRef
+from tests.support.submissions import with_codes
 
 SOURCE = textwrap.dedent(
     '''
@@ -30,7 +32,10 @@ SOURCE = textwrap.dedent(
     ) -> trace("result"):
         """Adds."""
         value: trace("variable") = SCALE
+        value = exp(value) * math.pi + pair[0] if kind is gone else tl.zeros([1], kind)
         helper(x_ptr, value)
+        return
+        exec = 0
 
     @trace
     def helper(x_ptr, value=trace()):
@@ -53,6 +58,8 @@ KERNEL = Kernel(
         "helper": {"kernel": 1},
         "tl": {"module": "triton.language"},
         "gone": {"unknown": "list"},
+        "unused": 5,
+        "__builtins__": {"module": "triton"},
         "math": {"numbers": {"pi": 3.25}},
         "exp": {"library": ["triton.language.math", "exp"]},
         "kind": {"dtype": "fp16"},
@@ -63,7 +70,7 @@ KERNEL = Kernel(
     noinline=True,
 )
 HELPER = Kernel(
-    19, "helper", {"tl": {"module": "triton.language"}},
+    22, "helper", {"tl": {"module": "triton.language"}},
     (Parameter("x_ptr"), Parameter("value", "", 1, True)),
 )  # fmt: skip
 
@@ -75,7 +82,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made() -> Kernels:
-    return Kernels(SOURCE, "<kernels>", (KERNEL, HELPER))
+    return Kernels(SOURCE, "<kernels>", with_codes((KERNEL, HELPER), SOURCE))
 
 
 def test_only_the_body_is_compiled_and_it_stands_at_its_line() -> None:
@@ -83,7 +90,7 @@ def test_only_the_body_is_compiled_and_it_stands_at_its_line() -> None:
     assert isinstance(kernel, JITFunction)
     assert kernel.fn.__code__.co_name == "kernel"
     lines = [line for _, _, line in kernel.fn.__code__.co_lines() if line is not None]
-    assert SOURCE.split("\n")[max(lines) - 1].strip() == "helper(x_ptr, value)"
+    assert SOURCE.split("\n")[max(lines) - 1].strip() == "return"
     assert kernel.fn.__defaults__ == (3,)
     assert kernel.fn.__kwdefaults__["BLOCK"].value == 64
     assert [parameter.is_constexpr for parameter in kernel.params] == [False, False, True]
@@ -101,8 +108,23 @@ def test_names_stand_for_what_the_plan_says_and_for_nothing_else() -> None:
     assert scope["math"].pi == 3.25
     assert scope["kind"] == tl.float16
     assert scope["pair"][0] == 1
-    assert "gone" not in scope
-    assert not {"trace", "ran", "kernel"} & set(scope)
+    assert not {"gone", "unused", "trace", "ran", "kernel"} & set(scope)
+
+
+def test_builtins_are_those_of_the_language_whatever_the_plan_says() -> None:
+    function = made().get(0).fn
+    assert "exec" not in function.__code__.co_varnames
+    assert function.__builtins__["range"] is range
+    assert not {"exec", "eval", "open", "__import__", "getattr"} & set(function.__builtins__)
+
+
+def test_interpreter_and_compiler_read_the_same_tree() -> None:
+    (code, _) = (kernel.code for kernel in with_codes((KERNEL, HELPER), SOURCE))
+    assert code is not None
+    compiled = made().get(0).parse().body[0]
+    assert ast.dump(compiled) == ast.dump(code.tree())
+    assert "exec" not in code.text
+    assert "kind == gone" in code.text
 
 
 def test_a_kernel_is_made_once() -> None:
@@ -125,7 +147,3 @@ def test_a_plan_opens_no_other_library(module: str) -> None:
     for value in ({"module": module}, {"library": [module, "system"]}):
         with pytest.raises(ImportError):
             made().value(value)
-
-
-def test_definitions_are_known_by_their_first_line() -> None:
-    assert {(7, "kernel"), (19, "helper"), (4, "trace")} == set(definitions(SOURCE))

@@ -127,7 +127,7 @@ ENDINGS: dict[str, tuple[Callable[[], Job], str, str]] = {
     "a block of an odd size": (lambda: add_job(size=100), "raised", ""),
     "an argument too few": (lambda: job_with_launch(positional=()), "raised", ""),
     "a kernel that raises": (lambda: with_body("raise KeyError"), "raised", "KeyError"),
-    "a kernel that leaves": (lambda: with_body("raise SystemExit"), "exited", ""),
+    "a kernel that leaves": (lambda: with_body("raise SystemExit"), "raised", "SystemExit"),
     "deep recursion": (
         lambda: with_body("add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK_SIZE)"), "raised", "",
     ),

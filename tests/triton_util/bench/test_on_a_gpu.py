@@ -13,6 +13,7 @@ from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import limits
 from graders.judge.speed.gate import Stopwatch
 from graders.judge.submission.loading import Submission, load
+from tests.support.submissions import submission
 from triton_util.bench.speed_comparison import MINE, MODEL, TORCH
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -57,7 +58,7 @@ def test_a_comparison_has_every_contender_and_a_share_of_the_limit(tmp_path: Pat
 
 
 def test_the_sandbox_times_a_submission_fairly() -> None:
-    narrow = Submission("narrow.py", NARROW, "relu2d")
+    narrow = submission(NARROW, "relu2d")
     with WatchedWorkers(device="cuda") as workers:
         stopwatch = Stopwatch(workers)
         equal = stopwatch.speed(model(), RELU, ((0.5, 1), (0.8, 1)))

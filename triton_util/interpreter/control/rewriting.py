@@ -24,6 +24,12 @@ from triton_util.interpreter.state import SourceLines
 
 BUILTINS = ("min", "max", "print")
 _makers: WeakKeyDictionary[Any, Callable[..., Any] | None] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, tuple[Callable[[], ast.Module], int]] = WeakKeyDictionary()
+
+
+def know(function: Any, tree: Callable[[], ast.Module], line: int) -> None:
+    """Take this as the source of a function: a fresh tree whose first line counts as `line`."""
+    _known[function] = tree, line
 
 
 def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[..., Any]:
@@ -43,7 +49,7 @@ def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[...
 
 
 def _maker(function: Any) -> Callable[..., Any] | None:
-    known = _parsed(function)
+    known = parsed(function)
     if known is None:
         return None
     tree, start = known
@@ -73,7 +79,7 @@ def _maker(function: Any) -> Callable[..., Any] | None:
 
 def line_of_return(function: Any) -> int:
     """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
-    known = _parsed(function)
+    known = parsed(function)
     if known is None:
         return 0
     tree, start = known
@@ -81,8 +87,11 @@ def line_of_return(function: Any) -> int:
     return start + min(node.lineno for node in returns) - 1 if returns else 0
 
 
-def _parsed(function: Any) -> tuple[ast.Module, int] | None:
+def parsed(function: Any) -> tuple[ast.Module, int] | None:
     """The source of a function and the line that it begins at; None where it is unknown."""
+    if function in _known:
+        tree, line = _known[function]
+        return tree(), line
     try:
         source, start = inspect.getsourcelines(function)
     except (OSError, TypeError):

@@ -1,0 +1,100 @@
+"""The canonical text of a kernel: what the checker, the interpreter and the compiler all read.
+
+The reading process makes it once, from the syntax tree of the submission (see
+`submission.canonical`). Nothing else of a kernel's text is executed or compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+# What a kernel may use of Python's builtins.
+KERNEL_BUILTINS = frozenset(
+    (
+        *("range", "min", "max", "len", "int", "float", "bool", "abs", "isinstance", "print"),
+        *("list", "tuple", "round", "pow", "sum", "zip", "True", "False", "None"),
+    )
+)
+# What the interpreter itself adds to a kernel asks for `locals`.
+NAMESPACE = {name: getattr(builtins, name) for name in sorted(KERNEL_BUILTINS | {"locals"})}
+
+
+@dataclass(frozen=True)
+class Code:
+    """One function of a submission.
+
+    `line` is its first line in the submission, decorators included, and `name` its name there:
+    together they identify it. `text` is a single `def` without decorators, defaults and
+    annotations of parameters. `places` are the lines and columns of the submission from which the
+    nodes of its tree come, in the order of `ast.walk`, for each node that has a place. `names` are
+    those that the text takes from around it.
+    """
+
+    name: str
+    line: int
+    text: str
+    places: tuple[tuple[int, int], ...]
+    names: frozenset[str]
+
+    @property
+    def def_line(self) -> int:
+        """The line of `def`."""
+        return self.places[0][0]
+
+    @property
+    def last_line(self) -> int:
+        """The last line on which something begins."""
+        return max(line for line, _ in self.places)
+
+    def tree(self, first_line: int | None = None) -> ast.FunctionDef:
+        """A fresh tree whose nodes have the lines of the submission.
+
+        first_line: what the line of `def` shall count as; by default as what it is.
+        """
+        shift = 0 if first_line is None else first_line - self.def_line
+        node = ast.parse(self.text).body[0]
+        assert isinstance(node, ast.FunctionDef)
+        for part, (line, column) in zip(placed(node), self.places, strict=True):
+            part.lineno = part.end_lineno = line + shift
+            part.col_offset = part.end_col_offset = column
+        return node
+
+    def altered(self, tree: ast.FunctionDef) -> Code:
+        """The code of an altered tree; new nodes need the line of one beside them."""
+        return replace(self, text=ast.unparse(tree) + "\n", places=places(tree))
+
+    @classmethod
+    def own(cls, text: str, *names: str) -> Code:
+        """A text of ours, at its own lines."""
+        node = ast.parse(text).body[0]
+        assert isinstance(node, ast.FunctionDef)
+        return cls(node.name, node.lineno, text.strip() + "\n", places(node), frozenset(names))
+
+    def to_json(self) -> list[Any]:
+        """The code as it travels."""
+        return [self.name, self.line, self.text, list(map(list, self.places)), sorted(self.names)]
+
+    @classmethod
+    def from_json(cls, raw: Any) -> Code:
+        """What `to_json` made."""
+        name, line, text, places, names = raw
+        return cls(name, line, text, tuple((at, column) for at, column in places), frozenset(names))
+
+
+def placed(node: ast.AST) -> list[Any]:
+    """The nodes of a tree that have a place in the text, in a fixed order."""
+    return [part for part in ast.walk(node) if hasattr(part, "lineno")]
+
+
+def places(node: ast.AST) -> tuple[tuple[int, int], ...]:
+    """Line and column of each of them."""
+    return tuple((part.lineno, part.col_offset) for part in placed(node))
+
+
+def by_place(codes: tuple[Code, ...]) -> Mapping[tuple[int, str], Code]:
+    """The functions of a submission by line and name."""
+    return {(code.line, code.name): code for code in codes}

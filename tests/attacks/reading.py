@@ -1,0 +1,126 @@
+"""Attacks that show the checker another kernel than the one that runs.
+
+Each hides a call of Python behind a place where two readers of one text might disagree.
+"""
+
+from __future__ import annotations
+
+from tests.attacks.attack import HEAD, Attack, launcher
+
+# Through the frames of the interpreter to the tensors, where torch adds.
+_BREAK_OUT = r"""
+def go():
+    import sys, torch
+    frame, done = sys._getframe(), False
+    while frame is not None:
+        known = frame.f_locals
+        if 'x_ptr' in known and not done:
+            x, y, out = (known[k].handle.region.tensor for k in ('x_ptr', 'y_ptr', 'output_ptr'))
+            out.copy_((x.double() + y.double()).to(out.dtype))
+            done = True
+        me = type(known.get('self'))
+        if me.__name__ == 'Replay':
+            me.never_stored = lambda self, ref: torch.zeros(ref.shape, dtype=torch.bool)
+        frame = frame.f_back
+go()
+"""
+_SIGNATURE = "(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):\n"
+_HARMLESS = (
+    "    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)\n"
+    "    mask = offsets < n_elements\n"
+    "    tl.load(x_ptr + offsets, mask=mask)\n"
+)
+_LAUNCH = (
+    "output = torch.empty_like(x)\n"
+    "add_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, output, x.numel(), BLOCK_SIZE=1024)\n"
+    "return output\n"
+)
+_JIT = "@triton.jit\n"
+
+
+def _evil(name: str, call: str = "exec", guard: str = "1000 is 1000") -> str:
+    """A function that adds by torch where Python decides, and loads where Triton does."""
+    return f"def {name}{_SIGNATURE}    if {guard}:\n        {call}({_BREAK_OUT!r})\n{_HARMLESS}"
+
+
+def _plain(name: str) -> str:
+    return f"def {name}{_SIGNATURE}{_HARMLESS}"
+
+
+def _shown(name: str, goal: str, text: str, body: str = _LAUNCH) -> Attack:
+    return Attack(name, goal, HEAD + text + launcher(body), "forged", gates_only=True)
+
+
+_USED = "if PAD is None:\n    evil()\n" + _LAUNCH
+_IMPORTED = "__import__('builtins').exec"
+ATTACKS = (
+    _shown(
+        "form-feed-in-a-text",
+        "form feeds, at which some readers count a line and others do not",
+        f"PAD = '\f\f\f\f'\n{_evil('evil', _IMPORTED)}{_plain('k')}add_kernel = triton.jit(k)\n",
+        _USED,
+    ),
+    _shown(
+        "def-split-by-a-backslash",
+        "a search for the line of `def` that goes back to the one before",
+        f"PAD = 0\n{_evil('evil', _IMPORTED)}def\\\n k{_SIGNATURE}{_HARMLESS}"
+        "add_kernel = triton.jit(k)\n",
+        _USED,
+    ),
+    _shown(
+        "local-after-return",
+        "a name that only unreachable statements make a local one",
+        _JIT + _evil("add_kernel") + "    return\n    exec = 0\n",
+    ),
+    _shown(
+        "local-after-break",
+        "the same behind the end of a loop's body",
+        _JIT + _evil("add_kernel") + "    for _ in range(1):\n        break\n        exec = 0\n",
+    ),
+    _shown(
+        "builtins-of-a-module",
+        "a module in the place of the builtins",
+        "import triton_util.explain.launches\n__builtins__ = triton_util.explain.launches\n"
+        + _JIT
+        + _evil("add_kernel", "load_module")
+        + "    if 1000 is 999:\n        __builtins__.cdiv(1, 2)\n",
+    ),
+    _shown(
+        "builtins-among-the-names",
+        "a dictionary of own builtins beside the kernel",
+        f"import builtins\n__builtins__ = dict(vars(builtins))\n{_JIT}{_evil('add_kernel')}",
+    ),
+    _shown(
+        "code-of-another",
+        "the code of a function that is not shown, with the place of the one that is",
+        f"{_evil('evil', _IMPORTED)}{_plain('k')}add_kernel = triton.jit(k)\n"
+        "place = dict(co_firstlineno=k.__code__.co_firstlineno, co_name='k')\n"
+        "add_kernel.fn.__code__ = evil.__code__.replace(**place)\n",
+    ),
+    _shown(
+        "source-told-to-triton",
+        "a text for Triton that is not the function's",
+        f"{_plain('k')}add_kernel = triton.jit(k)\n"
+        "add_kernel._unsafe_update_src('def k(*given): exec(1)')\n",
+    ),
+    _shown(
+        "lines-told-to-inspect",
+        "lines in the cache of sources that are not the file's",
+        f"import linecache\n{_plain('k')}add_kernel = triton.jit(k)\n"
+        "for entry in linecache.cache.values():\n    entry[2][:] = ['exec(1)\\n'] * 99\n",
+    ),
+    _shown(
+        "identity-of-constants",
+        "a branch that Python takes and Triton's compiler does not see",
+        _JIT + _evil("add_kernel", "print", "(1000 is 1000) and not (1000 is 999)"),
+    ),
+    _shown(
+        "field-that-is-a-handle",
+        "a named tuple whose field has the name of the engine's own attribute",
+        "from collections import namedtuple\nPair = namedtuple('Pair', 'handle region tensor')\n"
+        f"{_JIT}def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, PAIR, "
+        "BLOCK_SIZE: tl.constexpr):\n"
+        "    output_ptr.handle.region.tensor.fill_(1)\n" + _HARMLESS,
+        _LAUNCH.replace("x.numel(), BLOCK", "x.numel(), Pair(1, 2, 3), BLOCK"),
+    ),
+)
