@@ -23,8 +23,6 @@ from tests.support.capturing import VECTORS, captured, planned, read
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("tests/right_kernels",))
-
 PASSING = {
     **{name: HEAD + text for name, text in {**HONEST, **FREE}.items()},
     **{f"{name} (notebook)": text for name, text in MORE.items()},

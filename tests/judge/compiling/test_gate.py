@@ -33,8 +33,6 @@ from tests.support.capturing import captured
 from tests.support.exercise_records import an_exercise
 from triton_util.explain.assembler import read_report
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
 VECTOR = an_exercise("run", ("x",))
 LAUNCHER = """
