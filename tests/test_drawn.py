@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,3 +222,64 @@ def test_the_summary_counts_what_ran() -> None:
 
 def test_the_summary_says_that_nothing_was_touched() -> None:
     assert summary(Plan("a"), [], [COPY]).endswith("touches (no exercise)")
+
+
+KERNELS = """
+import os
+
+import pytest
+
+from tests.conftest import BUDGET
+
+
+@pytest.mark.parametrize("number", range(4), ids=lambda n: f"reductions/softmax/kernel{n}")
+def test_kernel(number, request):
+    if os.environ["AGED"]:  # the first one takes all of the time
+        os.utime(request.config.stash[BUDGET].file, (0, 0))
+
+
+def test_other():
+    assert True
+"""
+
+
+def run(folder: Path, *words: str, **variables: str) -> str:
+    """What pytest prints for four kernels and another test."""
+    file = folder / "test_kernels.py"
+    file.write_text(KERNELS)
+    flags = ("-p", "tests.conftest", "--dist", "loadfile", "--no-loadscope-reorder", "-rs")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *flags, *words, str(file)],
+        cwd=drawn.ROOT,
+        env={**os.environ, "AGED": "", "CI": "true", drawn.KERNELS: "", drawn.MINUTES: ""}
+        | variables,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_time_ends_the_judging_in_every_process_and_the_counts_are_printed(
+    tmp_path: Path,
+) -> None:
+    said = run(tmp_path, "-n", "2", **{drawn.MINUTES: "0"})
+    assert "0 of 4 tests of known kernels ran" in said
+    assert "no time was left to judge these" in said
+    assert "1 passed, 4 skipped in" in said
+
+
+def test_what_was_judged_before_the_time_was_used_counts(tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "0", AGED="yes")
+    assert "1 of 4 tests of known kernels ran" in said
+    assert "2 passed, 3 skipped in" in said
+
+
+def test_kernels_that_were_asked_for_by_name_are_judged(tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "0", "-k", "softmax", **{drawn.MINUTES: "0"})
+    assert "4 of 4 tests of known kernels ran" in said
+
+
+def test_the_nightly_run_has_no_limit(tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "0", **{drawn.MINUTES: "0", drawn.KERNELS: "nightly"})
+    assert "4 of 4 tests of known kernels ran" in said
