@@ -6,8 +6,8 @@ import pytest
 
 from graders.judge import pipeline
 from graders.judge.pipeline import Judge
-from tests.support import known_kernels
-from tests.support.known_kernels import ROOMS, SECOND, Kernel, Told
+from tests.support import drawn, known_kernels
+from tests.support.known_kernels import LATER, MORE_FINDINGS, ROOMS, Kernel, Told
 
 KERNEL = known_kernels.kernels("wrong")[0]
 REFUSED = Told("failed", 0, 10, (KERNEL.code,), (), ("read",))
@@ -27,6 +27,7 @@ PASSED = ("read", "compile", "interpret")
         ("wrong", Told("failed", 10, 10, (KERNEL.code,), (), ()), "all points"),
         ("wrong", Told("failed", 0, 10, ("values",), (), ()), "refused as"),
         ("wrong", Told("failed", 0, 10, ("values", KERNEL.code), (), ()), "refused as"),
+        ("wrong", Told("failed", 0, 10, (KERNEL.code, "values"), (), ()), "refused as"),
         ("wrong", Told("ungraded", None, 10, (), (), ()), "is ungraded"),
         ("stub", Told("failed", 2, 10, ("nothing-stored",), (), ()), "has 2 points"),
     ],
@@ -37,8 +38,10 @@ def test_what_is_wanting_is_said(kind: str, told: Told, said: str) -> None:
 
 
 def test_exceptions_are_kernels_that_exist() -> None:
-    for exercise, stem in SECOND:
-        assert (ROOMS.wrong_kernels / exercise / f"{stem}.py").is_file()
+    for exercise, stems in MORE_FINDINGS.items():
+        for stem in stems:
+            assert (ROOMS.wrong_kernels / exercise / f"{stem}.py").is_file()
+    assert all(stem in MORE_FINDINGS[exercise] for exercise, stem in LATER)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,7 @@ def test_exceptions_are_kernels_that_exist() -> None:
 def test_a_wrong_kernel_is_compiled_if_nothing_else_refuses_it_by_name(
     first: Told, compiled: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv(drawn.KERNELS, raising=False)
     gates = pipeline.GATES
     seen: list[bool] = []
 
@@ -64,3 +68,17 @@ def test_a_wrong_kernel_is_compiled_if_nothing_else_refuses_it_by_name(
         assert KERNEL.ask(judge) == REFUSED
     assert seen == compiled
     assert gates == pipeline.GATES
+
+
+def test_the_nightly_run_compiles_every_wrong_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(drawn.KERNELS, "nightly")
+    seen: list[bool] = []
+
+    def asked(_: Kernel, judge: Judge) -> Told:
+        seen.append(any(gate.name == "compile" for gate in pipeline.GATES))
+        return REFUSED
+
+    monkeypatch.setattr(Kernel, "_asked", asked)
+    with Judge() as judge:
+        assert KERNEL.ask(judge) == REFUSED
+    assert seen == [True]
