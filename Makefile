@@ -35,7 +35,7 @@ WORK := my_lessons
 PORT ?= 8888
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-oldest nightly verdicts colab lint build demo bench canary site doctor changelog release clean browser
+.PHONY: help lab test test-oldest nightly colab lint build demo bench canary site doctor changelog release clean browser
 
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,7 +44,7 @@ lab: $(READY) build ## open JupyterLab on the tour, lesson 00
 	@mkdir -p $(WORK) && for lesson in lessons/*.ipynb; do [ -e $(WORK)/$$(basename $$lesson) ] || cp $$lesson $(WORK)/; done
 	$(BIN)/jupyter lab $(ROOT_FLAG) --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir=$(WORK) --LabApp.default_url=/lab/tree/00_tour.ipynb --LabApp.extra_labextensions_path=$(CURDIR)/triton_util/labextensions $(LAB_FLAGS)
 
-test: $(READY) browser ## run the tests; kernels are judged where something changed, and a sample
+test: $(READY) browser ## run the tests; judge the kernels that the change touches, and a sample
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	$(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
@@ -52,14 +52,8 @@ test-oldest: $(OLDEST)/.ready ## run what depends on triton with the oldest supp
 	TILEWISE_KERNELS=sample $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS) $(OLDEST_TESTS)
 
 nightly: $(READY) $(OLDEST)/.ready browser ## run every test and judge every kernel, on both versions of triton
-	TILEWISE_KERNELS=all TILEWISE_EVERY_NAME=1 $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
-	TILEWISE_KERNELS=all $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
-
-verdicts: $(READY) $(OLDEST)/.ready ## judge and test what changed and keep the answers for `make test`
-	$(BIN)/tilewise build --traffic
-	$(BIN)/python -m tests.support.kept_verdicts $(VERDICTS_FLAGS)
-	$(BIN)/python -m tests.support.kept_files $(SPREAD)
-	$(OLDEST)/bin/python -m tests.support.kept_files $(SPREAD) -- $(OLDEST_TESTS)
+	TILEWISE_KERNELS=nightly $(BIN)/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
+	TILEWISE_KERNELS=nightly $(OLDEST)/bin/python -m pytest $(SPREAD) $(PYTEST_FLAGS)
 
 colab: $(READY) $(COLAB)/.ready ## run every lesson on the packages that Colab has
 	TILEWISE_COLAB=$(COLAB)/bin/python $(BIN)/python -m pytest $(PYTEST_FLAGS) tests/colab

@@ -1,12 +1,17 @@
-"""How the tests are spread over processes, and which of them need not run again."""
+"""How tests are spread over processes, and which known kernels are judged (support/drawn.py)."""
 
 from __future__ import annotations
 
+import tempfile
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
+
+from tests.support.drawn import Budget, Exercise, Plan, exercise_of, summary
 
 # On a machine that has much to do, making an example takes long; that is no failure.
 settings.register_profile(
@@ -14,26 +19,36 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+PLAN, BUDGET = pytest.StashKey[Plan](), pytest.StashKey[Budget]()
+KNOWN: list[Exercise] = []  # one for each test of a known kernel
+RAN: list[Exercise] = []  # one for each of them that was not skipped
 
-def group_of(nodeid: str) -> str:
-    """What runs in one process, one after the other: a file, or the kernels of one exercise.
 
-    A file prepares things for all of its tests; the kernels need no more than a judge. (The
-    marker `xdist_group` would say the same, but pytest 9.2 does not hear of it.)
-    """
-    file, _, test = nodeid.partition("::")
-    _, _, parameters = test.partition("[")
-    lesson_exercise_kernel = parameters.split("-", 2)
-    if file.endswith("test_course.py") and len(lesson_exercise_kernel) == 3:
-        return f"kernels of {lesson_exercise_kernel[1]}"
-    return file
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the plan, or take the one of the process that distributes the tests."""
+    sent = getattr(config, "workerinput", None)
+    if sent is None:
+        folder = tempfile.TemporaryDirectory()
+        config.add_cleanup(folder.cleanup)
+        config.stash[PLAN] = plan = Plan.of_environment()
+        config.stash[BUDGET] = Budget(Path(folder.name, "judging"), plan.minutes, time.time())
+    else:
+        config.stash[PLAN] = plan = Plan.from_data(sent["plan"])
+        config.stash[BUDGET] = Budget(Path(sent["clock"]), plan.minutes, sent["run_started"])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    plan, budget = node.config.stash[PLAN], node.config.stash[BUDGET]
+    clock = {"clock": str(budget.file), "run_started": budget.run_started}
+    node.workerinput |= {"plan": plan.to_data(), **clock}
 
 
 class Spread(LoadFileScheduling):  # type: ignore[misc]
     """Gives a process one group after the other."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid)
+        return self.config.stash[PLAN].group(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,56 +57,38 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread | Non
     return Spread(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a process what passed before; asked once, because it takes some seconds."""
-    config = node.config
-    if not hasattr(config, "left_out"):
-        from tests.support import kept_files
-
-        config.left_out = kept_files.left_out() if whole_files(config) else []
-    node.workerinput["left_out"] = config.left_out
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow groups begin, so that no long file is left for the end; what passed before is gone."""
-    left_out = set(getattr(config, "workerinput", {}).get("left_out", ()))
-    gone = [item for item in items if item.nodeid.partition("::")[0] in left_out]
-    if gone:
-        config.hook.pytest_deselected(items=gone)
-        items[:] = [item for item in items if item not in set(gone)]
-    slow = {group_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: group_of(item.nodeid) not in slow)
+    """Slow groups begin, so that no long file is left for the end; the kernels come last."""
+    plan = config.stash[PLAN]
+    slow = {plan.group(item.nodeid) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (plan.place(item.nodeid), plan.group(item.nodeid) not in slow))
 
 
-def whole_files(config: pytest.Config) -> bool:
-    """Whether files were asked for, or all of them, and no tests within them."""
-    chosen = config.option.keyword or config.option.markexpr or config.option.maxfail
-    return not chosen and not any("::" in str(argument) for argument in config.args)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out tests that are not drawn, and kernels for which no time is left."""
+    mark, kernel = item.get_closest_marker("drawn"), exercise_of(item.nodeid) is not None
+    if picked(item.config) or not (mark or kernel):
+        return
+    plan = item.config.stash[PLAN]
+    if not plan.chosen(item.nodeid, mark.args if mark else None):
+        pytest.skip("this commit does not draw these")
+    if kernel and plan.mode != "nightly" and item.config.stash[BUDGET].used:
+        pytest.skip("no time was left to judge these")
 
 
-OUTCOMES: dict[str, set[str]] = {}  # of each test file, in the process that hands out the tests
+def picked(config: pytest.Config) -> bool:
+    """Whether tests were asked for by name: then all of them run."""
+    return bool(config.option.keyword) or any("::" in str(word) for word in config.args)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.failed or report.when == "call":
-        OUTCOMES.setdefault(report.nodeid.partition("::")[0], set()).add(report.outcome)
-
-
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Note the files that passed; one whose tests were all skipped did not."""
-    if not hasattr(session.config, "left_out") or exitstatus not in (0, 1):
-        return
-    from tests.support import kept_files
-
-    good = [file for file, said in OUTCOMES.items() if "passed" in said and "failed" not in said]
-    kept_files.note(good)
+    exercise = exercise_of(report.nodeid)
+    if exercise is not None and report.when == "setup":
+        KNOWN.append(exercise)
+    if exercise is not None and report.when == "call":
+        RAN.append(exercise)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    left_out = getattr(config, "left_out", ())
-    if left_out:
-        terminalreporter.write_line(
-            f"{len(left_out)} test files passed before and nothing changed that they depend on "
-            "(`make nightly` runs them all)"
-        )
+    if KNOWN:
+        terminalreporter.write_line(summary(config.stash[PLAN], RAN, KNOWN))

@@ -15,25 +15,15 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
-from tests.support import kept_verdicts
-from tests.support.kept_verdicts import Kernel, verdict
+from tests.support.known_kernels import IMPORTS, Kernel, kernels
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()
 
 
 def of_kind(kind: str) -> pytest.MarkDecorator:
-    """A test for each stub, solution, right or wrong kernel; conftest.py reads their names."""
-    return pytest.mark.parametrize(
-        "kernel",
-        [
-            pytest.param(
-                kernel,
-                id=f"{discovery.exercise(kernel.exercise).lesson}-{kernel.exercise}-{kernel.path.stem}",
-            )
-            for kernel in kept_verdicts.chosen(kind)
-        ],
-    )
+    """A test for each stub, solution, correct or wrong kernel; support/drawn.py reads the ids."""
+    return pytest.mark.parametrize("kernel", kernels(kind), ids=lambda kernel: kernel.id)
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +61,7 @@ def test_the_lesson_keeps_the_conventions(path: Path) -> None:
 
 @of_kind("stub")
 def test_the_stub_fails(kernel: Kernel, judge: Judge) -> None:
-    told = verdict(kernel, judge)
+    told = kernel.ask(judge)
     assert not kernel.wanting(told), (
         f"{ROOMS.name(kernel.path)}: the stub of {kernel.exercise} {kernel.wanting(told)}: "
         f"{told.said}; put more of the solution between ### BEGIN SOLUTION and ### END SOLUTION"
@@ -84,7 +74,7 @@ def test_one_of_two_kernels_is_checked_before_the_other_is_written(
 ) -> None:
     """The kernel for short rows has its cases; those of long rows say that a kernel is missing."""
     before, long_rows = read_solutions(ROOMS.solutions / "reductions.py")[name].rsplit("@triton", 1)
-    source = f"{kept_verdicts.IMPORTS}{before}@triton{stub(long_rows)}"
+    source = f"{IMPORTS}{before}@triton{stub(long_rows)}"
     report = public_judge.judge_text(source, discovery.exercise(name), "<half>")
     assert report.cases_passed >= report.cases_total - 2
     assert [finding.code for finding in report.findings] == ["nothing-stored"]
@@ -92,29 +82,29 @@ def test_one_of_two_kernels_is_checked_before_the_other_is_written(
 
 @of_kind("solution")
 def test_the_solution_passes_every_gate(kernel: Kernel, judge: Judge) -> None:
-    told = verdict(kernel, judge)
+    told = kernel.ask(judge)
     assert not kernel.wanting(told), (
-        f"{ROOMS.name(kernel.path)}: {kernel.exercise} {kernel.wanting(told)}: {told.said}; mend "
+        f"{ROOMS.name(kernel.path)}: {kernel.exercise} {kernel.wanting(told)}: {told.said}; fix "
         f"the solution, or the record in {record_of(kernel)}"
     )
 
 
 @of_kind("right")
 def test_the_right_kernel_is_accepted(kernel: Kernel, judge: Judge) -> None:
-    told = verdict(kernel, judge)
+    told = kernel.ask(judge)
     assert not kernel.wanting(told), (
-        f"{ROOMS.name(kernel.path)}: {kernel.wanting(told)}: {told.said}; a right kernel is "
-        "refused or remarked upon: mend the judge or the record, or the kernel if it is wrong"
+        f"{ROOMS.name(kernel.path)}: {kernel.wanting(told)}: {told.said}; a correct kernel is "
+        "refused or remarked upon: fix the judge or the record, or the kernel if it is wrong"
     )
 
 
 @of_kind("wrong")
 def test_the_wrong_kernel_is_refused_by_name(kernel: Kernel, public_judge: Judge) -> None:
     """Without the hidden cases: a learner must hear of it, too."""
-    told = verdict(kernel, public_judge)
+    told = kernel.ask(public_judge)
     assert not kernel.wanting(told), (
         f"{ROOMS.name(kernel.path)}: {kernel.wanting(told)}, and it must be refused as "
-        f"{kernel.code!r}: add a case that shows it to {record_of(kernel)}, mend the "
+        f"{kernel.code!r} first: add a case that shows it to {record_of(kernel)}, fix the "
         f"misconception, or rename the file; {told.said}"
     )
 

@@ -66,12 +66,11 @@ def closure(
     names: Iterable[str],
     root: Path = ROOT,
     without: Sequence[str] = (),
-    ours: Sequence[str] = OURS,
 ) -> ImportClosure:
     """What the modules `names` import, at their top or inside functions, and so on.
 
     root: the folder in which the rooms of the house stand. without: modules and packages that
-    are not followed. ours: the packages that are.
+    are not followed.
     """
     modules: dict[str, Path] = {}
     files: set[Path] = set()
@@ -81,7 +80,7 @@ def closure(
         if name in seen:
             continue
         seen.add(name)
-        path = path_of(name, root, ours)
+        path = path_of(name, root)
         if path is None or _within(name, without):
             continue
         modules[name] = path
@@ -97,9 +96,9 @@ def _within(name: str, packages: Sequence[str]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-def path_of(name: str, root: Path = ROOT, ours: Sequence[str] = OURS) -> Path | None:
+def path_of(name: str, root: Path = ROOT) -> Path | None:
     """The file of a module of ours; None for any other name."""
-    if name.partition(".")[0] not in ours:
+    if name.partition(".")[0] not in OURS:
         return None
     place = os.path.join(root, *name.split("."))  # texts: this is asked a hundred thousand times
     found = (f"{place}.py", os.path.join(place, "__init__.py"))

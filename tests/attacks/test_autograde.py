@@ -7,7 +7,6 @@ them, so that one in six is enough here; `make nightly` takes all.
 from __future__ import annotations
 
 import itertools
-import os
 import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,17 +18,13 @@ from graders.judge.scoring import WASTEFUL_SHARE
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
 from tests.attacks.classroom import CONTROLS, Run, autograde, inputs
-from tests.support import kept_verdicts
+from tests.support import drawn
 from tests.support.small_course import EXERCISE, SmallCourse
 
-pytestmark = [
-    pytest.mark.kept(exercises=("vector_add",)),
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 # An endless loop costs its time limit in each of the running gates, more on a busy machine.
 LONGEST_SECONDS = 240.0
-ONE_IN = 1 if os.environ.get(kept_verdicts.MODE) == "all" else 6
+ONE_IN = 1 if drawn.mode() == "nightly" else 6
 STUDENTS = dict(itertools.islice(ATTACKS.items(), 0, None, ONE_IN))
 LONGEST_NOTEBOOK = 500_000  # the longest cell that is kept, one line of JSON for each of its lines
 

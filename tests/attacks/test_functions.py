@@ -23,8 +23,6 @@ from graders.judge.report import Report, Verdict
 from tests.support.paths import RIGHT_KERNELS
 from triton_util.bench.simulated import models
 
-pytestmark = pytest.mark.kept(exercises=("fair_ms", "throughput"))
-
 LONGEST_SECONDS = 120.0
 LONGEST_REPORT = 20_000
 HEAD = "import gc, json, os, sys, time\n\n\n"

@@ -14,8 +14,6 @@ from tests.attacks import capturing
 from tests.attacks.attack import honest
 from tests.attacks.generated import CARRIERS, MOMENTS, SUMS, launchers
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 FEW = settings(
     max_examples=60,
     derandomize=True,

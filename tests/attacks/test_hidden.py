@@ -21,8 +21,6 @@ from graders.judge.submission.loading import from_text
 from tests.attacks import capturing
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, launcher
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 SECRET_SIZE = 997
 PUBLIC_SIZE = 64
 

@@ -14,7 +14,7 @@ from tests.attacks.bait import Bait, end, survivors
 from tests.attacks.catalogue import ATTACKS
 from tests.attacks.unjailed import Unjailed
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
+JAIL = pytest.mark.drawn("graders/judge/jail", "graders/judge/compiling", "tests/attacks")
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,7 @@ def family(worker: CompileWorker) -> int:
     return worker._process.pid
 
 
+@JAIL
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_jail_holds(worker: CompileWorker, bait: Bait, name: str) -> None:
     bait.reset()
@@ -69,6 +70,7 @@ def unjailed(bait: Bait) -> Iterator[Unjailed]:
         yield running
 
 
+@JAIL
 @pytest.mark.parametrize("name", REAL)
 def test_without_the_jail_the_attack_succeeds(unjailed: Unjailed, bait: Bait, name: str) -> None:
     """Otherwise the test above would show nothing."""

@@ -27,8 +27,6 @@ from tests.attacks.attack import honest
 from tests.attacks.bait import Bait
 from tests.attacks.catalogue import ATTACKS
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 # An endless loop costs its time limit in each of the running gates, more on a busy machine.
 LONGEST_SECONDS = 240.0
 LONGEST_REPORT = 100_000
@@ -68,6 +66,7 @@ def everything_said(report: Report) -> str:
     return json.dumps(report.to_json(), ensure_ascii=False)
 
 
+@pytest.mark.drawn("graders/judge", "tests/attacks")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_judge_holds(judge: Judge, bait: Bait, exercise: Exercise, name: str) -> None:
     attack = ATTACKS[name]

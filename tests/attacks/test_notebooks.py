@@ -13,11 +13,7 @@ from tests.attacks.classroom import CONTROLS, Run, autograde, feedback, inputs
 from tests.attacks.notebooks import CHEAT, NOTEBOOKS, NotebookAttack
 from tests.support.small_course import EXERCISE, SmallCourse
 
-pytestmark = [
-    pytest.mark.kept(exercises=("vector_add",)),
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 LONGEST_SECONDS = 180.0  # by the clock of a machine that may be busy; unlimited, they take hours
 LONGEST_NOTEBOOK = 3_000_000
 # A tag, a scheme that runs something, a picture from elsewhere than the notebook itself.

@@ -1,12 +1,14 @@
-"""The puzzles: what the file holds is what the course gives, and the judge stands behind each."""
+"""The puzzles: the file holds what the course gives, and each is made of known kernels.
+
+tests/test_course.py judges those kernels.
+"""
 
 from __future__ import annotations
 
 import ast
 import gzip
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,22 +19,8 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
-from tests.support import kept_verdicts
-from tests.support.kept_verdicts import Kept, Kernel, Told
+from tests.support.known_kernels import IMPORTS, Kernel, kernels
 from triton_util.puzzles import items, ordering
-
-pytestmark = pytest.mark.kept(
-    exercises="all",
-    folders=(
-        "tests/kept_verdicts.json",
-        "tests/right_kernels",
-        "tests/wrong_kernels",
-        "graders",
-        "triton_util",
-        "solutions",
-        "lessons",
-    ),
-)
 
 ROOMS = Rooms(find_root(Path(__file__)))
 ITEMS = items.load()
@@ -41,25 +29,9 @@ MENDS = [item for item in ITEMS if isinstance(item, items.MendItem)]
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[Callable[[Kernel], Told]]:
-    """What the judge said of a kernel of this text; asked now where it has said nothing yet.
-
-    Whether what is kept still holds is asked elsewhere (tests/test_kept_verdicts.py).
-    """
-    kept = Kept.read().rows
-    with Judge(official=True) as judge:
-        asked: dict[Kernel, Told] = {}
-
-        def say(kernel: Kernel) -> Told:
-            digest, told = kept.get(kernel.exercise, {}).get(kernel.name, ("", None))
-            if told is not None and digest == kernel.digest:
-                return told
-            if kernel not in asked:
-                asked[kernel] = kernel.ask(judge)
-                kept_verdicts.note(kernel, asked[kernel])
-            return asked[kernel]
-
-        yield say
+def judge() -> Iterator[Judge]:
+    with Judge() as running:
+        yield running
 
 
 def solution(exercise: str) -> Kernel:
@@ -79,9 +51,7 @@ def test_there_are_enough_of_them_in_a_small_file() -> None:
     assert items.FILE.stat().st_size < 100_000
 
 
-def test_lines_in_order_are_a_model_solution_that_is_accepted(
-    told: Callable[[Kernel], Told],
-) -> None:
+def test_lines_in_order_are_a_model_solution() -> None:
     for item in ORDERS:
         model = solution(item.exercise)
         functions = {
@@ -92,7 +62,6 @@ def test_lines_in_order_are_a_model_solution_that_is_accepted(
         (function,) = ast.parse("\n".join(item.lines)).body
         assert isinstance(function, ast.FunctionDef)
         assert functions[function.name] == ast.dump(function), item.id
-        assert not model.wanting(told(model)), item.id
 
 
 def test_lines_that_do_not_belong_change_what_it_means() -> None:
@@ -115,39 +84,41 @@ def with_a_made_line() -> Iterator[tuple[str, str, str]]:
             if wrong in item.extra:
                 lines = [*item.lines[:number], wrong, *item.lines[number + 1 :]]
                 text = whole.replace(function, "\n".join(lines))
-                yield f"{item.id}/{number}", item.exercise, kept_verdicts.IMPORTS + text
+                yield f"{item.id}/{number}", item.exercise, IMPORTS + text
 
 
-def test_a_line_that_was_made_wrong_is_refused_in_its_place() -> None:
-    """Some of them, others with each commit; `make nightly` asks for all."""
-    made = list(with_a_made_line())
-    assert len(made) > 50
-    everything = os.environ.get(kept_verdicts.MODE) == "all"
-    with Judge() as judge:
-        for name, exercise, text in made:
-            drawn = int(kept_verdicts.digest_of(f"{kept_verdicts.seed()} {name}".encode()), 16)
-            if everything or drawn % kept_verdicts.ONE_IN == 0:
-                report = judge.judge_text(text, discovery.exercise(exercise))
-                assert report.verdict is Verdict.FAILED, f"{name}: {report.verdict}"
+MADE = {
+    f"{discovery.exercise(exercise).lesson}/{exercise}/{name}": (exercise, text)
+    for name, exercise, text in with_a_made_line()
+}
 
 
-def test_a_kernel_to_be_mended_is_refused_by_its_name_and_accepted_when_mended(
-    told: Callable[[Kernel], Told],
+def test_many_lines_are_made_wrong() -> None:
+    assert len(MADE) > 50
+
+
+@pytest.mark.parametrize(("exercise", "text"), MADE.values(), ids=MADE)
+def test_a_line_that_was_made_wrong_is_refused_in_its_place(
+    exercise: str, text: str, judge: Judge
 ) -> None:
-    right = {
-        (kernel.exercise, practice_items.statements(kernel.text)): kernel
+    """Some of them, others with each commit, as tests/support/drawn.py says."""
+    report = judge.judge_text(text, discovery.exercise(exercise))
+    assert report.verdict is Verdict.FAILED, report.verdict
+
+
+def test_a_kernel_to_be_fixed_is_a_wrong_kernel_and_its_fix_a_correct_one() -> None:
+    correct = {
+        (kernel.exercise, practice_items.statements(kernel.text))
         for kind in ("solution", "right")
-        for kernel in kept_verdicts.kernels(kind)
+        for kernel in kernels(kind)
     }
     for item in MENDS:
         path = ROOMS.wrong_kernels / item.exercise / f"{item.id.rpartition('/')[2]}.py"
         wrong = Kernel(item.exercise, "wrong", path)
         assert practice_items.statements(wrong.text) == item.lines, item.id
-        assert not wrong.wanting(told(wrong)), item.id
         assert 1 <= len(item.wrong) <= 2, item.id
         assert all(item.lines[number] != line for number, line in item.wrong), item.id
-        mended = right[item.exercise, item.mended]
-        assert not mended.wanting(told(mended)), item.id
+        assert (item.exercise, item.mended) in correct, item.id
 
 
 def test_a_mistake_is_told_in_words_and_not_by_the_kernel() -> None:

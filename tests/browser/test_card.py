@@ -14,7 +14,6 @@ from triton_util.client.picture import read_store_map
 from triton_util.client.report import Finding, Picture, Report, Table
 
 pytestmark = [
-    pytest.mark.kept(folders=("triton_util", "graders", "lessons", "constraints.txt")),
     pytest.mark.slow,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium: `make browser` asks for it"),
 ]

@@ -15,9 +15,6 @@ from tests.support.small_course import ASSIGNMENT, FakeJudging, make
 pytest.importorskip("selenium", reason="selenium is not installed: `make test` installs it")
 
 pytestmark = [
-    pytest.mark.kept(
-        exercises=("vector_add",), folders=("graders", "triton_util", "constraints.txt")
-    ),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(

@@ -11,7 +11,6 @@ pytest.importorskip("selenium", reason="selenium is not installed: `make test` i
 pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
 
 pytestmark = [
-    pytest.mark.kept(folders=("triton_util", "graders", "lessons", "constraints.txt")),
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.skipif(

@@ -25,10 +25,6 @@ from triton_util.bench.speed_comparison import MINE, SpeedComparison
 from triton_util.client import timing
 from triton_util.notebook.session import Session
 
-pytestmark = pytest.mark.kept(
-    exercises=("softmax", "vector_add"), folders=("graders", "triton_util", "solutions")
-)
-
 SOLUTION = discovery.ROOT / "solutions" / "reductions.py"
 RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
 WRONG = next((WRONG_KERNELS / "vector_add").glob("*.py"))

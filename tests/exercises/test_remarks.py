@@ -10,10 +10,7 @@ from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.kept(exercises=("vector_add",)),
-]
+pytestmark = pytest.mark.slow
 ADD = """import torch
 import triton
 import triton.language as tl

@@ -16,8 +16,6 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.grading.autograde import Autograder
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 ROOMS = Rooms(find_root(Path(__file__)))
 KERNEL = (ROOMS.right_kernels / "vector_add" / "careful_launcher.py").read_text(encoding="utf-8")
 # what a real judge would run, with a word for the fake one

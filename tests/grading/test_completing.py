@@ -27,8 +27,6 @@ from graders.judge.runtime import Runtime
 from tests.support.paths import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
 RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
 SLIP = Finding("interpret", "missing-mask", "No mask", "It reads.", 3, where="cell 2")

@@ -15,11 +15,7 @@ from graders.judge import discovery
 from graders.judge.submission.reader import shared as reader
 from tests.support.small_course import ASSIGNMENT, SmallCourse, make
 
-pytestmark = [
-    pytest.mark.kept(exercises=("vector_add",)),
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")]
 EXERCISE = discovery.exercise("vector_add")
 ADD = """\
 @triton.jit

@@ -21,8 +21,6 @@ from graders.grading.closure import ROOT, read_source, without_remarks
 from graders.judge import discovery
 from graders.judge.static import names
 
-pytestmark = pytest.mark.kept(exercises="all")
-
 ROOMS = ("graders", "solutions", "triton_util")
 
 

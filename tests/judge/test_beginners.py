@@ -1,4 +1,7 @@
-"""What beginners write comes back with a message that says what is wrong."""
+"""What beginners write comes back with a message that says what is wrong.
+
+The attempts are known kernels: tests/support/drawn.py says which of them a run judges.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +22,8 @@ from tests.judge.beginners import (
     transpose,
     vector_add,
 )
-from tests.support.kept_verdicts import IMPORTS, ROOMS
+from tests.support.known_kernels import IMPORTS, ROOMS
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.kept(
-        exercises=(
-            "vector_add",
-            "copy",
-            "relu2d",
-            "strided_copy",
-            "transpose",
-            "rgb2grey",
-            "bias_relu",
-        ),
-        folders=(
-            "solutions/vector_add.py",
-            "solutions/debugging.py",
-            "solutions/memory_vs_compute.py",
-            "solutions/strides.py",
-            "solutions/tiles_2d.py",
-        ),
-    ),
-]
 ATTEMPTS = {
     "vector_add": vector_add.ATTEMPTS,
     "copy": copy.ATTEMPTS,
@@ -51,7 +33,11 @@ ATTEMPTS = {
     "rgb2grey": rgb2grey.ATTEMPTS,
     "bias_relu": bias_relu.ATTEMPTS,
 }
-CASES = [(exercise, name) for exercise, attempts in ATTEMPTS.items() for name in attempts]
+CASES = {
+    f"{discovery.exercise(exercise).lesson}/{exercise}/{name}": (exercise, name)
+    for exercise, attempts in ATTEMPTS.items()
+    for name in attempts
+}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +51,7 @@ def said(found: Finding) -> str:
     return " ".join(f"{found.title}. {found.message} {found.next_step}".replace("`", "").split())
 
 
-@pytest.mark.parametrize(("exercise", "name"), CASES)
+@pytest.mark.parametrize(("exercise", "name"), CASES.values(), ids=CASES)
 def test_the_message_says_what_is_wrong(judge: Judge, exercise: str, name: str) -> None:
     record = discovery.exercise(exercise)
     right = read_solutions(ROOMS.solutions / f"{record.lesson}.py")[exercise]

@@ -29,10 +29,6 @@ ON_3_9 = pytest.mark.skipif(
     not triton.__version__.startswith("3.9"), reason="the lessons name Triton 3.9"
 )
 
-pytestmark = pytest.mark.kept(
-    folders=("lessons", "benchmarks/results", "solutions", "graders", "triton_util")
-)
-
 
 def lesson_text(name: str) -> str:
     """All text of a lesson, its lines joined and its figures put in."""

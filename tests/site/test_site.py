@@ -19,12 +19,7 @@ from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
 pytest.importorskip("sphinx", reason="the site's packages are not installed: tilewise[site]")
 pytest.importorskip("pagefind_bin_extended", reason="the site's packages are not installed")
 
-pytestmark = [
-    pytest.mark.kept(
-        folders=("docs", "lessons", "site", "triton_util", "graders/exercises", "constraints.txt")
-    ),
-    pytest.mark.slow,
-]
+pytestmark = pytest.mark.slow
 needs_browser = pytest.mark.skipif(
     not (CHROMIUM and DRIVER),
     reason="no Chromium with its driver (Debian: apt-get install chromium chromium-driver)",

@@ -13,8 +13,6 @@ import pytest
 
 from tests.solutions.solution_cases import all_cases
 
-pytestmark = pytest.mark.kept(folders=("solutions", "tests/solutions"))
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,8 +14,6 @@ import torch
 
 from tests.solutions.solution_cases import SolvedCase, all_cases, together, worst_ratio
 
-pytestmark = pytest.mark.kept(folders=("solutions", "tests/solutions"))
-
 ROOT = Path(__file__).parents[2]
 EXERCISES = sorted({case.exercise for case in all_cases()})
 

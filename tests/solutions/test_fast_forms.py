@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.kept(folders=("solutions", "tests/solutions", "benchmarks/workloads"))
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -18,8 +18,6 @@ from graders.grading.plugins import cell
 from graders.judge.records import GraderError
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, fake_marks, make
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> Any:

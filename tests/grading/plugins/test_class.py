@@ -12,7 +12,7 @@ from graders.cli.demo import as_expected, gradebook_table
 from graders.grading.demo import Demo, DemoRow
 from graders.judge import discovery
 
-pytestmark = [pytest.mark.kept(exercises=("vector_add",)), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 EXERCISE = discovery.exercise("vector_add")
 
 

@@ -15,7 +15,7 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins.commands import Nbgrader
 from tests.support.small_course import ASSIGNMENT, EXERCISE, make
 
-pytestmark = [pytest.mark.kept(exercises=("vector_add",)), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 ROOMS = Rooms(find_root(Path(__file__)))
 RIGHT = (ROOMS.right_kernels / EXERCISE.name / "careful_launcher.py").read_text()
 WRONG = (ROOMS.wrong_kernels / EXERCISE.name / "missing_mask.py").read_text()

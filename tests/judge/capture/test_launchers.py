@@ -23,8 +23,7 @@ from tests.support.capturing import VECTORS, captured, planned, read
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("tests/right_kernels",))
-
+CAPTURE = pytest.mark.drawn("graders/judge/capture", "graders/judge/static", "tests/judge/capture")
 PASSING = {
     **{name: HEAD + text for name, text in {**HONEST, **FREE}.items()},
     **{f"{name} (notebook)": text for name, text in MORE.items()},
@@ -40,6 +39,7 @@ def test_enough_styles_and_tricks_are_tried() -> None:
     assert len(WRONG) >= 80
 
 
+@CAPTURE
 @pytest.mark.parametrize("style", PASSING)
 def test_honest_python_passes(style: str, worker: CompileWorker) -> None:
     submission = from_text(PASSING[style], VECTORS)
@@ -50,6 +50,7 @@ def test_honest_python_passes(style: str, worker: CompileWorker) -> None:
     assert [case.raised for case in found.plan.cases] == [None] * len(VECTORS.cases)
 
 
+@CAPTURE
 @pytest.mark.parametrize("trick", WRONG)
 def test_tricks_and_mistakes_are_named(trick: str, worker: CompileWorker) -> None:
     code, text = WRONG[trick]
@@ -61,6 +62,7 @@ def test_tricks_and_mistakes_are_named(trick: str, worker: CompileWorker) -> Non
         assert finding.message
 
 
+@CAPTURE
 @pytest.mark.parametrize("ending", ENDS)
 def test_whatever_a_launcher_does_to_its_process_is_an_outcome(
     ending: str, worker: CompileWorker

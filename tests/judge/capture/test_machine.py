@@ -9,8 +9,6 @@ from graders.judge.records import GraderError
 from tests.attacks import capturing
 from tests.attacks.attack import honest
 
-pytestmark = pytest.mark.kept()
-
 
 class OnABrokenMachine(CompileWorker):
     """Its children end before any launcher has run."""

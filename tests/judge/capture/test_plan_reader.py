@@ -34,8 +34,6 @@ from graders.judge.plan.steps import (
     told_to_json,
 )
 
-pytestmark = pytest.mark.kept()
-
 VIEW = TensorRef(0, "float32", (4, 6), (6, 1), 3)
 OTHER = TensorRef(1, "float16", (24,), (1,), 0)
 LAUNCH = Launch(

@@ -17,8 +17,6 @@ from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
 from tests.support.paths import RIGHT_KERNELS
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("tests/right_kernels",))
-
 # name → lines before the wrapper, lines in it before the call, and the call.
 STYLES: dict[str, tuple[str, str, str]] = {
     "class": ("class Op:\n    def __call__(self, *a):\n        return inner(*a)\n", "", "Op()(*args)"),

@@ -33,8 +33,7 @@ from tests.support.exercise_records import an_exercise
 from tests.support.submissions import submission
 from triton_util.explain.assembler import read_report
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
+COMPILED = pytest.mark.drawn("graders/judge/compiling", "tests/judge/compiling")
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
 VECTOR = an_exercise("run", ("x",))
 LAUNCHER = """
@@ -112,6 +111,7 @@ SHARED = {
 }
 
 
+@COMPILED
 @pytest.mark.parametrize("name", SHARED)
 def test_two_processes_find_what_one_finds(
     name: str, worker: CompileWorker, second: CompileWorker
@@ -133,6 +133,7 @@ def test_what_needs_a_newer_gpu_is_compiled_for_newer_targets_alone(worker: Comp
     assert {item.target for item in result.resources} == {90}
 
 
+@COMPILED
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_in_a_tutors_words(name: str, worker: CompileWorker) -> None:
     words, body = ERRORS[name]

@@ -16,8 +16,6 @@ from graders.judge.plan.reader import PlanError
 from tests.support.capturing import captured
 from tests.support.submissions import submission
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 MOST_BYTES = 512 << 20
 # Of each what Python makes of it is largest for its length.
 DENSE = {

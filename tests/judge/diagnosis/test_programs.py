@@ -15,8 +15,6 @@ from graders.judge.pipeline import Judge
 from graders.judge.records import Pointed, ProgramRow
 from graders.judge.report import Report, Table
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("tests/wrong_kernels",))
-
 WRONG = Path(__file__).parents[2] / "wrong_kernels"
 
 

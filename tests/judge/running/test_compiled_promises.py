@@ -14,8 +14,6 @@ from graders.misconceptions.below_triton.in_ptx import WIDE_LOADS, no_spills
 from tests.support.capturing import planned
 from tests.support.exercise_records import an_exercise
 
-pytestmark = pytest.mark.kept(folders=("graders/misconceptions/below_triton",))
-
 HEAD = """
 import torch
 import triton

@@ -35,8 +35,6 @@ from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 from tests.support.submissions import submission
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 Compute = Callable[..., torch.Tensor]

@@ -11,8 +11,6 @@ from graders.judge.pipeline import Judge
 from graders.judge.running import jobs
 from tests.support.paths import RIGHT_KERNELS
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("tests/right_kernels",))
-
 LATE = """
 import triton
 import triton.language as tl

@@ -12,8 +12,6 @@ from graders.judge.records import ExpectedWrong, Misconception, ReturnedTensor
 from graders.judge.report import Report, Verdict
 from tests.support.exercise_records import an_exercise
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",))
-
 SIGN_LOST = Misconception(
     code="sign-lost",
     title="The difference has lost its sign",

@@ -23,8 +23,6 @@ from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
 from tests.support.paths import RIGHT_KERNELS, ROOT
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("solutions", "tests/right_kernels"))
-
 TUNED = "autotuned_matmul"
 WASTEFUL = """
 import torch, triton

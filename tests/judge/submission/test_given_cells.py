@@ -1,9 +1,9 @@
 """Only what the learner wrote is judged: every right kernel in the built notebook of its lesson,
 its kernel under names that the lesson itself binds.
 
-Some 1,000 notebooks, in which each name of each lesson occurs. With TILEWISE_EVERY_NAME=1, as
-`make nightly` has it, every kernel is given every name: some 12,000 notebooks, a quarter of an
-hour.
+Some 1,000 notebooks, in which each name of each lesson occurs; tests/support/drawn.py says which
+of them a run reads. `make nightly` gives every kernel every name: some 12,000 notebooks, a quarter
+of an hour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import io
 import itertools
 import json
 import linecache
-import os
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
@@ -35,11 +34,10 @@ from graders.judge.submission.given_cells import fingerprints, given_in
 from graders.judge.submission.operations import OPERATIONS
 from graders.judge.submission.python_text import Cell, parsed
 from graders.judge.submission.slices import statements
+from tests.support import drawn
 from triton_util.notebook.session import Cell as RunCell
 from triton_util.notebook.session import Session
 from triton_util.notebook.source import gather
-
-pytestmark = pytest.mark.kept(exercises="all", folders=("lessons", "tests/right_kernels"))
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}
@@ -47,7 +45,7 @@ LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}
 ASKED = {name for path in ROOMS.lesson_files() for name in read_lesson(path).names("exercise")}
 KERNELS = [path for path in sorted(ROOMS.right_kernels.glob("*/*.py")) if path.parent.name in ASKED]
 NAMES_EACH = 4  # at least; the kernels of a lesson together are given all of its names
-EVERY_NAME = bool(os.environ.get("TILEWISE_EVERY_NAME"))
+EVERY_NAME = drawn.mode() == "nightly"
 
 
 @cache
@@ -171,7 +169,10 @@ def free_names(path: Path) -> set[str]:
     return set(names_of(lesson)) - words_of(path.read_text(encoding="utf-8"))
 
 
-CASES = list(new_names())
+CASES = {
+    f"{lesson_of(path.parent.name).lesson}/{path.parent.name}/{path.stem}": (path, old, names)
+    for path, old, names in new_names()
+}
 
 
 def test_what_the_judge_knows_is_what_the_lessons_hold() -> None:
@@ -181,16 +182,14 @@ def test_what_the_judge_knows_is_what_the_lessons_hold() -> None:
 
 
 def test_there_are_enough_of_them() -> None:
-    assert sum(len(names) for _, _, names in CASES) > 500
-    given = {path: names for path, _, names in CASES}
+    assert sum(len(names) for _, _, names in CASES.values()) > 500
+    given = {path: names for path, _, names in CASES.values()}
     for kernels in kernels_by_lesson().values():
         possible = set().union(*map(free_names, kernels))
         assert set().union(*(given[path] for path in kernels)) == possible
 
 
-@pytest.mark.parametrize(
-    ("path", "old", "names"), CASES, ids=lambda v: v.stem if isinstance(v, Path) else None
-)
+@pytest.mark.parametrize(("path", "old", "names"), CASES.values(), ids=CASES)
 def test_a_kernel_may_have_any_name_of_the_lesson(
     path: Path, old: str, names: tuple[str, ...]
 ) -> None:

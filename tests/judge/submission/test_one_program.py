@@ -26,8 +26,6 @@ from tests.judge.submission.test_given_cells import (
     slice_of,
 )
 
-pytestmark = pytest.mark.kept(exercises="all", folders=("lessons", "tests/right_kernels"))
-
 
 @cache
 def assigned(lesson: str) -> str:

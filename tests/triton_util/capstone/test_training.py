@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import pytest
 import torch
 
 from tests.support.interpreting_process import InterpretingProcess
@@ -18,8 +17,6 @@ PRELUDE = (
     "from triton_util.capstone.operations import operations\n"
     "from triton_util.capstone.training import train, write\n"
 )
-
-pytestmark = pytest.mark.kept(folders=("triton_util", "graders", "solutions"))
 
 
 def test_the_first_steps_on_kernels_are_those_of_torch(monkeypatch, tmp_path):

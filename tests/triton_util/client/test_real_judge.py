@@ -13,8 +13,6 @@ from triton_util.client import judge as judge_module
 from triton_util.client.judge import JudgeProcess
 from triton_util.notebook.session import Cell, Session
 
-pytestmark = pytest.mark.kept(exercises=("vector_add",), folders=("graders", "triton_util"))
-
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
 KERNEL = """\
 @triton.jit

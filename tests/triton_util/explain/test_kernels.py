@@ -20,8 +20,6 @@ from tests.triton_util.explain.explained_kernels import broken, double, double_k
 from triton_util.explain import ExplainError, Explanation, compare, explain
 from triton_util.explain.explanation import Made
 
-pytestmark = pytest.mark.kept(folders=("solutions", "tests/solutions"))
-
 TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
 HALVES = torch.empty(256, 256, dtype=torch.float16)
 

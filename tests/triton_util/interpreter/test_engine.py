@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.kept(folders=("tests/triton_util/interpreter",))
-
 HERE = Path(__file__).parent
 SUITES = sorted(HERE.glob("suite_*.py"))
 

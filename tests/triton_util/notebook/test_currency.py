@@ -14,8 +14,6 @@ from triton_util.notebook.currency import age, outdated, told
 from triton_util.notebook.session import Cell, Session
 from triton_util.notebook.source import gather
 
-pytestmark = pytest.mark.kept(folders=("triton_util", "graders", "tests/triton_util/client"))
-
 TESTS = Path(__file__).parents[1]
 FAKE = (sys.executable, "-P", str(TESTS / "client" / "fake_judge.py"))
 SETUP = f"""

@@ -13,8 +13,6 @@ import pytest
 
 from triton_util.sanitizer.findings import Findings, read_baseline
 
-pytestmark = pytest.mark.kept(folders=("tests/triton_util/sanitizer", "graders/cli"))
-
 ROOT = Path(__file__).resolve().parents[3]
 KERNELS = """import sys
 import torch
