@@ -18,6 +18,7 @@ from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
 from tests.support import kept_verdicts
+from tests.support.capturing import SECRET
 from tests.support.kept_verdicts import Kept, Kernel, Told
 from triton_util.puzzles import items, ordering
 
@@ -47,7 +48,7 @@ def told() -> Iterator[Callable[[Kernel], Told]]:
     Whether what is kept still holds is asked elsewhere (tests/test_kept_verdicts.py).
     """
     kept = Kept.read().rows
-    with Judge(official=True) as judge:
+    with Judge(official=True, secret=SECRET) as judge:
         asked: dict[Kernel, Told] = {}
 
         def say(kernel: Kernel) -> Told:
@@ -123,7 +124,7 @@ def test_a_line_that_was_made_wrong_is_refused_in_its_place() -> None:
     made = list(with_a_made_line())
     assert len(made) > 50
     everything = os.environ.get(kept_verdicts.MODE) == "all"
-    with Judge() as judge:
+    with Judge(secret=SECRET) as judge:
         for name, exercise, text in made:
             drawn = int(kept_verdicts.digest_of(f"{kept_verdicts.seed()} {name}".encode()), 16)
             if everything or drawn % kept_verdicts.ONE_IN == 0:

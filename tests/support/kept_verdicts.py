@@ -38,6 +38,7 @@ from graders.grading.closure import digest_of
 from graders.judge import discovery
 from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.report import GateStatus, Report, Verdict
+from tests.support.capturing import SECRET
 
 ROOMS = Rooms(find_root(Path(__file__)))
 FILE = ROOMS.root / "tests" / "kept_verdicts.json"
@@ -304,7 +305,7 @@ def noted() -> dict[tuple[str, ...], Told]:
 @cache
 def _judge(official: bool) -> Judge:
     """One of each for each process; their warm workers end with it."""
-    return Judge(official=official)
+    return Judge(official=official, secret=SECRET)
 
 
 def _asked(kernel: Kernel) -> tuple[Kernel, Told]:
