@@ -15,6 +15,7 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
+from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
 
 ROOMS = Rooms(find_root(Path(__file__)))
@@ -29,14 +30,14 @@ def of_kind(kind: str) -> pytest.MarkDecorator:
 @pytest.fixture(scope="session")
 def judge() -> Iterator[Judge]:
     """One official judge for all: its warm processes and prepared cases serve every test."""
-    with Judge(official=True) as running:
+    with Judge(official=True, secret=SECRET) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def public_judge() -> Iterator[Judge]:
     """The judge as a learner has it: a mistake must be named without the hidden cases."""
-    with Judge() as running:
+    with Judge(secret=SECRET) as running:
         yield running
 
 

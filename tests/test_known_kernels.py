@@ -7,6 +7,7 @@ import pytest
 from graders.judge import pipeline
 from graders.judge.pipeline import Judge
 from tests.support import drawn, known_kernels
+from tests.support.capturing import SECRET
 from tests.support.known_kernels import LATER, MORE_FINDINGS, ROOMS, Kernel, Told
 
 KERNEL = known_kernels.kernels("wrong")[0]
@@ -64,7 +65,7 @@ def test_a_wrong_kernel_is_compiled_if_nothing_else_refuses_it_by_name(
         return first if len(seen) == 1 else REFUSED
 
     monkeypatch.setattr(Kernel, "_asked", asked)
-    with Judge() as judge:
+    with Judge(secret=SECRET) as judge:
         assert KERNEL.ask(judge) == REFUSED
     assert seen == compiled
     assert gates == pipeline.GATES
@@ -79,6 +80,6 @@ def test_the_nightly_run_compiles_every_wrong_kernel(monkeypatch: pytest.MonkeyP
         return REFUSED
 
     monkeypatch.setattr(Kernel, "_asked", asked)
-    with Judge() as judge:
+    with Judge(secret=SECRET) as judge:
         assert KERNEL.ask(judge) == REFUSED
     assert seen == [True]

@@ -148,9 +148,9 @@ def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
         return
     for part in sorted({case.part for case in record.cases} - set(exercise.parts)):
         yield f"{where}: {exercise.name} has hidden cases of the unknown part {part!r}"
-    public = {(case.args, case.seed) for case in exercise.cases}
+    public = {(case.args, case.name) for case in exercise.cases}
     for case in record.cases:
-        if (case.args, case.seed) in public:
+        if (case.args, case.name) in public:
             yield f"{where}: {exercise.name}: {case.name!r} is a public case; change it"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STORE = Path(".tilewise") / "marks"  # in the course folder
 MODE = "TILEWISE_MODE"  # interpret (the default), gpu or all: where kernels run
-_marker: tuple[Mode, Marker] | None = None
+_marker: tuple[tuple[Mode, bytes | None], Marker] | None = None
 _one_at_a_time = threading.Lock()  # a cluster's worker may have several threads
 
 
@@ -50,13 +50,17 @@ def need_gpu() -> None:
         )
 
 
-def warm_marker() -> Marker:
-    """The one marker of this process; its warm processes serve all submissions."""
+def warm_marker(secret: bytes | None = None) -> Marker:
+    """The one marker of this process; its warm processes serve all submissions.
+
+    secret: what the numbers of the cases are drawn from, by default one of this process.
+    """
     global _marker
-    if _marker is not None and _marker[0] != mode():
+    settings = mode(), secret
+    if _marker is not None and _marker[0] != settings:
         close_marker()
     if _marker is None:
-        _marker = mode(), official_marker(mode())
+        _marker = settings, official_marker(mode(), secret)
         atexit.register(close_marker)
     return _marker[1]
 

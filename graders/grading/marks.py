@@ -131,11 +131,12 @@ def completed(exercise: Exercise, earlier: Marks, report: Report) -> Marks:
     return marks(exercise, report)
 
 
-def official_marker(mode: Mode = "interpret") -> Marker:
+def official_marker(mode: Mode = "interpret", secret: bytes | None = None) -> Marker:
     """A marker with a judge of its own that runs the hidden cases too."""
     from graders.judge.pipeline import Judge  # torch: only where something is judged
 
-    return Marker(Judge(mode, official=True, allow_unsandboxed=unsandboxed_allowed()))
+    judge = Judge(mode, True, unsandboxed_allowed(), secret=secret)
+    return Marker(judge)
 
 
 def unsandboxed_allowed() -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
 from collections import deque
@@ -21,13 +22,14 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing import connection
 from multiprocessing.util import Finalize
 from typing import Any
 
 from graders.grading import fork_server
 from graders.grading.judging import MODE, close_marker, mark_code, mode, warm_marker
-from graders.grading.marks import UNSANDBOXED, Marks, ungraded_marks, unsandboxed_allowed
+from graders.grading.marks import UNSANDBOXED, Marker, Marks, ungraded_marks, unsandboxed_allowed
 from graders.grading.store import judge_version
 from graders.judge import discovery
 from graders.judge.records import GraderError
@@ -54,17 +56,24 @@ Judged = tuple[Task, Marks]
 Judging = Callable[[Iterable[Task]], Iterator[Judged]]
 
 
+@cache
+def _secret() -> str:
+    return secrets.token_hex(32)
+
+
 @dataclass(frozen=True)
 class Terms:
     """What parent and workers must agree on for a grade to be the same everywhere.
 
-    `earlier` are the marks that are to be completed, if there are any.
+    `earlier` are the marks that are to be completed, if there are any. The numbers of all cases
+    are drawn from `secret`, which is new for each command that grades.
     """
 
     earlier: dict[str, Any] | None = None
     judge: str = field(default_factory=judge_version)
     unsandboxed: bool = field(default_factory=unsandboxed_allowed)
     mode: str = field(default_factory=mode)
+    secret: str = field(default_factory=_secret, repr=False)
 
 
 Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
@@ -72,18 +81,16 @@ Ask = Callable[[tuple[str, ...], str, Terms], dict[str, Any]]
 
 def judge_task(code: tuple[str, ...], exercise: str, terms: Terms) -> dict[str, Any]:
     """What a worker does: ask its own warm judge. Returns marks as JSON data."""
-    _agree(terms)
     earlier = None if terms.earlier is None else Marks.from_json(terms.earlier)
-    return mark_code(list(code), exercise, warm_marker(), earlier).to_json()
+    return mark_code(list(code), exercise, _marker(terms), earlier).to_json()
 
 
 def warm_up(terms: Terms) -> None:
     """Start a worker's judge before there is anything to ask."""
-    _agree(terms)
-    warm_marker().warm()
+    _marker(terms).warm()
 
 
-def _agree(terms: Terms) -> None:
+def _marker(terms: Terms) -> Marker:
     if judge_version() != terms.judge:
         raise GraderError(
             "this worker has other versions of the judge, torch or triton than the command that "
@@ -91,6 +98,7 @@ def _agree(terms: Terms) -> None:
         )
     os.environ[UNSANDBOXED] = "1" if terms.unsandboxed else "0"
     os.environ[MODE] = terms.mode
+    return warm_marker(bytes.fromhex(terms.secret))
 
 
 def died(task: Task) -> Marks:

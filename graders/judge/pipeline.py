@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -38,10 +38,10 @@ from graders.judge.submission.refusals import UNREADABLE
 GATES = (
     Gate("read", read.run, functions=True),
     Gate("compile", compiling.run, after=("read",), concurrent=True),
-    Gate("interpret", interpret.run, after=("read",), keeps=1.0),
+    Gate("interpret", interpret.run, after=("read",), keeps=1.0, official=interpret.official),
     Gate("traffic", traffic.run, after=("interpret",), keeps=WASTEFUL_SHARE),
-    Gate("gpu", gpu.run, after=("interpret",), keeps=1.0, ahead=gpu.prepare),
-    Gate("call", call.run, after=("read",), keeps=1.0, kernels=False, functions=True),
+    Gate("gpu", gpu.run, ("interpret",), keeps=1.0, ahead=gpu.prepare, official=gpu.official),
+    Gate("call", call.run, ("read",), False, 1.0, False, True, official=call.official),
 )
 GATE_NAMES = tuple(gate.name for gate in GATES)
 STOP_TICK_SECONDS = 0.05  # how often what is done ahead is asked to stop
@@ -80,7 +80,8 @@ class _Progress:
         self.gates = self.gates or not_run(self.exercise)
 
     def add(self, gate: str, result: GateResult) -> None:
-        self.gates[gate] = result.status
+        if self.gates[gate] is not GateStatus.FAILED:
+            self.gates[gate] = result.status
         self.findings += result.findings
         self.remarks += result.remarks
         if result.keeps is not None:
@@ -98,13 +99,19 @@ class _Progress:
         failed = GateStatus.FAILED in self.gates.values()
         return Verdict.FAILED if failed else Verdict.PASSED
 
+    def points(self, verdict: Verdict, failed_parts: Set[str]) -> float | None:
+        """What is left of the points where these parts failed."""
+        share = kept_share(self.gates, self.kept)
+        return points(self.exercise, verdict, share, failed_parts)
+
 
 class Judge:
     """Judges submissions, one after another; a context manager that owns warm processes.
 
     `official` adds the hidden cases and asks for a sandbox of tier A, unless
     `allow_unsandboxed`, which is stamped on every report; `mode` says which of the running
-    gates count; without `timed` no speed is measured, on which no verdict depends. The warm
+    gates count; without `timed` no speed is measured, on which no verdict depends. The numbers
+    of the cases are drawn from `secret`, by default from one that is new for each judge. The warm
     processes start when they are first needed and serve every later submission.
     """
 
@@ -114,8 +121,9 @@ class Judge:
         official: bool = False,
         allow_unsandboxed: bool = False,
         timed: bool = True,
+        secret: bytes | None = None,
     ) -> None:
-        self.runtime = Runtime(mode, official, allow_unsandboxed, timed)
+        self.runtime = Runtime(mode, official, allow_unsandboxed, timed, secret)
         self._open = ExitStack()
         self._open.callback(self.runtime.close)
         threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="gate")
@@ -185,7 +193,9 @@ class Judge:
         progress.remarks += [remark for remark in report.remarks if remark.gate != "gpu"]
         try:
             submission = load(path, exercise)
-            progress.add("gpu", gpu.run(Context(submission, exercise, self.runtime, facts)))
+            context = Context(submission, exercise, self.runtime, facts)
+            progress.add("gpu", gpu.run(context))
+            self._grade(next(gate for gate in GATES if gate.name == "gpu"), progress, context)
         except (GraderError, SubmissionError) as error:
             fault = error if isinstance(error, GraderError) else GraderError(error.finding.message)
             progress.findings = [ungraded_finding(fault)]
@@ -246,9 +256,20 @@ class Judge:
                 raise
             progress.collect(running)
             progress.add(gate.name, result)
+            self._grade(gate, progress, context)
             if gate.name == "read" and result.status is GateStatus.PASSED:
                 self._go_ahead(context)
         progress.collect(running)
+
+    def _grade(self, gate: Gate, progress: _Progress, context: Context) -> None:
+        """Let the gate do what an official grade needs besides, where points are left to lose."""
+        left = progress.points(progress.verdict, context.facts.failed_parts)
+        not_run = progress.gates[gate.name] is GateStatus.NOT_RUN
+        if gate.official is None or not self.runtime.official or not_run or not left:
+            return
+        started = time.perf_counter()
+        progress.add(gate.name, gate.official(context))
+        context.facts.official_seconds += time.perf_counter() - started
 
     def _go_ahead(self, context: Context) -> None:
         """Start what gates can prepare before those ahead of them have passed."""
@@ -274,18 +295,17 @@ class Judge:
 
     def _report(self, progress: _Progress, verdict: Verdict) -> Report:
         exercise, facts = progress.exercise, progress.facts
-        share = kept_share(progress.gates, progress.kept)
         return Report(
             submission=progress.name,
             exercise=exercise.name,
             verdict=verdict,
-            points=points(exercise, verdict, share, facts.failed_parts),
-            public_points=points(exercise, verdict, share, facts.public_failed_parts),
+            points=progress.points(verdict, facts.failed_parts),
+            public_points=progress.points(verdict, facts.public_failed_parts),
             max_points=exercise.max_points,
             gates=dict(progress.gates),
             findings=tuple(map(presentable, progress.findings)),
             sandbox=self.runtime.tier_for_report(),
-            seconds=time.perf_counter() - progress.started,
+            seconds=time.perf_counter() - progress.started - facts.official_seconds,
             cases_passed=facts.cases_passed,
             cases_total=facts.cases_total,
             resources=facts.resources,

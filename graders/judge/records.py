@@ -51,7 +51,7 @@ Runs = tuple[tuple[int, int], ...]  # first and last of neighbouring elements
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor argument described, not stored: the judge builds it from a seed.
+    """A tensor argument described, not stored: the judge draws its numbers from a secret.
 
     `shape` in elements; `view` says how it lies in memory; elements of the storage that are
     not in the view are poison (NaN, or the extreme integer), so that reading them shows.
@@ -76,13 +76,12 @@ Plain = Arg | str | torch.dtype | tuple[int, ...]  # what a plain function may b
 
 @dataclass(frozen=True)
 class Case:
-    """One named input. `part` decides which share of the points it belongs to."""
+    """One named input; other names have other numbers. `part` says whose points it belongs to."""
 
     name: str
     args: tuple[Plain, ...]
     part: str = "core"
     why: str = ""  # what a failure here usually means; shown to the learner
-    seed: int = 0
     engine_orders: bool = False  # also run it in reversed and shuffled program order
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import secrets
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +14,9 @@ import torch
 from graders.judge import discovery
 from graders.judge.calling.calls import Call, made_calls
 from graders.judge.capture.gate import Captured, capture
-from graders.judge.cases.prepared import Prepared, distinct, prepare
+from graders.judge.cases.prepared import Prepared, prepare, seed_of
 from graders.judge.compiling.process import CompileWorker
-from graders.judge.records import Case, Exercise, GraderError, Hidden
+from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.running.gpu import gpu_capability, gpu_properties
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Workers
@@ -43,16 +43,18 @@ class Runtime:
         official: bool = False,
         allow_unsandboxed: bool = False,
         timed: bool = True,
+        secret: bytes | None = None,
     ) -> None:
         self.mode = mode
         self.official = official
         self.allow_unsandboxed = allow_unsandboxed
         self.timed = timed
+        self._secret = secret or secrets.token_bytes(32)
         self._processes = ExitStack()
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
         self._second_compiler: CompileWorker | None = None
-        self._prepared: dict[str, list[Prepared]] = {}
+        self._prepared: dict[tuple[str, bool], list[Prepared]] = {}
         self._prepared_large: tuple[str, list[Prepared]] = "", []
         self._stopwatch: Stopwatch | None = None
         self._starting = {name: threading.Lock() for name in ("cpu", "cuda", "compiler")}
@@ -137,63 +139,54 @@ class Runtime:
         if workers is not None:
             workers.stop_building()
 
-    def cases(self, exercise: Exercise) -> list[Prepared]:
-        """The public cases of an exercise and, for an official grade, the hidden ones."""
-        if exercise.name not in self._prepared:
-            prepared = prepare(exercise, exercise.cases, hidden=False)
-            if self.official:
-                secret = _hidden(exercise)
-                first = len(exercise.cases)
-                prepared += prepare(exercise, secret.cases, hidden=True, first=first)
-            self._prepared[exercise.name] = prepared
-        return self._prepared[exercise.name]
+    def cases(self, exercise: Exercise, hidden: bool = False) -> list[Prepared]:
+        """The public or the hidden cases of an exercise, with the same numbers for everybody."""
+        key = exercise.name, hidden
+        if key not in self._prepared:
+            self._prepared[key] = prepare(exercise, self._cases(exercise, hidden), self._secret)
+        return self._prepared[key]
 
-    def calls(self, exercise: Exercise, source: str) -> list[Call]:
-        """The calls of a plain function, with arguments that no other submission is given.
+    def calls(self, exercise: Exercise, source: str, hidden: bool = False) -> list[Call]:
+        """The calls of a plain function, with arguments that no other submission is given."""
+        assert exercise.function is not None
+        seed = seed_of(self._secret, exercise.name, source, hidden)
+        return made_calls(exercise, exercise.function, self._cases(exercise, hidden), seed)
 
-        What is drawn for them follows from the submission itself: equal code always gets an equal
-        mark, and what the feedback tells is true of no other submission. For an official grade it
-        follows from the hidden cases, too, which no submission can know.
-        """
-        function = exercise.function
-        assert function is not None
-        unseen = _hidden(exercise).cases if self.official else ()
-        digest = hashlib.sha256(f"{unseen!r} {source}".encode()).digest()
-        seed = int.from_bytes(digest[:16], "little")
-        return [
-            *made_calls(exercise, function, exercise.cases, seed, hidden=False),
-            *made_calls(exercise, function, unseen, seed + 1, hidden=True),
-        ]
+    def _cases(self, exercise: Exercise, hidden: bool) -> tuple[Case, ...]:
+        known = discovery.hidden(exercise.name) if self.official else None
+        if self.official and known is None:
+            raise GraderError(
+                f"no hidden cases for {exercise.name}: grade from the instructor's clone, or use "
+                "`tilewise check`"
+            )
+        return known.cases if hidden and known is not None else exercise.cases
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
         name, large = self._prepared_large
         if name != exercise.name:
-            first = len(distinct(self.cases(exercise)))
-            large = prepare(exercise, exercise.large, hidden=False, first=first)
+            large = prepare(exercise, exercise.large, self._secret, len(exercise.cases))
             self._prepared_large = exercise.name, large
         return large
 
-    def capture(self, submission: Submission, exercise: Exercise) -> Captured:
-        """What the launcher asks for, in every case that may be run."""
+    def capture(self, submission: Submission, exercise: Exercise, hidden: bool = False) -> Captured:
+        """What the launcher asks for, in every public or in every hidden case."""
         if self._compiler is None:
             self.warm()
         self.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
-        prepared = distinct(self.cases(exercise))
-        cases = [item.case for item in prepared]
+        cases = [*self._cases(exercise, hidden)]
         gpu = None
         if self.has_gpu:
-            cases += exercise.large
+            cases += () if hidden else exercise.large
             gpu = gpu_properties()
-        public = sum(not item.hidden for item in prepared)
-        return capture(submission, exercise, cases, public, self.compiler(), gpu)
+        return capture(submission, exercise, cases, self.compiler(), gpu, hidden)
 
     def capture_others(
         self, submission: Submission, exercise: Exercise, cases: Sequence[Case]
     ) -> Captured:
-        """What a launcher asks for in other cases, of which none is public, on this GPU."""
+        """What a launcher asks for in other cases, on this GPU."""
         gpu = gpu_properties() if torch.cuda.is_available() else None
-        return capture(submission, exercise, cases, 0, self.compiler(), gpu)
+        return capture(submission, exercise, cases, self.compiler(), gpu, hidden=True)
 
     def tier_for_report(self) -> str:
         """The sandbox tier as a report states it; "none" where no sandbox was to be had."""
@@ -212,13 +205,3 @@ def _made_for(device: protocol.Device) -> Workers:
         return WatchedWorkers(capability=gpu_capability()[1])
     except (AssertionError, RuntimeError):  # torch says that there is a GPU and cannot reach it
         return WatchedWorkers()
-
-
-def _hidden(exercise: Exercise) -> Hidden:
-    secret = discovery.hidden(exercise.name)
-    if secret is None:
-        raise GraderError(
-            f"no hidden cases for {exercise.name}: grade from the instructor's clone, or use "
-            "`tilewise check`"
-        )
-    return secret

@@ -33,7 +33,7 @@ def access(judge: Judge, submission: Submission, exercise: Exercise) -> dict[str
         return None
     context = Context(submission, exercise, judge.runtime)
     planned = context.planned
-    public = [item for item in judge.runtime.cases(exercise) if not item.hidden and item.size]
+    public = [item for item in judge.runtime.cases(exercise) if item.size]
     chosen_cases = sorted(public, key=lambda item: (_programs(context, item) < 2, item.size))
     jobs = [
         (item, job)

@@ -16,6 +16,7 @@ from graders.judge.records import Case, Exercise, TensorSpec
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.submission.loading import SubmissionError, from_text
+from tests.support.capturing import SECRET
 
 SIZES = (37, 2000)
 
@@ -30,7 +31,7 @@ def exercise() -> Exercise:
 def cases() -> tuple[Prepared, ...]:
     """Two cases, both public."""
     made = [Case(f"n={n}", (TensorSpec((n,)), TensorSpec((n,)))) for n in SIZES]
-    return tuple(prepare(exercise(), made, hidden=False))
+    return tuple(prepare(exercise(), made, SECRET))
 
 
 def ask(worker: CompileWorker, source: str) -> Answer:
@@ -51,7 +52,7 @@ def captured(worker: CompileWorker, source: str) -> Captured:
     """The plan of a submission and the findings about it."""
     submission = from_text(source, exercise(), "s.py")
     listed = [item.case for item in cases()]
-    return capture(submission, exercise(), listed, len(listed), worker)
+    return capture(submission, exercise(), listed, worker)
 
 
 def run(workers: Workers, source: str, found: Captured) -> list[Outcome]:

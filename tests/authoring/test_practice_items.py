@@ -19,6 +19,7 @@ from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
+from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
 from triton_util.puzzles import items, ordering
 
@@ -30,7 +31,7 @@ MENDS = [item for item in ITEMS if isinstance(item, items.MendItem)]
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Judge() as running:
+    with Judge(secret=SECRET) as running:
         yield running
 
 

@@ -13,7 +13,9 @@ import torch
 from graders.judge import discovery
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
+from graders.judge.cases.prepared import seed_of
 from graders.judge.records import Case
+from tests.support.capturing import SECRET
 
 EXERCISE = discovery.exercise("fp8_matmul")
 HIDDEN = discovery.hidden("fp8_matmul")
@@ -39,7 +41,7 @@ def summed_in_few_bits(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     ids=lambda case: case.name,
 )
 def test_a_sum_in_the_tensor_cores_alone_is_right(case: Case) -> None:
-    a, b, scale_a, scale_b = args = tensors.build(case)
+    a, b, scale_a, scale_b = args = tensors.build(case, seed_of(SECRET, case))
     total = summed_in_few_bits(a.double(), b.double()).float()
     result = (total * scale_a[:, None] * scale_b[None, :]).to(torch.bfloat16)
     (right,) = expect(EXERCISE, args)

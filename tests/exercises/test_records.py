@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,10 +17,12 @@ from graders.judge.calling.explain import near, wrong_numbers
 from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
+from graders.judge.cases.prepared import seed_of
 from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, suspects
 from graders.judge.diagnosis.matching import differs, wrong_results
 from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
 from graders.judge.static import findings
+from tests.support.capturing import SECRET
 
 TESTS = Path(__file__).parents[1]
 EXERCISES = tuple(discovery.exercises().values())
@@ -63,9 +66,13 @@ def hidden_of(exercise: Exercise) -> Hidden:
     return hidden
 
 
+def built(case: Case) -> tuple[Any, ...]:
+    return tensors.build(case, seed_of(SECRET, case))
+
+
 def shows(expected: ExpectedWrong, case: Case, exercise: Exercise, result: int) -> bool:
     """Whether the judge would refuse what the mistake computes in this case, in some form."""
-    args = tensors.build(case)
+    args = built(case)
     right = expect(exercise, args)[result]
     for results in wrong_results(expected, args, result):
         for wrong in results:
@@ -187,7 +194,7 @@ def specs(case: Case) -> list[tensors.TensorSpec]:
 @of_kernels
 def test_the_reference_answers_every_case(exercise: Exercise) -> None:
     for case in exercise.cases + hidden_of(exercise).cases:
-        args = tensors.build(case)
+        args = built(case)
         assert len(args) == len(exercise.parameters), case.name
         for expectation in expect(exercise, args):
             if expectation.slack is not None:
@@ -216,7 +223,7 @@ def test_every_expected_wrong_result_differs_from_the_right_one(exercise: Exerci
 def test_the_reference_is_not_refused(exercise: Exercise) -> None:
     """The reference, rounded once to the output's dtype, is within the tolerance."""
     for case in exercise.cases:
-        for expectation in expect(exercise, tensors.build(case)):
+        for expectation in expect(exercise, built(case)):
             values = expectation.values
             rounded = values if expectation.any_integer else values.to(expectation.dtype)
             assert not wrong_elements(rounded, expectation).any(), case.name
@@ -224,7 +231,7 @@ def test_the_reference_is_not_refused(exercise: Exercise) -> None:
 
 def calls(exercise: Exercise, cases: tuple[Case, ...]) -> list[Call]:
     assert exercise.function is not None
-    return made_calls(exercise, exercise.function, cases, 5, hidden=False)
+    return made_calls(exercise, exercise.function, cases, 5)
 
 
 @of_functions
@@ -284,7 +291,7 @@ def test_half_precision_accumulation_is_refused() -> None:
     """The tolerance of a product is wide enough for any order, and no wider than float32."""
     exercise = discovery.exercise("matmul")
     for case in exercise.cases:
-        args = tensors.build(case)
+        args = built(case)
         if args[0].dtype != torch.float16 or "cancelling" not in case.name:
             continue
         (expectation,) = expect(exercise, args)

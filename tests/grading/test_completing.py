@@ -24,6 +24,7 @@ from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gpu
 from graders.judge.running.interpret import RunResult
 from graders.judge.runtime import Runtime
+from tests.support.capturing import SECRET
 from tests.support.paths import RIGHT_KERNELS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
@@ -78,10 +79,10 @@ def test_only_the_gpu_judges(gpu: SimpleNamespace) -> None:
 
 
 def test_what_fails_on_the_gpu_costs_its_part(gpu: SimpleNamespace) -> None:
-    (item,) = prepare(EXERCISE, EXERCISE.large, hidden=False)
+    (item,) = prepare(EXERCISE, EXERCISE.large, SECRET)
     evidence = SimpleNamespace()
     gpu.run.failures.append(
-        Failure(item.case, False, "crashed", evidence, item.expectation, None)  # type: ignore[arg-type]
+        Failure(item.case, "crashed", evidence, item.expectation, None)  # type: ignore[arg-type]
     )
     gpu.findings.append(RACE)
     with Judge("all") as judge:

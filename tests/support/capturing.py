@@ -14,14 +14,15 @@ from graders.judge.submission.loading import Submission, from_text
 from tests.support.exercise_records import an_exercise
 
 VECTORS = an_exercise()
+SECRET = b"of the tests"  # of which the numbers of all cases are drawn
 
 
 def captured(
-    text: str | Submission, worker: CompileWorker, exercise: Exercise = VECTORS, public: int = 99
+    text: str | Submission, worker: CompileWorker, exercise: Exercise = VECTORS
 ) -> Captured:
-    """The plan for all cases of the exercise, of which the first `public` are public."""
+    """The plan for all cases of the exercise."""
     submission = from_text(text, exercise) if isinstance(text, str) else text
-    return capture(submission, exercise, exercise.cases, public, worker)
+    return capture(submission, exercise, exercise.cases, worker)
 
 
 def read(text: str, worker: CompileWorker, exercise: Exercise = VECTORS) -> list[Finding]:
@@ -37,7 +38,7 @@ def planned(
     """Jobs of a submission, and the cases of the exercise with their tensors."""
     submission = from_text(text, exercise)
     jobs = PlannedJobs(submission.source, captured(submission, worker, exercise))
-    return jobs, prepare(exercise, exercise.cases, hidden=False)
+    return jobs, prepare(exercise, exercise.cases, SECRET)
 
 
 def first_case(found: Captured) -> CasePlan:

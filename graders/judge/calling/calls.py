@@ -35,7 +35,6 @@ class Call:
     case: Case
     args: tuple[Any, ...]
     expected: tuple[float, ...]
-    hidden: bool
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Called:
 
 
 def made_calls(
-    exercise: Exercise, function: PlainFunction, cases: Sequence[Case], seed: int, hidden: bool
+    exercise: Exercise, function: PlainFunction, cases: Sequence[Case], seed: int
 ) -> list[Call]:
     """The calls of some cases; an error here is ours, never the learner's."""
     made = []
@@ -72,7 +71,7 @@ def made_calls(
             raise GraderError(
                 f"exercise {exercise.name}, case {case.name!r}: the record itself fails: {error}"
             ) from error
-        made.append(Call(case, tuple(args), tuple(map(float, expected)), hidden))
+        made.append(Call(case, tuple(args), tuple(map(float, expected))))
     return made
 
 
@@ -181,7 +180,7 @@ def call_all(
 def _check_machine(worker: CompileWorker) -> None:
     """Raise GraderError where not even a function of our own comes to its end."""
     control = Submission("<control>", _CONTROL, "control")
-    call = Call(Case("control", ()), (), (1.0,), hidden=False)
+    call = Call(Case("control", ()), (), (1.0,))
     talk = Conversation(PlainFunction(("one",), 0.0), [call])
     worker.ask(talk.request(control), None, talk.reply)
     if [outcome.numbers for outcome in talk.outcomes] != [(1.0,)]:

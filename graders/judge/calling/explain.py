@@ -124,8 +124,7 @@ def _generic(outcome: Called, function: PlainFunction) -> tuple[str, FindingText
     if outcome.raised is not None and _endless(outcome.raised):
         return "timeout", ENDED["timeout"]
     if outcome.raised is not None:
-        kind = "" if outcome.call.hidden else outcome.raised.kind
-        return "raised", raised(kind, outcome.raised.text)
+        return "raised", raised(outcome.raised.kind, outcome.raised.text)
     if outcome.ended:
         return outcome.ended, ENDED[outcome.ended]
     if outcome.numbers is None:
@@ -148,7 +147,6 @@ def _endless(told: Raised) -> bool:
 
 
 def _unloaded(told: Raised) -> Finding:
-    """The text could not even be loaded: no case, hidden or not, was known by then."""
     if _endless(told):
         text, code = ENDED["timeout"], "timeout"
     else:
@@ -169,16 +167,14 @@ def _text(misconception: Misconception) -> FindingText:
 def _finding(
     exercise: Exercise, function: PlainFunction, outcome: Called, code: str, text: FindingText
 ) -> Finding:
-    """Of a hidden case neither a value is told nor a line: a submission could speak through it."""
-    call, told = outcome.call, outcome.raised
-    shown = None if call.hidden else told
+    shown = outcome.raised
     return Finding(
         gate=GATE,
         code=code,
         title=text.title,
         message=f"{text.message}\n\n{_detail(exercise, function, outcome)}".strip(),
         line=None if shown is None else shown.line,
-        case=f"a hidden case ({call.case.part})" if call.hidden else call.case.name,
+        case=outcome.call.case.name,
         next_step=text.next_step,
         original="" if shown is None else f"{shown.kind}: {shown.text}",
     )
@@ -186,8 +182,6 @@ def _finding(
 
 def _detail(exercise: Exercise, function: PlainFunction, outcome: Called) -> str:
     call = outcome.call
-    if call.hidden:
-        return f"Seen in a hidden case ({call.case.part})."
     if function.arguments is None:
         said = [f"Seen with {tensors.describe(call.case, exercise.parameters)}."]
     else:

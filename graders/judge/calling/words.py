@@ -69,10 +69,8 @@ ADVICE = {
 
 
 def raised(kind: str, text: str) -> FindingText:
-    """What is said of an error; nothing about it where no kind is given."""
+    """What is said of an error."""
     title = "The function stops with an error"
-    if not kind:
-        return FindingText(title, "", "Try other arguments that the contract allows.")
     advice = ADVICE.get(kind, "Mend the line and check again.")
     told = f"{kind}: {one_line(text)}" if text else f"{kind}."
     return FindingText(title, told, advice)

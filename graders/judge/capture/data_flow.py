@@ -20,7 +20,6 @@ from graders.judge.plan.steps import (
     Copy,
     Fill,
     Launch,
-    LaunchPlan,
     Step,
     TensorRef,
     Tune,
@@ -37,39 +36,6 @@ MOST_CONVERSIONS = 12
 # One launch for each group of rows is a kernel's work still; one for each element is Python's.
 MOST_LAUNCHES = 16
 MOST_BITS = 4096  # of all numbers that one call hands over, where they might be the result
-
-
-def launched_kernels(plan: LaunchPlan, cases: Sequence[CasePlan]) -> set[int]:
-    """The numbers of the kernels that these cases launch, and of those that these call."""
-    found: set[int] = set()
-    waiting = []
-    for case in cases:
-        for launch in launches_of(case.steps):
-            waiting += [launch.kernel, *_kernels_in([*launch.positional, *launch.named.values()])]
-    while waiting:
-        number = waiting.pop()
-        if number not in found and number < len(plan.kernels):
-            found.add(number)
-            kernel = plan.kernels[number]
-            waiting += _kernels_in(
-                [*kernel.names.values(), *(p.default for p in kernel.parameters)]
-            )
-    return found
-
-
-def _kernels_in(value: Any) -> Iterator[int]:
-    if isinstance(value, Mapping):
-        for kind, inner in value.items():
-            if kind == "kernel":
-                yield inner
-            elif kind in ("constexpr", "tuple", "fields"):
-                yield from _kernels_in(inner)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _kernels_in(item)
-
-
-# ---------------------------------------------------------------- copies
 
 
 def of_copies(case: CasePlan, exercise: Exercise, args: Sequence[Any]) -> Iterator[Finding]:

@@ -147,7 +147,6 @@ WORDS = {
     ),
 }
 REMARKS = frozenset({"checks-values"})
-UNSEEN = "Seen in no public case: the submission does something else in others."
 
 
 def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> Finding:
@@ -158,23 +157,7 @@ def capture_finding(code: str, what: str, line: int | None, guess: str = "") -> 
     return Finding("read", words.code or code, words.title, message, line, None, words.next_step)
 
 
-def told_finding(told: Told, public: bool) -> Finding:
+def told_finding(told: Told) -> Finding:
     """The finding for what the recorder told."""
     what = "".join(c for c in told.what if c.isprintable())[:80]
-    found = capture_finding(told.code, what, told.line)
-    return found if public else unseen(found)
-
-
-def unseen(found: Finding) -> Finding:
-    """The form of a finding that only a hidden case shows: it names the mistake and no more.
-
-    A submission can choose a line, a name or an operation by the shape that it is given. If the
-    finding told one of them, it would tell something about the hidden case.
-    """
-    return Finding(
-        found.gate,
-        found.code,
-        found.title,
-        UNSEEN,
-        next_step="Let the launcher do the same for every shape, stride and dtype.",
-    )
+    return capture_finding(told.code, what, told.line)

@@ -16,15 +16,8 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.data_flow import launched_kernels, of_copies, of_numbers
-from graders.judge.capture.findings import (
-    REMARKS,
-    UNSEEN,
-    WORDS,
-    capture_finding,
-    told_finding,
-    unseen,
-)
+from graders.judge.capture.data_flow import of_copies, of_numbers
+from graders.judge.capture.findings import REMARKS, WORDS, capture_finding, told_finding
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.code import by_place
@@ -86,16 +79,14 @@ NO_GPU: Mapping[str, Any] = {"name": ""}  # no device at all
 class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
 
-    The first `public` cases may be spoken of. `ended` says how the process ended before all cases
-    were there: "timeout", "out-of-memory", "crashed" or "exited"; "" where they are, or where the
-    launcher could not even be loaded.
+    `ended` says how the process ended before all cases were there: "timeout", "out-of-memory",
+    "crashed" or "exited"; "" where they are, or where the launcher could not even be loaded.
     """
 
     plan: LaunchPlan
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Finding, ...] = ()
     ended: str = ""
-    public: int = 0
 
     def case(self, number: int) -> CasePlan | None:
         """The plan for a case; None where the launcher did not get that far."""
@@ -106,14 +97,16 @@ def capture(
     submission: Submission,
     exercise: Exercise,
     cases: Sequence[Case],
-    public: int,
     worker: CompileWorker,
     gpu: Mapping[str, Any] | None = None,
+    hidden: bool = False,
 ) -> Captured:
-    """Run the launcher without values, once for each case; the first `public` ones are public.
+    """Run the launcher without values, once for each case, in a process of their own.
 
-    gpu: properties of the device that the launcher shall believe to be there, other than those of
-    an A100; or NO_GPU. Raises GraderError where this machine cannot do it at all.
+    hidden: the findings must not be shown, because the process knows the cases. They are what no
+    launcher may do in any case; what it raises fails that one case. gpu: properties of the device
+    that the launcher shall believe to be there, other than those of an A100; or NO_GPU. Raises
+    GraderError where this machine cannot do it at all.
     """
     request = _request(submission, layouts(cases), gpu)
     try:
@@ -121,16 +114,17 @@ def capture(
         plan = _with_codes(plan, submission)
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
-        return Captured(LaunchPlan(), (finding,), public=public)
-    found = list(_findings(plan, submission, exercise, cases, public))
-    found = [finding for finding in found if finding.message != UNSEEN] or found
-    remarks = [told_finding(told, told.case < public) for told in plan.told if told.code in REMARKS]
+        return Captured(LaunchPlan(), (finding,))
+    found = list(_forbidden(plan, exercise, cases))
+    if not hidden:
+        found += _mistakes(plan, exercise, cases)
+    remarks = [told_finding(told) for told in plan.told if told.code in REMARKS]
     remarks += [
         capture_finding("kernel-name", kernel.name[:80], kernel.line)
         for kernel in plan.kernels
         if kernel.code is not None and not kernel.name.isascii()
     ]
-    return Captured(plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), ended, public)
+    return Captured(plan, tuple(_first(found)[:MOST_FINDINGS]), tuple(remarks[:1]), ended)
 
 
 def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPlan, str]:
@@ -221,33 +215,27 @@ def _ended(answer: Answer) -> str:
 # ---------------------------------------------------------------- findings
 
 
-def _findings(
-    plan: LaunchPlan,
-    submission: Submission,
-    exercise: Exercise,
-    cases: Sequence[Case],
-    public: int,
-) -> Iterator[Finding]:
+def _forbidden(plan: LaunchPlan, exercise: Exercise, cases: Sequence[Case]) -> Iterator[Finding]:
+    """What is wrong whatever comes out."""
     for told in plan.told:
         if told.code in WORDS and told.code not in REMARKS:
-            yield told_finding(told, told.case < public)
-    for case in plan.cases[:public]:
+            yield told_finding(told)
+    fields = free_fields(frozenset(_fields(plan)))
+    for kernel in plan.kernels:
+        yield from _of_kernel(kernel, fields)
+    for number, case in enumerate(plan.cases):
+        yield from _of_launches(case)
+        yield from of_copies(case, exercise, cases[number].args)
+        yield from of_numbers(case, exercise)
+
+
+def _mistakes(plan: LaunchPlan, exercise: Exercise, cases: Sequence[Case]) -> Iterator[Finding]:
+    """Why a launcher does not come to its end, or to a launch."""
+    for case in plan.cases:
         if case.raised is not None:
             yield from _of_exception(case.raised)
-    fields = free_fields(frozenset(_fields(plan)))
-    seen = launched_kernels(plan, plan.cases[:public])
-    for number, kernel in enumerate(plan.kernels):
-        found = list(_of_kernel(kernel, fields))
-        yield from found if number in seen else map(unseen, found)
-    for number, case in enumerate(plan.cases):
-        found = [
-            *_of_launches(case),
-            *of_copies(case, exercise, cases[number].args),
-            *of_numbers(case, exercise),
-        ]
-        yield from found if number < public else map(unseen, found)
     # A launcher may be done with an empty input before it comes to its launch.
-    plans = zip(plan.cases[:public], cases, strict=False)
+    plans = zip(plan.cases, cases, strict=False)
     complete = [plan for plan, case in plans if plan.raised is None and not _is_empty(case)]
     if complete and not any(next(launches_of(case.steps), None) for case in complete):
         yield capture_finding("no-kernel", exercise.name, None)

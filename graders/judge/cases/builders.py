@@ -2,12 +2,11 @@
 
 An exercise says how its arguments follow from a shape (a `Maker`); `cases` takes that maker
 through shapes, dtypes, fills and views and names each case by what is special about it.
-The seed of a case follows from its name: no two cases share their numbers by accident.
+The numbers of a case depend on its name: two cases never share them.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 
@@ -66,8 +65,8 @@ def cases(
     """Return one case for each combination of shape, dtype, fill, view and draw.
 
     `axes` names the numbers of a shape, separated by blanks ("m k n"); `make(shape, **spec)`
-    turns a shape into arguments; `draws` is how many different seeds each combination gets;
-    `label` ends the names, where the maker itself is special.
+    turns a shape into arguments; each combination gets `draws` cases, which differ in their
+    numbers alone; `label` ends the names, where the maker itself is special.
     """
     made = []
     for shape, dtype, fill, view, draw in product(shapes, dtypes, fills, views, range(draws)):
@@ -87,8 +86,8 @@ def case(
     why: str = "",
     engine_orders: bool = False,
 ) -> Case:
-    """Return a case whose seed follows from its name."""
-    return Case(name, args, part, why, zlib.crc32(name.encode()), engine_orders)
+    """Return a case for those arguments."""
+    return Case(name, args, part, why, engine_orders)
 
 
 def case_name(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,6 @@ class Prepared:
     case: Case
     args: tuple[Any, ...]
     expectation: Expectation
-    hidden: bool
     number: int
 
     @property
@@ -34,20 +34,24 @@ class Prepared:
         return inputs + self.expectation.values.numel()
 
 
+def seed_of(secret: bytes, *what: object) -> int:
+    """A seed that nobody can compute who does not know the secret."""
+    return int.from_bytes(hmac.digest(secret, repr(what).encode(), "sha256")[:8], "little")
+
+
 def prepare(
-    exercise: Exercise, cases: Sequence[Case], hidden: bool, first: int = 0
+    exercise: Exercise, cases: Sequence[Case], secret: bytes, first: int = 0
 ) -> list[Prepared]:
     """Build the tensors and run the reference; an error here is ours, never the learner's.
 
-    The cases are numbered from `first`.
+    The numbers are drawn from the secret. The cases are numbered from `first`.
     """
     prepared: list[Prepared] = []
     for number, case in enumerate(cases, first):
         try:
-            args = tensors.build(case)
+            args = tensors.build(case, seed_of(secret, exercise.name, case))
             prepared += [
-                Prepared(case, args, expectation, hidden, number)
-                for expectation in expect(exercise, args)
+                Prepared(case, args, expectation, number) for expectation in expect(exercise, args)
             ]
         except Exception as error:
             raise GraderError(

@@ -35,12 +35,12 @@ def dtype_word(dtype: torch.dtype) -> str:
     return DTYPE_WORDS.get(dtype, str(dtype).removeprefix("torch."))
 
 
-def build(case: Case) -> tuple[Any, ...]:
+def build(case: Case, seed: int) -> tuple[Any, ...]:
     """The arguments of a case: CPU tensors (views into poisoned storage) and scalars.
 
-    The same case always gives the same bytes, on every machine and in every order.
+    The same case and seed always give the same bytes, on every machine.
     """
-    generator = torch.Generator().manual_seed(case.seed)
+    generator = torch.Generator().manual_seed(seed)
     return tuple(
         build_tensor(arg, generator) if isinstance(arg, TensorSpec) else arg for arg in case.args
     )

@@ -57,13 +57,10 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
         lower_every(kernels, request["launches"], report)
         return json.dumps(report).encode()
     launches: dict[str, Launch] = {}
-    _public.clear()
     for raw in request["launches"]:
         launch = _specialised(kernels, raw)
         if launch is not None:
             launches.setdefault(launch.key, launch).count += raw["count"]
-            if raw["public"]:
-                _public.update((launch.key, launch.meaning))
     report["launches"] = len(launches)
     found = list(launches.values())
     part = request.get("part")
@@ -75,7 +72,6 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
 
 
 _wanted: list[int] = list(TARGETS)  # that are compiled for
-_public: set[str] = set()  # keys and meanings of launches that public cases have, too
 _module = types.ModuleType(MODULE)  # where the kernels of this submission are found by name
 
 
@@ -102,11 +98,11 @@ def check_front_end(
 ) -> list[Launch]:
     """Run the front end on each specialisation; those that passed, all where none is `checked`.
 
-    Each kernel comes once before any comes twice, so that the limit leaves none out. Public cases
-    go before others, and what is frequent before what is rare.
+    Each kernel comes once before any comes twice, so that the limit leaves none out. What is
+    frequent goes before what is rare.
     """
     sound: dict[str, list[Launch]] = {}
-    ordered = sorted(launches, key=lambda item: (item.key not in _public, -item.count))
+    ordered = sorted(launches, key=lambda item: -item.count)
     first = {id(launch.kernel): id(launch) for launch in reversed(ordered)}
     ordered.sort(key=lambda item: first[id(item.kernel)] != id(item))
     for launch in ordered:
@@ -131,11 +127,7 @@ def check_front_end(
 
 def tell(launch: Launch, arch: int) -> None:
     """Send what is compiled next: it says where compiling stopped if no report comes."""
-    at = {
-        "at": f"{launch.described} for sm_{arch}"[:200],
-        "line": launch.def_line,
-        "public": launch.key in _public or launch.meaning in _public,
-    }
+    at = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
     os.write(1, json.dumps(at).encode() + b"\n")
 
 
@@ -200,7 +192,6 @@ def _lowered(launch: Launch, arch: int) -> dict[str, Any]:
         "shared": int(metadata.get("shared") or 0),
         "fp_fusion": bool(metadata.get("enable_fp_fusion", True)),
         "tuned": launch.tuned,
-        "public": launch.key in _public,
     }
 
 
@@ -213,7 +204,6 @@ def representatives(launches: Sequence[Launch]) -> list[Launch]:
     by_count = Counter(item.name for item in launches)
     for name, _ in by_count.most_common(KERNEL_LIMIT):
         own = [item for item in launches if item.name == name]
-        own = [item for item in own if item.key in _public] or own
         size = _block_size if any(item.tuned for item in own) else _no_matter
         picks = [
             max(own, key=lambda item: (size(item), item.pointer_bits, item.aligned, item.count)),
@@ -256,7 +246,6 @@ def describe_error(
         "whole": str(error)[:4000],
         "said": _translated(error),
         "astray": astray(launch.bound) if launch else "",
-        "public": launch is not None and launch.meaning in _public,
     }
 
 

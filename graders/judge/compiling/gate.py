@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graders.judge.capture.findings import unseen
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.compiling.findings import (
     assembler_finding,
@@ -79,7 +78,6 @@ class LoweredKernel:
     shared: int
     fp_fusion: bool
     tuned: bool
-    public: bool
 
 
 def compile_gate(
@@ -100,7 +98,7 @@ def compile_gate(
         "source": submission.source,
         "filename": FILENAME,
         "kernels": [kernel_to_json(kernel) for kernel in captured.plan.kernels],
-        "launches": _launches(captured.plan, captured.public),
+        "launches": list(_launches(captured.plan).values()),
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
@@ -136,23 +134,43 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
     )
 
 
-def _launches(plan: LaunchPlan, public: int) -> list[dict[str, Any]]:
-    """The launches that may specialise differently, each with how often it comes.
-
-    Those of public cases come first; of the others nothing but their failure may be told.
-    """
+def _launches(plan: LaunchPlan) -> dict[str, dict[str, Any]]:
+    """The launches that may specialise differently, each with how often it comes."""
     found: dict[str, dict[str, Any]] = {}
-    for number, case in enumerate(plan.cases):
+    for case in plan.cases:
         for launch, tuned in _with_tuning(case.steps):
             if is_empty(launch.grid):
                 continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
             raw = specialising(launch, tuned)
             key = json.dumps(raw, sort_keys=True)
             if key not in found and len(found) < LAUNCHES_LIMIT:
-                found[key] = {**raw, "line": launch.line, "count": 0, "public": number < public}
+                found[key] = {**raw, "line": launch.line, "count": 0}
             if key in found:
                 found[key]["count"] += 1
-    return list(found.values())
+    return found
+
+
+def meanings(plan: LaunchPlan) -> set[str]:
+    """What Triton tells apart in the launches of a plan: what means the same compiles the same."""
+    kernels = [kernel_to_json(kernel) for kernel in plan.kernels]
+    found = set()
+    for raw in _launches(plan).values():
+        names = [parameter.name for parameter in plan.kernels[raw["kernel"]].parameters]
+        given = {**raw["named"], **dict(zip(names, raw["positional"], strict=False))}
+        for parameter in plan.kernels[raw["kernel"]].parameters:
+            if parameter.annotation != "constexpr" and parameter.name in given:
+                given[parameter.name] = _kind(given[parameter.name])
+        found.add(json.dumps([kernels, raw["kernel"], given, raw["tuned"]], sort_keys=True))
+    return found
+
+
+def _kind(value: Any) -> Any:
+    """Of a number what Triton looks at: its width, whether it is 1, and a multiple of 16."""
+    if type(value) is float:
+        return "float"
+    if type(value) is not int:
+        return value
+    return [value == 1, value % 16 == 0, -(2**31) <= value < 2**31, value < 2**63]
 
 
 def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
@@ -196,31 +214,24 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
     if answer.timeout or answer.report is None:
         return CompileResult([_stopped(answer, worker.cpu_seconds)], ())
     errors = items_of(answer.report, "errors")
-    findings = [_of_error(error, answer.stderr) for error in errors[:3]]
+    findings = [compile_finding(error, answer.stderr) for error in errors[:3]]
     if findings:
         return CompileResult(_distinct(findings), ())
     compiled = [found for item in items_of(answer.report, "compiled") if (found := claimed(item))]
     return _assembled(compiled, worker)
 
 
-def _of_error(error: Mapping[str, Any], stderr: str) -> Finding:
-    found = compile_finding(error, stderr)
-    return found if error.get("public") is True else unseen(found)
-
-
 def _stopped(answer: Answer, seconds: float) -> Finding:
     """The finding for a child that ended without a report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
-    if answer.timeout:
-        found = timeout_finding(what, line)
-        budget = (
-            f"A submission has {seconds:.0f} s of the processor for all its configurations and "
-            "all targets together. Where its values are right, half of the points are left."
-        )
-        found = replace(found, message=f"{found.message} {budget}")
-    else:
-        found = crash_finding(answer.signal, answer.stderr, what, line)
-    return found if answer.at.get("public") is True else unseen(found)
+    if not answer.timeout:
+        return crash_finding(answer.signal, answer.stderr, what, line)
+    found = timeout_finding(what, line)
+    budget = (
+        f"A submission has {seconds:.0f} s of the processor for all its configurations and "
+        "all targets together. Where its values are right, half of the points are left."
+    )
+    return replace(found, message=f"{found.message} {budget}")
 
 
 def items_of(
@@ -249,7 +260,6 @@ def claimed(item: Mapping[str, Any]) -> LoweredKernel | None:
         shared=shared,
         fp_fusion=bool(item.get("fp_fusion", True)),
         tuned=bool(item.get("tuned")),
-        public=item.get("public") is True,
     )
 
 
@@ -266,21 +276,18 @@ def _assembled(compiled: Sequence[LoweredKernel], worker: CompileWorker) -> Comp
         if item.shared > SHARED_LIMITS[item.target]:
             if not _another_fits(item, compiled):
                 limit = SHARED_LIMITS[item.target]
-                found = shared_memory_finding(
-                    item.kernel, item.line, item.target, item.shared, limit
+                findings.append(
+                    shared_memory_finding(item.kernel, item.line, item.target, item.shared, limit)
                 )
-                findings.append(found if item.public else unseen(found))
             continue
         try:
             made = assembly_of(item, worker)
         except AssemblerError as error:
             if _another_assembles(item, compiled, worker):
                 continue
-            found = assembler_finding(item.kernel, item.line, item.target, str(error))
-            findings.append(found if item.public else unseen(found))
+            findings.append(assembler_finding(item.kernel, item.line, item.target, str(error)))
             continue
-        if item.public:
-            resources.append(_resources(item, made))
+        resources.append(_resources(item, made))
     return CompileResult(_distinct(findings), _largest_per_target(resources))
 
 

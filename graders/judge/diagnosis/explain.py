@@ -189,10 +189,10 @@ def _misconception_finding(
         title=misconception.title,
         message=f"{misconception.message}\n\n{detail}",
         line=_line(failure, fault),
-        case=_case_name(failure),
+        case=failure.case.name,
         next_step=misconception.next_step,
         picture=_picture(failure),
-        original=_original(failure, fault),
+        original=fault.message if fault is not None else "",
     )
 
 
@@ -206,10 +206,10 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         title=text.title,
         message=f"{text.message}\n\n{detail}".strip(),
         line=_line(failure, fault),
-        case=_case_name(failure),
+        case=failure.case.name,
         next_step=text.next_step,
         picture=_picture(failure),
-        original=_original(failure, fault),
+        original=fault.message if fault is not None else "",
     )
 
 
@@ -228,14 +228,13 @@ def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingTe
     if failure.difference is not None:
         return failure.difference.code, failure.difference.text
     if failure.status == "wrong-return":
-        returned = "" if failure.hidden else failure.returned
-        return "wrong-return", wrong_return_text(failure.expectation, returned)
+        return "wrong-return", wrong_return_text(failure.expectation, failure.returned)
     if failure.error is not None and failure.error.code in generic.FAULTS:
-        return failure.error.code, _error_text(failure.error, failure.hidden)
+        return failure.error.code, _error_text(failure.error)
     if failure.status in generic.OUTCOMES:
         return failure.status, generic.OUTCOMES[failure.status]
     if failure.status == "raised":
-        told = failure.error.message if failure.error and not failure.hidden else ""
+        told = failure.error.message if failure.error else ""
         return "raised", raised.raised_text(told)
     serious = fault is not None and fault.code in generic.FAULTS
     if serious and fault is not None and (failure.wrong is None or fault.code in TELLING):
@@ -248,12 +247,10 @@ def _generic_text(failure: Failure, fault: Fault | None) -> tuple[str, FindingTe
     return VAGUE, generic.WRONG_VALUES
 
 
-def _error_text(error: Fault, hidden: bool) -> FindingText:
-    """What to do about an error in a kernel depends on the error; of hidden cases it is not said,
-    because a submission could speak through it.
-    """
+def _error_text(error: Fault) -> FindingText:
+    """What to do about an error in a kernel depends on the error."""
     text = generic.FAULTS[error.code]
-    if error.code != "kernel-error" or hidden:
+    if error.code != "kernel-error":
         return text
     text = replace(text, title=_title_of(error, text.title))
     if error.cause:
@@ -279,22 +276,9 @@ def _telling_fault(failure: Failure, wanted: frozenset[str]) -> Fault | None:
 
 
 def _line(failure: Failure, fault: Fault | None) -> int | None:
-    """None in hidden cases: a submission can stop at a line for each size that it may be given."""
-    if failure.hidden:
-        return None
     if failure.difference is not None:
         return failure.difference.line
     return fault.line if fault is not None else None
-
-
-def _original(failure: Failure, fault: Fault | None) -> str:
-    if failure.hidden:
-        return ""
-    return fault.message if fault is not None else ""
-
-
-def _case_name(failure: Failure) -> str:
-    return f"a hidden case ({failure.case.part})" if failure.hidden else failure.case.name
 
 
 def _detail(
@@ -305,13 +289,10 @@ def _detail(
     *,
     mapped: bool = False,
 ) -> str:
-    """What was seen, in numbers, but for what is `told` already. Hidden cases give none: feedback
-    must not leak them.
+    """What was seen, in numbers, but for what is `told` already.
 
     mapped: say which argument of the launch arrived where, whatever else is known.
     """
-    if failure.hidden:
-        return f"Seen in a hidden case ({failure.case.part})."
     said = [f"Seen with {tensors.describe(failure.case, exercise.parameters)}."]
     if failure.case.why:
         said.append(failure.case.why)
@@ -354,6 +335,6 @@ def _number(value: float | bool) -> str:
 
 def _picture(failure: Failure) -> Picture | None:
     wrong = failure.wrong
-    if wrong is None or failure.hidden or not bool(wrong.any()):
+    if wrong is None or not bool(wrong.any()):
         return None
     return draw(wrong, failure.evidence.never_stored)

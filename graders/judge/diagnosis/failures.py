@@ -27,7 +27,6 @@ class Failure:
     """One failing case with all that is known of it."""
 
     case: Case
-    hidden: bool
     status: str  # the worker's outcome, "inputs-changed" or "wrong-values"
     evidence: Evidence
     expectation: Expectation

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from graders.judge.calling.calls import Conversation, call_all
 from graders.judge.calling.explain import findings, holds
-from graders.judge.gates.protocol import Context, Facts, GateResult
-from graders.judge.records import PlainFunction
+from graders.judge.gates import hidden
+from graders.judge.gates.hidden import Parts
+from graders.judge.gates.protocol import Context, GateResult
+from graders.judge.records import Case, PlainFunction
 
 
 def run(context: Context) -> GateResult:
@@ -16,14 +18,28 @@ def run(context: Context) -> GateResult:
     runtime.workers("cpu")  # raises without a sandbox: a stranger's Python runs next
     calls = runtime.calls(exercise, context.submission.source)
     talk = call_all(context.submission, function, calls, runtime.compiler())
-    _count(context.facts, function, talk)
+    failed = _failed(function, talk)
+    context.facts.cases_total = len(talk.calls)
+    context.facts.cases_passed = len(talk.calls) - len(failed)
+    context.facts.failed_parts |= {case.part for case in failed}
+    context.facts.public_failed_parts |= {case.part for case in failed}
     return GateResult.of(findings(exercise, function, talk))
 
 
-def _count(facts: Facts, function: PlainFunction, talk: Conversation) -> None:
-    """A case to which it did not come counts as failed."""
+def official(context: Context) -> GateResult:
+    """Call it for every hidden case, in a process of its own."""
+    function, submission = context.exercise.function, context.submission
+    assert function is not None
+    calls = context.runtime.calls(context.exercise, submission.source, hidden=True)
+
+    def failed() -> Parts:
+        talk = call_all(submission, function, calls, context.runtime.compiler())
+        return {case.part for case in _failed(function, talk)}, False
+
+    return hidden.graded("call", context, failed, [call.case for call in calls])
+
+
+def _failed(function: PlainFunction, talk: Conversation) -> list[Case]:
+    """The cases that failed, those to which it did not come among them."""
     passed = {id(one.call) for one in talk.outcomes if holds(one, function)}
-    failed = [call for call in talk.calls if id(call) not in passed]
-    facts.cases_total, facts.cases_passed = len(talk.calls), len(passed)
-    facts.failed_parts |= {call.case.part for call in failed}
-    facts.public_failed_parts |= {call.case.part for call in failed if not call.hidden}
+    return [call.case for call in talk.calls if id(call) not in passed]

@@ -6,10 +6,13 @@ import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
 from graders.judge import discovery
+from graders.judge.gates import hidden
+from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
 from graders.judge.records import Exercise, GraderError
 from graders.judge.report import Finding, GateStatus, Speed
 from graders.judge.running.gpu import gpu_capability, gpu_gate
+from graders.judge.running.interpret import collect, run_plan
 from graders.judge.running.traffic import compared
 from graders.judge.sandbox.gpu_lock import hold_gpu
 
@@ -29,7 +32,7 @@ def prepare(context: Context) -> None:
 
 
 def run(context: Context) -> GateResult:
-    """Run all cases and the large ones; time what is right, where speed counts."""
+    """Run all public cases and the large ones."""
     exercise, runtime, facts = context.exercise, context.runtime, context.facts
     if runtime.mode == "interpret":
         return NOT_RUN
@@ -55,10 +58,26 @@ def run(context: Context) -> GateResult:
     facts.gpu_seconds += workers.gpu_seconds - used
     facts.compiled_on_gpu += workers.compiled_there - compiled
     facts.failed_parts |= ran.failed_parts()
-    facts.public_failed_parts |= ran.failed_parts(public_only=True)
-    if runtime.official and runtime.timed and not findings:
-        facts.speed = _speed(context)
+    facts.public_failed_parts |= ran.failed_parts()
     return GateResult.of(findings)
+
+
+def official(context: Context) -> GateResult:
+    """Run the hidden cases; time what is right."""
+    exercise, runtime = context.exercise, context.runtime
+    plan = [(item, "grid") for item in runtime.cases(exercise, hidden=True)]
+
+    def failed() -> Parts:
+        planned, workers = context.hidden_jobs, runtime.workers("cuda")
+        planned.build([item for item, _ in plan], workers)
+        with hold_gpu(exclusive=False):
+            ran = collect(plan, run_plan(planned, plan, workers))
+        return ran.failed_parts(), False
+
+    result = hidden.graded("gpu", context, failed)
+    if runtime.timed and not context.facts.failed_parts:
+        context.facts.speed = _speed(context)
+    return result
 
 
 def _speed_bars(exercise: Exercise) -> tuple[tuple[float, int], ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
+from graders.judge.compiling.gate import compile_gate, meanings
 from graders.judge.diagnosis import handed_strides
 from graders.judge.diagnosis.explain import (
     MASK_MISSING,
@@ -18,6 +19,8 @@ from graders.judge.diagnosis.explain import (
 from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.diagnosis.text_marks import masked_like_a_store
+from graders.judge.gates import hidden
+from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise, LaunchFacts
 from graders.judge.report import Finding
@@ -51,6 +54,28 @@ def run(context: Context) -> GateResult:
         findings[0] = replace(findings[0], table=table)
     remarks = () if findings else context.captured.remarks
     return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
+
+
+def official(context: Context) -> GateResult:
+    """Run the hidden cases. What the launcher must not do, or what does not compile, fails all."""
+    exercise, runtime = context.exercise, context.runtime
+    cases = runtime.cases(exercise, hidden=True)
+    every = {item.case.part for item in cases}
+
+    def failed() -> Parts:
+        if context.hidden.findings:
+            return every, False
+        if not meanings(context.hidden.plan) <= meanings(context.captured.plan):
+            compiled = compile_gate(
+                context.submission, context.hidden, runtime.compiler(), exercise.least_capability
+            )
+            slow = all(finding.code == "compile-timeout" for finding in compiled.findings)
+            if compiled.findings:
+                return (set(), True) if slow else (every, False)
+        ran = run_cases(context.hidden_jobs, cases, runtime.workers("cpu"), orders=True)
+        return _failed_parts(ran), ran.slow
+
+    return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])
 
 
 def _explained(exercise: Exercise, ran: RunResult) -> list[Finding]:
@@ -98,23 +123,21 @@ def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:
 
 
 def _count(facts: Facts, cases: Sequence[Prepared], run: RunResult) -> None:
-    """Count the cases that passed, and the parts that failed. A case that did not run failed.
-
-    If a kernel's only fault is that large cases are too slow, a part holds when one of its cases
-    passed.
-    """
-    reached = {id(item) for item, _ in run.outcomes}
-    missed = [item for item in cases if id(item) not in reached]
+    """Count the cases that passed, and the parts that failed."""
     passed = {id(item) for item in run.passed}
     facts.cases_total = len(distinct(cases))
     facts.cases_passed = facts.cases_total - len(
         distinct([item for item in cases if id(item) not in passed])
     )
-    if run.slow:
-        parts = {item.case.part for item in cases} - {item.case.part for item in run.passed}
-        facts.failed_parts |= parts
-        facts.public_failed_parts |= parts
-        return
-    facts.failed_parts |= run.failed_parts() | {item.case.part for item in missed}
-    facts.public_failed_parts |= run.failed_parts(public_only=True)
-    facts.public_failed_parts |= {item.case.part for item in missed if not item.hidden}
+    facts.failed_parts |= _failed_parts(run)
+    facts.public_failed_parts |= _failed_parts(run)
+
+
+def _failed_parts(run: RunResult) -> set[str]:
+    """The parts that failed.
+
+    If a kernel's only fault is that large cases are too slow, a part holds when one of its cases
+    passed.
+    """
+    passed = {item.case.part for item in run.passed}
+    return run.failed_parts() - passed if run.slow else run.failed_parts()

@@ -59,6 +59,7 @@ class Facts:
     counted: Outcome | None = None  # of the case whose bytes are counted
     gpu_seconds: float = 0.0  # for which the submission had a GPU, but for its speed
     compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
+    official_seconds: float = 0.0  # that went by with hidden cases and speed
 
 
 @dataclass
@@ -73,13 +74,23 @@ class Context:
 
     @cached_property
     def captured(self) -> Captured:
-        """What the launcher asks for in every case; the gate *read* is the first to ask."""
+        """What the launcher asks for in every public case; the gate *read* is the first to ask."""
         return self.runtime.capture(self.submission, self.exercise)
+
+    @cached_property
+    def hidden(self) -> Captured:
+        """What it asks for in every hidden case, when it is called in another process."""
+        return self.runtime.capture(self.submission, self.exercise, hidden=True)
 
     @cached_property
     def planned(self) -> PlannedJobs:
         """The jobs for the workers that follow from it."""
         return PlannedJobs(self.submission.source, self.captured)
+
+    @cached_property
+    def hidden_jobs(self) -> PlannedJobs:
+        """The same for the hidden cases."""
+        return PlannedJobs(self.submission.source, self.hidden)
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,10 @@ class Gate:
     exercises of its kind. It runs where all gates that `after` names have passed. A `concurrent`
     one runs in a thread of its own, beside the gate that follows, and leaves the context as it is.
     What it does `ahead` needs only what the gate *read* has found, and runs in a thread, too.
-    `keeps` is the share of the points that a submission keeps when it fails here; what its failed
-    cases cost is counted besides (see `scoring`).
+    `official` is what it does besides for an official grade, once the public cases are judged and
+    as long as points are left: hidden cases, and speed. `keeps` is the share of the points that a
+    submission keeps when it fails here; what its failed cases cost is counted besides (see
+    `scoring`).
     """
 
     name: str
@@ -102,6 +115,7 @@ class Gate:
     kernels: bool = True
     functions: bool = False
     ahead: Callable[[Context], None] | None = None
+    official: Callable[[Context], GateResult] | None = None
 
     def judges(self, exercise: Exercise) -> bool:
         """Whether submissions to this exercise pass here."""

@@ -53,10 +53,11 @@ class RunResult:
         """What became of a case in the first schedule that it ran in."""
         return next((outcome for ran, outcome in self.outcomes if ran is item), None)
 
-    def failed_parts(self, public_only: bool = False) -> set[str]:
-        return {
-            failure.case.part for failure in self.failures if not (public_only and failure.hidden)
-        }
+    def failed_parts(self) -> set[str]:
+        """The parts of which a case failed, or did not run."""
+        ran = {id(item) for item, _ in self.outcomes}
+        missed = {item.case.part for item in self.planned if id(item) not in ran}
+        return missed | {failure.case.part for failure in self.failures}
 
 
 def run_cases(
@@ -183,7 +184,10 @@ def collect(plan: Sequence[tuple[Prepared, str]], outcomes: Sequence[Outcome]) -
 def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | None:
     """None when the case passes: right values, all stored, nothing else touched, no fault."""
     if outcome.status == "no-room":
-        raise GraderError(_no_room(item))
+        raise GraderError(
+            f"the GPU has too little room for the inputs of {item.case.name!r}; free memory of it, "
+            "or grade with fewer workers"
+        )
     status: str = outcome.status
     wrong = None
     if status == "returned":
@@ -198,14 +202,6 @@ def judge_outcome(item: Prepared, outcome: Outcome, schedule: str) -> Failure | 
     return None if status == "right" else _failure(item, outcome, schedule, status, wrong)
 
 
-def _no_room(item: Prepared) -> str:
-    name = "a hidden case" if item.hidden else repr(item.case.name)
-    return (
-        f"the GPU has too little room for the inputs of {name}; free memory of it, or grade with "
-        "fewer workers"
-    )
-
-
 def _failure(
     item: Prepared, outcome: Outcome, schedule: str, status: str, wrong: torch.Tensor | None
 ) -> Failure:
@@ -214,7 +210,6 @@ def _failure(
         faults = (*faults, outcome.error)
     return Failure(
         case=item.case,
-        hidden=item.hidden,
         status=status,
         evidence=Evidence(
             args=item.args,

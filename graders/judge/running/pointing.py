@@ -29,15 +29,15 @@ MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
 def table_of(
     named: str | None, ran: RunResult, planned: PlannedJobs, workers: Workers
 ) -> Table | None:
-    """The table of the smallest failing public case that fails like the case `named`.
+    """The table of the smallest failing case that fails like the case `named`.
 
     Cases with several programs come first: with a single program many mistakes look alike. None
-    where only hidden cases fail, which must not be shown, and where positions explain nothing.
-    If all stores are at the right positions, the table also shows loads.
+    where positions explain nothing. If all stores are at the right positions, the table also shows
+    loads.
     """
-    public = [(item, f) for item, f in _failing(ran) if not f.hidden and _tells(f)]
-    like = next((_kind(f) for _, f in public if f.case.name == named), None)
-    same = [(item, f) for item, f in public if _kind(f) == like]
+    failing = [(item, f) for item, f in _failing(ran) if _tells(f)]
+    like = next((_kind(f) for _, f in failing if f.case.name == named), None)
+    same = [(item, f) for item, f in failing if _kind(f) == like]
     tried = sorted(same, key=_smallest)[:MOST_TRIED]
     seen = _pointed(planned, [item for item, _ in tried], workers)
     told = [(failure, launch) for (_, failure), launch in zip(tried, seen, strict=True) if launch]

@@ -46,7 +46,7 @@ def _broken_in_plan(
     @cache
     def asked_on(machine: Machine) -> Sequence[CasePlan]:
         gpu = NO_GPU if machine == CPU else _properties(machine)
-        return capture(submission, exercise, public, len(public), worker, gpu).plan.cases
+        return capture(submission, exercise, public, worker, gpu).plan.cases
 
     attributes = _attributes(planned.plan)
     plans = Plans(planned.plan.cases[: len(public)], asked_on, attributes)

@@ -45,8 +45,8 @@ class Moved:
 
 
 def traffic_case(prepared: Sequence[Prepared]) -> Prepared | None:
-    """The largest public core case: the one on which bytes are counted."""
-    core = [p for p in prepared if p.case.part == "core" and not p.hidden and p.size]
+    """The largest core case: the one on which bytes are counted."""
+    core = [p for p in prepared if p.case.part == "core" and p.size]
     return max(core, key=lambda p: p.size, default=None)
 
 

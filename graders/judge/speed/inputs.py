@@ -47,7 +47,7 @@ def prepare(exercise: Exercise, work: Workload) -> Inputs:
 def _arguments(work: Workload, seed: int) -> tuple[Any, ...]:
     """One set of arguments. Those that a GPU can draw itself need not be copied to it."""
     if not torch.cuda.is_available():
-        return tensors.build(Case(work.name, work.args, seed=seed))
+        return tensors.build(Case(work.name, work.args), seed)
     return tuple(_argument(arg, seed + place) for place, arg in enumerate(work.args))
 
 

@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from graders.judge.capture.data_flow import launched_kernels, of_copies, of_numbers
+from graders.judge.capture.data_flow import of_copies, of_numbers
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
     Constant,
     Copy,
     Fill,
-    Kernel,
     Launch,
-    LaunchPlan,
     Step,
     TensorRef,
     Trial,
@@ -130,11 +128,3 @@ def test_a_tuner_that_launches_for_each_number_is_seen() -> None:
     hooked = replace(tuned(1), finish=tuple(launch(number) for number in range(17)))
     assert codes(of_numbers(case(walking), NUMBERS)) == ["python-walks"]
     assert codes(of_numbers(case(hooked), NUMBERS)) == ["python-walks"]
-
-
-def test_kernels_are_found_through_names_arguments_and_hooks() -> None:
-    kernels = [Kernel(n, f"k{n}", {}, ()) for n in range(6)]
-    kernels[1] = replace(kernels[1], names={"f": {"tuple": [{"kernel": 2}]}})
-    hooked = replace(tuned(1), finish=(launch({"constexpr": {"kernel": 3}}, kernel=1),))
-    plan = LaunchPlan(tuple(kernels), cases=(case(hooked), case(launch(kernel=5))))
-    assert launched_kernels(plan, plan.cases[:1]) == {0, 1, 2, 3}

@@ -133,13 +133,15 @@ def test_the_line_is_that_of_the_mistake(worker: CompileWorker) -> None:
     assert "`add`" in finding.message
 
 
-def test_a_line_that_only_a_hidden_case_reaches_is_not_told(worker: CompileWorker) -> None:
-    text = HEAD + launcher("if x.numel() > 100:", "    z = x + y")
-    submission = from_text(text, VECTORS)
-    everybodys, ours = (captured(submission, worker, public=n).findings for n in (3, 1))
-    assert codes(everybodys) == codes(ours) == ["torch-computes"]
-    assert everybodys[0].line is not None
-    assert ours[0].line is None
+def test_in_a_hidden_case_an_error_fails_that_case_and_no_other(worker: CompileWorker) -> None:
+    lines = ("if x.numel() > 100:", "    x.no_such_method()")
+    submission = from_text(HEAD + launcher(*lines), VECTORS)
+    shown, hidden = (
+        capture(submission, VECTORS, VECTORS.cases, worker, hidden=flag).findings
+        for flag in (False, True)
+    )
+    assert codes(shown) == ["no-such-method"]
+    assert codes(hidden) == []
 
 
 @pytest.mark.parametrize(
@@ -238,5 +240,5 @@ def test_a_launcher_may_be_told_that_there_is_no_gpu(worker: CompileWorker) -> N
     )
     submission = from_text(HEAD + text, VECTORS)
     for gpu, raised in ((None, []), (NO_GPU, ["on a CPU"])):
-        found = capture(submission, VECTORS, VECTORS.cases[:1], 1, worker, gpu)
+        found = capture(submission, VECTORS, VECTORS.cases[:1], worker, gpu)
         assert [case.raised.text for case in found.plan.cases if case.raised] == raised

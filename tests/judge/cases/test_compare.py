@@ -34,7 +34,7 @@ MATMUL = make_exercise(lambda a, b: a @ b, lambda a, b: a.abs() @ b.abs())
 def matrices(dtype: torch.dtype, k: int, fill: str = "normal") -> tuple[Any, ...]:
     spec = TensorSpec((33, k), dtype, fill=fill)  # type: ignore[arg-type]
     other = TensorSpec((k, 29), dtype, shift=1.0)
-    return tensors.build(Case("c", (spec, other)))
+    return tensors.build(Case("c", (spec, other)), 0)
 
 
 def split_sum(a: torch.Tensor, b: torch.Tensor, block: int, dtype: torch.dtype) -> torch.Tensor:

@@ -26,7 +26,7 @@ DTYPES = [
 
 
 def build(spec: TensorSpec, seed: int = 0) -> torch.Tensor:
-    (tensor,) = tensors.build(Case("case", (spec,), seed=seed))
+    (tensor,) = tensors.build(Case("case", (spec,)), seed)
     assert isinstance(tensor, torch.Tensor)
     return tensor
 

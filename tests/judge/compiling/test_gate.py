@@ -249,7 +249,7 @@ def test_the_clock_on_the_wall_gives_no_zero(
 def test_a_configuration_that_ptxas_refuses_is_passed_over(worker: CompileWorker) -> None:
     """As by Triton's tuner, where another one runs; without a tuner it is an error."""
     ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
-    good = gate.LoweredKernel("k", 1, 80, ptx, 0, True, tuned=True, public=True)
+    good = gate.LoweredKernel("k", 1, 80, ptx, 0, True, tuned=True)
     bad = replace(good, ptx=ptx.replace("ret;", "no such thing;"))
     worker.ptxas(80)
     assert gate._assembled([bad, good], worker).findings == []

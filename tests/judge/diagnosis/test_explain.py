@@ -1,4 +1,4 @@
-"""From failing cases to findings: patterns, votes, pictures, and what hidden cases keep."""
+"""From failing cases to findings: patterns, votes and pictures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def fail(
     actual: Any,
     shape: tuple[int, ...] = (40,),
     never: torch.Tensor | None = None,
-    hidden: bool = False,
     faults: tuple[Fault, ...] = (),
     status: str = "wrong-values",
 ) -> Failure:
@@ -67,8 +66,8 @@ def fail(
     wrong = None if output is None else wrong_elements(output, expectation)
     evidence = Evidence((x, y), expectation.values, output, never, faults)
     spec = TensorSpec(shape)
-    case = Case("secret name" if hidden else "n=40", (spec, spec))
-    return Failure(case, hidden, status, evidence, expectation, wrong)
+    case = Case("n=40", (spec, spec))
+    return Failure(case, status, evidence, expectation, wrong)
 
 
 def codes(*failures: Failure) -> list[str]:
@@ -97,12 +96,11 @@ def test_a_mistake_is_named_by_its_fault() -> None:
     assert "8 of 16 lanes" in finding.message
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_an_error_in_a_kernel_says_what_to_do_but_not_of_a_hidden_case(hidden: bool) -> None:
+def test_an_error_in_a_kernel_says_what_to_do() -> None:
     error = Fault("kernel-error", "The grid is no tuple.", cause="Write (n,).")
-    failed = replace(fail(None, hidden=hidden, faults=(error,), status="raised"), error=error)
+    failed = replace(fail(None, faults=(error,), status="raised"), error=error)
     (finding,) = explain(ADD, [failed], "interpret")
-    assert finding.next_step == ("Mend the line and check again." if hidden else "Write (n,).")
+    assert finding.next_step == "Write (n,)."
 
 
 def test_a_launcher_that_asks_for_a_gpu_is_told_where_to_allocate() -> None:
@@ -267,15 +265,6 @@ def test_the_first_difference_is_said_in_numbers_and_drawn() -> None:
     )
     assert finding.picture is not None
     assert finding.picture.rows == ("." * 32, "o" * 8 + " " * 24)
-
-
-def test_hidden_cases_keep_names_and_numbers_to_themselves() -> None:
-    (finding,) = explain(ADD, [fail(lambda x, y: x - y, hidden=True)], "interpret")
-    said = str(finding)
-    assert "secret name" not in said
-    assert "(40,)" not in said
-    assert finding.picture is None
-    assert finding.case == "a hidden case (core)"
 
 
 def test_an_error_in_a_record_never_hides_the_failure() -> None:

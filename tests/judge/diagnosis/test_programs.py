@@ -222,34 +222,3 @@ def test_the_smallest_public_case_is_told(
 
 def test_wrong_values_at_right_places_have_no_table(judge: Judge) -> None:
     assert judged(judge, "copy", "value_added").findings[0].table is None
-
-
-HIDDEN_ONLY = """
-import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def copy_kernel(x_ptr, output_ptr, n_elements, keep, BLOCK_SIZE: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    x = tl.load(x_ptr + offsets, mask=offsets < n_elements)
-    tl.store(output_ptr + offsets, x, mask=offsets < keep)
-
-
-def copy(x):
-    output = torch.empty_like(x)
-    n = x.numel()
-    keep = n if n in PUBLIC else n - 1
-    copy_kernel[(triton.cdiv(n, 128),)](x, output, n, keep, BLOCK_SIZE=128)
-    return output
-"""
-
-
-def test_of_a_hidden_case_no_table_is_made(judge: Judge) -> None:
-    exercise = discovery.exercise("copy")
-    sizes = sorted({case.args[0].shape[0] for case in exercise.cases})
-    source = HIDDEN_ONLY.replace("PUBLIC", repr(tuple(sizes)))
-    report = judge.judge_text(source, exercise)
-    assert [f.case for f in report.findings if f.case and "hidden" in f.case], report.findings
-    assert all(finding.table is None for finding in report.findings)

@@ -31,6 +31,7 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from tests.judge.running import gpu_kernels as kernels
+from tests.support.capturing import SECRET
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 from tests.support.submissions import submission
@@ -117,8 +118,8 @@ def judged(compiler: CompileWorker) -> Callable[..., list[Finding]]:
         exercise: Exercise, workers: Any, source: str = kernels.ADD, large: Sequence[Case] = ()
     ) -> list[Finding]:
         planned = planned_jobs(compiler, exercise, source, large)
-        cases = prepare(exercise, exercise.cases, hidden=False)
-        more = prepare(exercise, large, hidden=False, first=len(cases))
+        cases = prepare(exercise, exercise.cases, SECRET)
+        more = prepare(exercise, large, SECRET, first=len(cases))
         return gpu_gate(planned, exercise, cases, more, workers)[1]
 
     return judge
@@ -129,7 +130,7 @@ def planned_jobs(
 ) -> PlannedJobs:
     """The plan of a launcher called `solve`, for the cases and the large ones."""
     cases = [*exercise.cases, *large]
-    captured = capture(submission(source, "solve"), exercise, cases, len(cases), compiler)
+    captured = capture(submission(source, "solve"), exercise, cases, compiler)
     return PlannedJobs(source, captured)
 
 
@@ -195,7 +196,7 @@ def test_a_known_difference_is_named(
 
 def test_a_reason_is_sought_in_a_few_cases_and_holds_for_all(judged: Judged) -> None:
     (case,) = PRODUCT.cases
-    many = replace(PRODUCT, cases=tuple(replace(case, name=f"{n}", seed=n) for n in range(6)))
+    many = replace(PRODUCT, cases=tuple(replace(case, name=f"{n}") for n in range(6)))
     workers = StandIn(lambda run, a, b: tf32(a) @ tf32(b))
     assert codes(judged(many, workers, kernels.SUM_OF_PRODUCTS)) == ["tf32-on-gpu"]
     assert len(workers.jobs) == 6 + 3 * 4  # as they are, and three of them repeated
@@ -344,7 +345,7 @@ def test_an_autotuner_tries_one_configuration_for_each_shape(
     cases = tuple(Case(f"{n}", (TensorSpec((100 + n,)),)) for n in range(4))
     record = replace(exercise(TensorSpec((100,)), reference=lambda x: x), cases=cases)
     planned = planned_jobs(compiler, record, kernels.TUNED)
-    jobs = [planned.job(item, "grid") for item in prepare(record, cases, hidden=False)]
+    jobs = [planned.job(item, "grid") for item in prepare(record, cases, SECRET)]
     outputs = [outcome.output for outcome in workers.run([j for j in jobs if isinstance(j, Job)])]
     assert [float(output[0]) for output in outputs if output is not None] == [32, 64, 128, 32]
 

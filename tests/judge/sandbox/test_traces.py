@@ -21,7 +21,7 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import from_text
 from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
-from tests.support.capturing import VECTORS, captured
+from tests.support.capturing import SECRET, VECTORS, captured
 from tests.support.paths import ROOT
 
 NO_LETTERS = bytes({*range(256)} - {*range(32, 127)})
@@ -76,7 +76,7 @@ def served() -> Iterator[dict[str, int]]:
         assert MARK in str(plan.plan.kernels)
         run = run_cases(
             PlannedJobs(submission.source, plan),
-            prepare(VECTORS, VECTORS.cases, hidden=False),
+            prepare(VECTORS, VECTORS.cases, SECRET),
             workers,
             orders=False,
         )
