@@ -6,7 +6,9 @@ a `LaunchPlan` can rely on its types and bounds, and on nothing else.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from graders.judge.plan.steps import (
@@ -62,9 +64,10 @@ def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
     return tuple(PlanReader().kernel(kernel) for kernel in raw)
 
 
-def steps_from_json(raw: Any) -> tuple[Step, ...]:
-    """Steps that the judge has written itself."""
-    return PlanReader().steps(raw)
+@lru_cache(maxsize=2)  # what several jobs share is read once
+def steps_from_text(text: str) -> tuple[Step, ...]:
+    """Steps that the judge has written itself, from `steps.steps_to_text`."""
+    return PlanReader().steps(json.loads(text))
 
 
 class PlanReader:

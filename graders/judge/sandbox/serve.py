@@ -28,9 +28,9 @@ from graders.judge.jail import jail, probe
 from graders.judge.jail.jail import Jail
 from graders.judge.plan import gpu_compiling, warm_kernel
 from graders.judge.plan.kernels import Kernels
-from graders.judge.plan.reader import kernels_from_json, steps_from_json
+from graders.judge.plan.reader import kernels_from_json, steps_from_text
 from graders.judge.plan.replay import Replay
-from graders.judge.plan.steps import ref_of
+from graders.judge.plan.steps import Allocate, Launch, ref_of, steps_to_text
 from graders.judge.sandbox import (
     child,
     engine,
@@ -335,17 +335,17 @@ def _warm_up() -> None:
     """Run a kernel once: what that imports and caches, every fork inherits."""
     name = "<warm-up>"
     x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
-    steps = [["allocate", 1, "float32", 11, 1], ["launch", 0, [2], [x, out, 11, 8], {}, 1]]
+    text = steps_to_text([Allocate(1, "float32", 11, 1), Launch(0, [2], (x, out, 11, 8), {}, 1)])
     region = protocol.Region(0, 0, 0)
     job = protocol.JobPlan(
-        name, steps, [], (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
+        name, 0, 0, (), (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
         1.0, 1 << 30,
     )  # fmt: skip
     kernels = Kernels(warm_kernel.TEXT, name, kernels_from_json([warm_kernel.KERNEL]))
     replay = Replay(kernels, name, "cpu", 1 << 30)
     with engine.running(job, "cpu") as run:
         replay.begin(run, {0: torch.ones(11)}, ())
-        replay.steps(steps_from_json(steps))
+        replay.steps(steps_from_text(text))
         view = ref_of(out)
         assert view is not None
         replay.never_stored(view)

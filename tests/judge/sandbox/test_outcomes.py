@@ -22,6 +22,7 @@ from graders.judge.plan.steps import (
     TensorRef,
     Trial,
     Tune,
+    steps_to_text,
 )
 from graders.judge.records import GraderError
 from graders.judge.sandbox.pool import Job, Outcome, Workers
@@ -322,9 +323,15 @@ def test_memory_of_an_earlier_case_is_kept_and_made_anew_in_another_process(
     first = making(out, allocating(scratch), Fill(scratch, 5.0), Copy(out, scratch))
     second = making(out, Copy(out, scratch), Fill(scratch, 6.0))
     third = making(out, Copy(out, scratch))
-    earlier = [["allocate", 70, "float32", 4, 1], ["fill", scratch.to_json(), 2.0]]
+    earlier = steps_to_text([allocating(scratch), Fill(scratch, 2.0)])
     works = [
-        replace(todo.work, keep=(70,), earlier=earlier if todo is not first else (), kernels=())
+        replace(
+            todo.work,
+            keep=(70,),
+            earlier=earlier,
+            needs=(70,) if todo is not first else (),
+            kernels=(),
+        )
         for todo in (first, second, third)
     ]
     shared = works[0].kernels
