@@ -29,7 +29,7 @@ from graders.judge.capture.findings import (
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.kernels import definitions
-from graders.judge.plan.reader import PlanError, plan_from_json
+from graders.judge.plan.reader import PlanError, plan_from_lines
 from graders.judge.plan.steps import (
     CasePlan,
     Kernel,
@@ -46,7 +46,6 @@ from graders.judge.submission.refusals import did_you_mean
 FILENAME = "<submission>"
 CAPTURE_SECONDS = 12.0  # of the processor: the launcher is told after 10, see `capture.child`
 REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
-_NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
 # What other libraries have, and what torch calls it.
 _ROWS = "Write x.shape[0] for the number of rows of a matrix: n_rows, n_cols = x.shape."
@@ -139,10 +138,10 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
     answer = worker.ask(request, CAPTURE_SECONDS)
     if _ended(answer) == "exited":
         _check_machine(worker)
-    plan, ended = _plan(answer, len(request["cases"])), _ended(answer)
+    plan, ended = plan_from_lines(answer.lines(), len(request["cases"])), _ended(answer)
     whole = not ended and len(plan.cases) == len(request["cases"])
-    if whole and answer.size <= REMEMBERED_BYTES:
-        worker.remember(key, plan)
+    if whole and len(answer.written) <= REMEMBERED_BYTES:
+        worker.remember(key, plan, len(answer.written))
     return plan, ended
 
 
@@ -173,23 +172,6 @@ def _check_machine(worker: CompileWorker) -> None:
         raise GraderError(f"no launcher can be run on this machine: {said[0]}")
 
 
-def _plan(answer: Answer, cases: int) -> LaunchPlan:
-    """The lines of the answer as one plan; raises PlanError."""
-    raw: dict[str, Any] = {"kernels": [], "told": [], "module": _NOTHING, "cases": []}
-    for line in answer.lines:
-        if "module" in line:
-            raw["module"] = line["module"]
-        elif "case" in line:
-            raw["cases"].append(line["case"])
-        news = line.get("end", line)
-        for part in ("kernels", "told"):
-            more = news.get(part, []) if isinstance(news, dict) else None
-            if not isinstance(more, list):
-                raise PlanError("no list of what is new")
-            raw[part] += more
-    return plan_from_json(raw, cases)
-
-
 def _ended(answer: Answer) -> str:
     if answer.timeout:
         return "timeout"
@@ -197,7 +179,7 @@ def _ended(answer: Answer) -> str:
         return "out-of-memory"
     if answer.signal:
         return "crashed"
-    return "" if any("end" in line for line in answer.lines) else "exited"
+    return "" if "end" in answer.at else "exited"
 
 
 # ---------------------------------------------------------------- findings

@@ -28,7 +28,7 @@ from typing import Any
 Value = Any  # one of the JSON forms above
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorRef:
     """A view into a storage; shape, strides and offset in elements."""
 
@@ -72,7 +72,7 @@ class Kernel:
     noinline: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Allocate:
     """New memory of `count` elements, unset."""
 
@@ -82,7 +82,7 @@ class Allocate:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fill:
     """Every element of a view is set to one number."""
 
@@ -90,7 +90,7 @@ class Fill:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Copy:
     """One view is copied into another of the same shape, converted to its dtype."""
 
@@ -108,7 +108,7 @@ def most_numbers(dtype: str) -> int:
     return MOST_INDICES if dtype.startswith(("int", "uint")) else MOST_NUMBERS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constant:
     """Numbers that the launcher worked out from other numbers alone, as a new tensor."""
 
@@ -117,7 +117,7 @@ class Constant:
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A kernel launched: arguments as the launcher gave them, options such as num_warps too.
 
