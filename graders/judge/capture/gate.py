@@ -86,8 +86,8 @@ class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
 
     The first `public` cases may be spoken of. `ended` says how the process ended before all cases
-    were there: "timeout", "out-of-memory", "crashed" or "exited"; "" where they are, or where the
-    launcher could not even be loaded.
+    were there: "timeout", "asleep", "out-of-memory", "crashed" or "exited"; "" where they are,
+    or where the launcher could not even be loaded.
     """
 
     plan: LaunchPlan
@@ -136,6 +136,11 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
     if isinstance(known, LaunchPlan):
         return known, ""
     answer = worker.ask(request, CAPTURE_SECONDS)
+    if answer.ended == "time":
+        raise GraderError(
+            "the machine has too much to do: the launcher was given too little of the processor. "
+            "Judge it again when the machine has less to do"
+        )
     if _ended(answer) == "exited":
         _check_machine(worker)
     plan, ended = plan_from_lines(answer.lines(), len(request["cases"])), _ended(answer)
@@ -175,6 +180,8 @@ def _check_machine(worker: CompileWorker) -> None:
 def _ended(answer: Answer) -> str:
     if answer.timeout:
         return "timeout"
+    if answer.ended == "asleep":
+        return "asleep"
     if answer.ended in ("memory", "size"):
         return "out-of-memory"
     if answer.signal:

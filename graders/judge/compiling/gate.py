@@ -21,6 +21,7 @@ from typing import Any
 from graders.judge.capture.findings import unseen
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.compiling.findings import (
+    asleep_finding,
     assembler_finding,
     compile_finding,
     crash_finding,
@@ -131,7 +132,7 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
         if not (answer.timeout and answer.ended == "time"):
             return answer
     raise GraderError(
-        f"compiling was given less than {worker.cpu_seconds:.0f} s of the processor in three times "
+        f"compiling was given less than {worker.cpu_seconds:.0f} s of the processor in six times "
         "as long, twice: grade again when the machine is less busy"
     )
 
@@ -215,6 +216,8 @@ def _stopped(answer: Answer, seconds: float) -> Finding:
             "all targets together. Where its values are right, half of the points are left."
         )
         found = replace(found, message=f"{found.message} {budget}")
+    elif answer.ended == "asleep":
+        found = asleep_finding(line)
     else:
         found = crash_finding(answer.signal, answer.stderr, what, line)
     return found if answer.at.get("public") is True else unseen(found)

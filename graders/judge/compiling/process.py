@@ -20,7 +20,7 @@ from graders.judge.compiling.worker import STDERR_LIMIT, TOO_MUCH, receive, send
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders, starting
 
-ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
+ANSWER_SECONDS = 300.0  # beyond the child's own limit: then the warm process itself hangs
 REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is far below
 # As Python's objects JSON takes up to thirty times its bytes (`{"":0},` does). So what a launcher
 # may have had its hands on is shorter: with all copies the judge stays below 512 MiB.

@@ -44,6 +44,7 @@ CASE_SECONDS = 10.0  # of the processor
 LARGE_CASE, LARGE_CASE_SECONDS = 100_000, 30.0  # elements; some processors are a third as fast
 _ENDINGS: dict[str, protocol.Status] = {
     "timeout": "timeout",
+    "asleep": "asleep",
     "out-of-memory": "out-of-memory",
     "exited": "exited",
 }

@@ -25,14 +25,15 @@ from graders.judge.jail.jail import Device as Device
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
-# A kernel cannot sleep. If a child has not used up its processor time after this many times its
-# limit by the clock, the machine is overloaded: that is not the submission's mistake.
+# A child that sleeps is ended early (`jail.sleep`). If one has not used up its processor time after
+# this many times its limit by the clock, the machine is overloaded: not the submission's mistake.
 PATIENCE = 20.0
 
 Status = Literal[
     "returned",
     "raised",
     "timeout",
+    "asleep",
     "crashed",
     "exited",
     "out-of-memory",
@@ -200,13 +201,16 @@ class Ending:
     """How a child ended: wait status, the limit that it was killed for, and processor time."""
 
     status: int
-    reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
+    # "timeout", "batch-timeout", "stalled", "asleep", "memory", "judge-gone", or ""
+    reason: str = ""
     processor_seconds: float = 0.0
 
     def outcome(self) -> tuple[Status, str]:
         """What that means for the job that did not finish, and the name of the signal."""
         if self.reason in ("timeout", "batch-timeout"):
             return "timeout", ""
+        if self.reason == "asleep":
+            return "asleep", ""
         if self.reason == "memory":
             return "out-of-memory", ""
         if not os.WIFSIGNALED(self.status):

@@ -26,6 +26,7 @@ import torch
 
 from graders.judge.jail import jail, probe
 from graders.judge.jail.jail import Jail
+from graders.judge.jail.sleep import Sleep
 from graders.judge.plan import gpu_compiling, warm_kernel
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json, steps_from_text
@@ -228,6 +229,7 @@ class _Watch:
         self._blocks = os.fstat(memory).st_blocks
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
+        self._sleep = Sleep(pid)
         self._on_gpu = on_gpu = device == "cuda"
         self._memory_bytes = limits.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
@@ -273,6 +275,8 @@ class _Watch:
             return over
         if self._bytes_used() > self._memory_bytes:
             return "memory"
+        if not self._on_gpu and self._sleep.too_long():
+            return "asleep"
         return ""
 
     def _over_time(self, now: float) -> str:
