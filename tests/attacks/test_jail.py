@@ -36,7 +36,7 @@ def worker(bait: Bait) -> Iterator[CompileWorker]:
 
 def text_of(answer: Answer) -> str:
     """All words that came out of the process."""
-    return f"{answer.lines!r} {answer.stderr}"
+    return f"{[*answer.lines()]!r} {answer.stderr}"
 
 
 def family(worker: CompileWorker) -> int:
@@ -78,7 +78,7 @@ def test_without_the_jail_the_attack_succeeds(unjailed: Unjailed, bait: Bait, na
     answer = capturing.ask(unjailed, bait.source(ATTACKS[name]))
     try:
         found = bait.evidence(text_of(answer), family(unjailed))
-        assert ATTACKS[name].evidence in found, (found, answer.lines[-1:], answer.stderr)
+        assert ATTACKS[name].evidence in found, (found, answer.at, answer.stderr)
     finally:
         end(survivors(family(unjailed)))
         bait.reset()

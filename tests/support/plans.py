@@ -16,7 +16,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     kernel_to_json,
-    steps_to_json,
+    steps_to_text,
 )
 from graders.judge.sandbox.pool import Job, Work
 from graders.judge.sandbox.protocol import dtype_name
@@ -59,7 +59,7 @@ def job(
         source=source,
         filename="s.py",
         kernels=[kernel_to_json(kernel) for kernel in with_codes(kernels, source)],
-        steps=steps_to_json(steps),
+        steps=steps_to_text(steps),
         result=result.to_json(),
         inputs=tuple(n if isinstance(a, torch.Tensor) else None for n, a in enumerate(args)),
     )

@@ -194,7 +194,7 @@ def _ended(answer: Answer) -> str:
         return "out-of-memory"
     if answer.signal and answer.ended != "size":
         return "crashed"
-    return "" if any("end" in line for line in answer.lines) else "exited"
+    return "" if "end" in answer.at else "exited"
 
 
 def _numbers(returned: Any, count: int) -> tuple[float, ...] | str:

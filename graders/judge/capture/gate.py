@@ -22,7 +22,7 @@ from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.code import by_place
 from graders.judge.plan.kernels import free_fields
-from graders.judge.plan.reader import PlanError, plan_from_json
+from graders.judge.plan.reader import PlanError, plan_from_lines
 from graders.judge.plan.steps import (
     CasePlan,
     Kernel,
@@ -39,7 +39,6 @@ from graders.judge.submission.refusals import did_you_mean
 FILENAME = "<submission>"
 CAPTURE_SECONDS = 12.0  # of the processor: the launcher is told after 10, see `capture.child`
 REMEMBERED_BYTES = 1 << 18  # of a plan; ordinary ones have some ten thousand
-_NOTHING: dict[str, Any] = {"steps": [], "result": None, "inputs": [], "raised": None}
 _FUNCTION = {"unknown": "function"}
 # What other libraries have, and what torch calls it.
 _ROWS = "Write x.shape[0] for the number of rows of a matrix: n_rows, n_cols = x.shape."
@@ -79,8 +78,9 @@ NO_GPU: Mapping[str, Any] = {"name": ""}  # no device at all
 class Captured:
     """The plan of a submission, what is wrong with its launcher, and what might be better.
 
-    `ended` says how the process ended before all cases were there: "timeout", "out-of-memory",
-    "crashed" or "exited"; "" where they are, or where the launcher could not even be loaded.
+    `ended` says how the process ended before all cases were there: "timeout", "asleep",
+    "out-of-memory", "crashed" or "exited"; "" where they are, or where the launcher could not
+    even be loaded.
     """
 
     plan: LaunchPlan
@@ -137,12 +137,17 @@ def _asked(worker: CompileWorker, request: Mapping[str, Any]) -> tuple[LaunchPla
     if isinstance(known, LaunchPlan):
         return known, ""
     answer = worker.ask(request, CAPTURE_SECONDS)
+    if answer.ended == "time":
+        raise GraderError(
+            "the machine has too much to do: the launcher was given too little of the processor. "
+            "Judge it again when the machine has less to do"
+        )
     if _ended(answer) == "exited":
         _check_machine(worker)
-    plan, ended = _plan(answer, len(request["cases"])), _ended(answer)
+    plan, ended = plan_from_lines(answer.lines(), len(request["cases"])), _ended(answer)
     whole = not ended and len(plan.cases) == len(request["cases"])
-    if whole and answer.size <= REMEMBERED_BYTES:
-        worker.remember(key, plan)
+    if whole and len(answer.written) <= REMEMBERED_BYTES:
+        worker.remember(key, plan, len(answer.written))
     return plan, ended
 
 
@@ -185,31 +190,16 @@ def _check_machine(worker: CompileWorker) -> None:
         raise GraderError(f"no launcher can be run on this machine: {said[0]}")
 
 
-def _plan(answer: Answer, cases: int) -> LaunchPlan:
-    """The lines of the answer as one plan; raises PlanError."""
-    raw: dict[str, Any] = {"kernels": [], "told": [], "module": _NOTHING, "cases": []}
-    for line in answer.lines:
-        if "module" in line:
-            raw["module"] = line["module"]
-        elif "case" in line:
-            raw["cases"].append(line["case"])
-        news = line.get("end", line)
-        for part in ("kernels", "told"):
-            more = news.get(part, []) if isinstance(news, dict) else None
-            if not isinstance(more, list):
-                raise PlanError("no list of what is new")
-            raw[part] += more
-    return plan_from_json(raw, cases)
-
-
 def _ended(answer: Answer) -> str:
     if answer.timeout:
         return "timeout"
+    if answer.ended == "asleep":
+        return "asleep"
     if answer.ended in ("memory", "size"):
         return "out-of-memory"
     if answer.signal:
         return "crashed"
-    return "" if any("end" in line for line in answer.lines) else "exited"
+    return "" if "end" in answer.at else "exited"
 
 
 # ---------------------------------------------------------------- findings

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graders.judge.diagnosis.generic import FAULTS
+from graders.judge.diagnosis.generic import FAULTS, OUTCOMES
 from graders.judge.report import Finding
 from graders.judge.sandbox.report_reader import line as plain_line
 from graders.judge.sandbox.report_reader import text as plain_text
@@ -225,6 +225,12 @@ def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = N
         "Simplify the kernel step by step until it compiles; odd block shapes are the usual cause.",
         original=plain_text(stderr, 2000),
     )
+
+
+def asleep_finding(line: int | None = None) -> Finding:
+    """The process that compiled waited for something, which compiling never does."""
+    words = OUTCOMES["asleep"]
+    return Finding(GATE, "asleep", words.title, words.message, line, None, words.next_step)
 
 
 def timeout_finding(what: str = "", line: int | None = None) -> Finding:

@@ -20,6 +20,7 @@ from typing import Any
 
 from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.compiling.findings import (
+    asleep_finding,
     assembler_finding,
     compile_finding,
     crash_finding,
@@ -129,7 +130,7 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
         if not (answer.timeout and answer.ended == "time"):
             return answer
     raise GraderError(
-        f"compiling was given less than {worker.cpu_seconds:.0f} s of the processor in three times "
+        f"compiling was given less than {worker.cpu_seconds:.0f} s of the processor in six times "
         "as long, twice: grade again when the machine is less busy"
     )
 
@@ -224,6 +225,8 @@ def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
 def _stopped(answer: Answer, seconds: float) -> Finding:
     """The finding for a child that ended without a report."""
     what, line = plain_text(answer.at.get("at"), 200), plain_line(answer.at.get("line"))
+    if answer.ended == "asleep":
+        return asleep_finding(line)
     if not answer.timeout:
         return crash_finding(answer.signal, answer.stderr, what, line)
     found = timeout_finding(what, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import selectors
@@ -10,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +20,7 @@ from graders.judge.compiling.worker import STDERR_LIMIT, TOO_MUCH, receive, send
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders, starting
 
-ANSWER_SECONDS = 240.0  # beyond the child's own limit: then the warm process itself hangs
+ANSWER_SECONDS = 300.0  # beyond the child's own limit: then the warm process itself hangs
 REPORT_LIMIT = 32 << 20  # bytes of a report on compiling; PTX of a few kernels is far below
 # As Python's objects JSON takes up to thirty times its bytes (`{"":0},` does). So what a launcher
 # may have had its hands on is shorter: with all copies the judge stays below 512 MiB.
@@ -29,25 +30,32 @@ LIMITS = {"capture": PLAN_LIMIT, "compile": REPORT_LIMIT, "call": LINE_LIMIT}
 READ_BYTES = 1 << 20  # at once
 READ_BYTES_OF_LINES = 1 << 12  # of a conversation, whose lines are short
 Reply = Callable[[bytes], bytes | None]  # a line of a child, and what it is answered
-REMEMBERED = 256  # submissions whose answer is kept
+REMEMBERED_BYTES = 4 << 20  # of answers whose meaning is kept: as objects they take ten times that
+USUAL_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
 class Answer:
     """What the child sent for one submission. None of it is trusted.
 
-    `report` is None where none came; `at` says what was being compiled then. `lines` are all
-    lines that came, the report with them, `size` their bytes.
+    `at` is the last line that came, {} where none did. It is the report if the child came to its
+    end, which is None otherwise. `written` is all that came.
     """
 
     report: Mapping[str, Any] | None
     at: Mapping[str, Any]
-    lines: tuple[Mapping[str, Any], ...]
+    written: bytes
     timeout: bool
     ended: str  # "", or the limit at which the child was ended: "time", "memory", "size"
     signal: int
     stderr: str
-    size: int
+
+    def lines(self) -> Iterator[Mapping[str, Any]]:
+        """The lines that are objects. As such they take much memory, so one is made at a time."""
+        for line in io.BytesIO(self.written):
+            read = _object(line)
+            if read is not None:
+                yield read
 
 
 class CompileWorker:
@@ -66,7 +74,7 @@ class CompileWorker:
         self._control: socket.socket | None = None
         self._directory: Path | None = None
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, Any] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Any, int]] = OrderedDict()
 
     def __enter__(self) -> Self:
         return self
@@ -92,13 +100,13 @@ class CompileWorker:
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
-            return self._known.get(key)
+            return self._known.get(key, (None, 0))[0]
 
-    def remember(self, key: str, value: Any) -> None:
-        """Keep a result; the oldest ones are forgotten."""
+    def remember(self, key: str, value: Any, size: int = USUAL_BYTES) -> None:
+        """Keep what an answer of `size` bytes means; the oldest ones are forgotten."""
         with self._lock:
-            self._known[key] = value
-            while len(self._known) > REMEMBERED:
+            self._known[key] = value, size
+            while sum(size for _, size in self._known.values()) > REMEMBERED_BYTES:
                 self._known.popitem(last=False)
 
     def ptxas(self, target: int) -> list[str]:
@@ -162,18 +170,17 @@ class CompileWorker:
         text = stderr.decode("utf-8", "replace")
         if not report.startswith(b"J"):  # written right after the jail was entered
             raise GraderError(f"a submission could not be jailed for compiling: {text.strip()}")
-        lines = _lines(report[1:])
-        last = lines[-1] if lines else None
+        written = report[1:]
+        last = next(filter(None, map(_object, reversed(written.split(b"\n")))), None)
         ended = not (answer["timeout"] or answer["signal"] or answer["code"])
         return Answer(
             report=last if ended else None,
             at=last or {},
-            lines=lines,
+            written=written,
             timeout=bool(answer["timeout"]),
             ended=str(answer["ended"]),
             signal=int(answer["signal"]),
             stderr=text,
-            size=len(report),
         )
 
     def _start(self) -> None:
@@ -272,14 +279,10 @@ def _collect(
     return bytes(kept[report_end]), bytes(kept[error_end])
 
 
-def _lines(data: bytes) -> tuple[Mapping[str, Any], ...]:
-    """The report stands in the last line; those before it say how far the child is."""
-    found = []
-    for line in data.strip().split(b"\n"):
-        try:
-            report = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(report, dict):
-            found.append(report)
-    return tuple(found)
+def _object(line: bytes) -> Mapping[str, Any] | None:
+    """The object that a line holds; None where it holds none."""
+    try:
+        read = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else None

@@ -15,6 +15,7 @@ import contextlib
 import gc
 import json
 import os
+import select
 import selectors
 import shutil
 import signal
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 STDERR_LIMIT = 8_000
 TOO_MUCH = b"."  # what the judge says of a report that is too long
 DESCRIPTORS = 3  # the request, and where report and errors go
-WALL_FACTOR = 3.0  # a busy machine gives a process a part of its time
+WALL_FACTOR, START_SECONDS = 6.0, 15.0  # a busy machine gives a process a part of its time
 TICK_SECONDS = 0.025  # how often the limits are looked at
 RESIDENT_BYTES = 3 << 30  # of memory that is really used
 MEMORY_BYTES = 20 << 30  # of address space: pretended inputs reserve much and touch nothing
@@ -98,12 +99,13 @@ def _serve(forks: Waiting, control: socket.socket) -> None:
         limits = json.loads(message)
         try:
             pid = forks.hand_over(message, descriptors)
-        finally:  # the fork's ends are the last ones: the judge sees when they are closed
+            forks.prepare(without=descriptors)
+            answer = _answer(pid, limits, control, descriptors[1:])
+        finally:  # the child is dead: the judge sees that nobody can write any more
             for descriptor in descriptors:
                 with contextlib.suppress(OSError):
                     os.close(descriptor)
-        forks.prepare()
-        send(control, _answer(pid, limits, control))
+        send(control, answer)
 
 
 def send_request(
@@ -213,9 +215,15 @@ class _Child:
             os.write(2, f"\n{type(error).__name__}: {error}".encode()[:STDERR_LIMIT])
 
 
-def _answer(pid: int, limits: dict[str, Any], control: socket.socket) -> dict[str, Any]:
-    """Watch over a fork and say how it ended; what it says goes to the judge alone."""
-    ended = _watch(pid, WALL_FACTOR * limits["cpu_seconds"] + 5.0, control)
+def _answer(
+    pid: int, limits: dict[str, Any], control: socket.socket, ends: list[int]
+) -> dict[str, Any]:
+    """Watch over a fork and say how it ended; what it says goes to the judge alone.
+
+    `ends` are where it writes. Who is called and asks the judge may wait for its answers.
+    """
+    seconds = WALL_FACTOR * limits["cpu_seconds"] + START_SECONDS
+    ended = _watch(pid, seconds, control, ends, may_sleep=limits["task"] == "call")
     _, status = os.waitpid(pid, 0)
     return {
         "ended": ended,
@@ -235,13 +243,18 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _watch(pid: int, seconds: float, control: socket.socket) -> str:
+def _watch(
+    pid: int, seconds: float, control: socket.socket, ends: list[int], may_sleep: bool
+) -> str:
     """Wait for a child, and say why it was ended: "" where it was not.
 
-    "time" and "memory" are its limits; "size" is a report that the judge finds too long; "gone"
-    means that the judge itself has ended.
+    "time" and "memory" are its limits; "asleep" means that it waits without computing, "size" that
+    the judge finds its report too long, and "gone" that the judge itself has ended.
     """
+    from graders.judge.jail.sleep import Sleep
+
     deadline = time.monotonic() + seconds
+    sleep = None if may_sleep else Sleep(pid)
     ended = ""
     exited = os.pidfd_open(pid)
     with selectors.DefaultSelector() as selector:
@@ -255,10 +268,17 @@ def _watch(pid: int, seconds: float, control: socket.socket) -> str:
                 ended = "size" if control.recv(1) else "gone"
             else:
                 ended = _over_limit(pid, deadline)
+                if not ended and sleep is not None and sleep.too_long(_is_full(ends)):
+                    ended = "asleep"
     os.close(exited)
     if ended:
         os.kill(pid, signal.SIGKILL)
     return ended
+
+
+def _is_full(ends: list[int]) -> bool:
+    """Whether the child may wait for the judge to read what it has written."""
+    return len(select.select([], ends, [], 0)[1]) < len(ends)
 
 
 def _over_limit(pid: int, deadline: float) -> str:

@@ -135,6 +135,13 @@ OUTCOMES = {
         "Look at the loop's bounds and step: does the counter change, does it reach the end, and "
         "how often does it run for a million elements?",
     ),
+    "asleep": FindingText(
+        "The submission waits without computing",
+        "The judge stopped it: for more than five seconds it neither computed nor waited for a "
+        "processor. Kernels and launchers compute. They do not sleep, and they do not wait for "
+        "input, a file or a lock.",
+        "Remove the call that waits, such as time.sleep or input.",
+    ),
     "too-slow": FindingText(
         "The kernel is right, but too slow for the larger cases",
         "Every smaller case is right; this one was stopped when it had used up the time of the "

@@ -6,8 +6,10 @@ a `LaunchPlan` can rely on its types and bounds, and on nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from graders.judge.plan.code import Code
@@ -32,7 +34,9 @@ from graders.judge.plan.steps import (
 )
 
 MOST_STEPS = 30_000  # of one case, hooks and configurations counted in
+MOST_VALUES = 250_000  # of a plan that are no plain numbers or texts: each takes some 300 bytes
 MOST_KERNELS = 64
+MOST_TOLD = 200
 MOST_ARGUMENTS = 200
 MOST_TEXT = 4_000
 MOST_ELEMENTS = 1 << 46
@@ -49,10 +53,17 @@ class PlanError(ValueError):
     """The plan does not have the agreed form."""
 
 
-def plan_from_json(raw: Any, cases: int) -> LaunchPlan:
-    """The plan for so many cases; raises PlanError."""
+def plan_from_lines(lines: Iterable[Mapping[str, Any]], cases: int) -> LaunchPlan:
+    """The plan for so many cases, of which each line tells a part; raises PlanError.
+
+    What a line holds as JSON is let go as it is read, and before the next line is taken: it needs
+    several times the memory of a plan.
+    """
+    reader = PlanReader()
     try:
-        return PlanReader().plan(raw, cases)
+        for line in lines:
+            reader.line(line, cases)
+        return reader.plan()
     except PlanError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -66,30 +77,45 @@ def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
     return tuple(replace(kernel, code=code) for kernel, code in zip(made, codes, strict=True))
 
 
-def steps_from_json(raw: Any) -> tuple[Step, ...]:
-    """Steps that the judge has written itself."""
-    return PlanReader().steps(raw)
+@lru_cache(maxsize=2)  # what several jobs share is read once
+def steps_from_text(text: str) -> tuple[Step, ...]:
+    """Steps that the judge has written itself, from `steps.steps_to_text`."""
+    return PlanReader().steps(json.loads(text))
 
 
 class PlanReader:
     """Reads a plan; counts the steps of a case, so that none can be too long."""
 
     def __init__(self) -> None:
+        self._module = CasePlan()
+        self._cases: list[CasePlan] = []
+        self._kernels: list[Kernel] = []
+        self._told: list[Told] = []
         self._steps = 0
+        self._values_read = 0
         self._highest_kernel = -1
         self._tuners = 0  # around the step that is read
 
-    def plan(self, raw: Any, cases: int) -> LaunchPlan:
-        """The whole plan."""
-        read = LaunchPlan(
-            kernels=_listed(raw["kernels"], MOST_KERNELS, self.kernel),
-            module=self.case(raw["module"]),
-            cases=_listed(raw["cases"], cases, self.case),
-            told=_listed(raw["told"], 200, _told),
-        )
-        if self._highest_kernel >= len(read.kernels):
+    def line(self, line: Mapping[str, Any], cases: int) -> None:
+        """One line: what the module or a case did, and the kernels and observations since."""
+        if "module" in line:
+            self._module = self.case(line["module"])
+        elif "case" in line:
+            if len(self._cases) == cases:
+                raise PlanError(f"more than {cases} cases")
+            self._cases.append(self.case(line["case"]))
+        news = _dict(line.get("end", line))
+        self._kernels += _listed(news.get("kernels", []), MOST_KERNELS, self.kernel)
+        self._told += _listed(news.get("told", []), MOST_TOLD, _told)
+        if len(self._kernels) > MOST_KERNELS or len(self._told) > MOST_TOLD:
+            raise PlanError(f"more than {MOST_KERNELS} kernels, or {MOST_TOLD} observations")
+
+    def plan(self) -> LaunchPlan:
+        """The plan that the lines have told."""
+        if self._highest_kernel >= len(self._kernels):
             raise PlanError("a kernel that is not in the plan")
-        return read
+        cases = tuple(self._cases)
+        return LaunchPlan(tuple(self._kernels), self._module, cases, tuple(self._told))
 
     def kernel(self, raw: Any) -> Kernel:
         """A kernel and what its names stand for."""
@@ -121,8 +147,11 @@ class PlanReader:
         )
 
     def steps(self, raw: Any) -> tuple[Step, ...]:
-        """Steps in their order."""
-        return _listed(raw, MOST_STEPS, self.step)
+        """Steps in their order; what is read leaves the list."""
+        if not isinstance(raw, list) or len(raw) > MOST_STEPS:
+            raise PlanError(f"no list, or one of more than {MOST_STEPS}")
+        raw.reverse()
+        return tuple(self.step(raw.pop()) for _ in range(len(raw)))
 
     def step(self, raw: Any) -> Step:
         """One step."""
@@ -221,8 +250,9 @@ class PlanReader:
         if isinstance(raw, str):
             return _text(raw, MOST_TEXT)
         ((kind, inner),) = _dict(raw).items()
-        if depth > DEEPEST:
-            raise PlanError("a value that is nested too deeply")
+        self._values_read += 1
+        if depth > DEEPEST or self._values_read > MOST_VALUES:
+            raise PlanError("a value that is nested too deeply, or too many values")
         return {kind: self._inner(kind, inner, depth)}
 
     def _inner(self, kind: str, inner: Any, depth: int) -> Any:

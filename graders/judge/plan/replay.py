@@ -7,7 +7,7 @@ the submission, so that the engine and the report find that line where it was.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from types import CodeType, SimpleNamespace
 from typing import Any
@@ -64,12 +64,12 @@ class Replay:
         }
         self._copied = {n: mask for n, mask in self._copied.items() if n in self.storages}
 
-    def prepare(self, steps: Sequence[Step]) -> None:
-        """Make memory that is older than the case, where it is not there yet."""
-        there = set(self.storages)
-        for step in steps:
+    def prepare(self, steps: Sequence[Step], needed: Collection[int]) -> None:
+        """Make memory that is older than the case and that it needs, where it is not there yet."""
+        missing = set(needed) - self.storages.keys()
+        for step in steps if missing else ():
             storage = step.target.storage if isinstance(step, Fill | Copy) else _made(step)
-            if storage not in there:
+            if storage in missing:
                 self.perform(step)
 
     def steps(self, steps: Sequence[Step]) -> None:

@@ -21,6 +21,7 @@ is an object with one key that names its kind:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +31,7 @@ from graders.judge.plan.code import Code
 Value = Any  # one of the JSON forms above
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorRef:
     """A view into a storage; shape, strides and offset in elements."""
 
@@ -77,7 +78,7 @@ class Kernel:
     code: Code | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Allocate:
     """New memory of `count` elements, unset."""
 
@@ -87,7 +88,7 @@ class Allocate:
     line: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fill:
     """Every element of a view is set to one number."""
 
@@ -95,7 +96,7 @@ class Fill:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Copy:
     """One view is copied into another of the same shape, converted to its dtype."""
 
@@ -113,7 +114,7 @@ def most_numbers(dtype: str) -> int:
     return MOST_INDICES if dtype.startswith(("int", "uint")) else MOST_NUMBERS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constant:
     """Numbers that the launcher worked out from other numbers alone, as a new tensor."""
 
@@ -122,7 +123,7 @@ class Constant:
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A kernel launched: arguments as the launcher gave them, options such as num_warps too.
 
@@ -311,6 +312,11 @@ def _trial_to_json(trial: Trial) -> list[Any]:
 def steps_to_json(steps: Sequence[Step]) -> list[Any]:
     """Steps as they travel."""
     return [step_to_json(step) for step in steps]
+
+
+def steps_to_text(steps: Sequence[Step]) -> str:
+    """Steps as the text in which they are kept and sent: a thirtieth of what the objects take."""
+    return json.dumps(steps_to_json(steps))
 
 
 def case_to_json(case: CasePlan) -> dict[str, Any]:

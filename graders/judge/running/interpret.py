@@ -21,7 +21,7 @@ from graders.judge.sandbox.pool import Job, Outcome, Workers
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while
 GPU_BATCH_SECONDS = 240.0
 ORDERS = ("reversed", "shuffled")
-ENDLESS = frozenset({"timeout", "out-of-memory"})  # one of these is enough: stop the run
+ENDLESS = frozenset({"timeout", "asleep", "out-of-memory"})  # one of these is enough: stop the run
 LATE = ("timeout", "too-slow")
 ROUNDS = 3  # in which what is smaller than a case that ran out of time is tried all the same
 

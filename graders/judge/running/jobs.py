@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -32,12 +33,12 @@ from graders.judge.plan.steps import (
     kernel_to_json,
     launches_of,
     ref_of,
-    steps_to_json,
+    steps_to_text,
     tensors_in,
 )
 from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
-from graders.judge.sandbox.pool import Job, Outcome, Work, Workers
+from graders.judge.sandbox.pool import NO_STEPS, Job, Outcome, Work, Workers
 from graders.judge.sandbox.report_reader import text as plain_text
 from triton_util.interpreter.messages.translation import translate
 
@@ -45,6 +46,7 @@ CASE_SECONDS = 10.0  # of the processor
 LARGE_CASE, LARGE_CASE_SECONDS = 100_000, 30.0  # elements; some processors are a third as fast
 _ENDINGS: dict[str, protocol.Status] = {
     "timeout": "timeout",
+    "asleep": "asleep",
     "out-of-memory": "out-of-memory",
     "exited": "exited",
 }
@@ -58,7 +60,10 @@ class PlannedJobs:
         self.source = source
         self._captured = captured
         self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
-        self._kept = _outliving(captured)
+        # Storages that a case uses although the module or an earlier case made them.
+        self._needs = {id(case): _foreign(case) for case in captured.plan.cases}
+        self._kept = tuple(sorted(set().union(*self._needs.values())))
+        self._texts: dict[int, str] = {}
 
     @property
     def plan(self) -> LaunchPlan:
@@ -121,7 +126,7 @@ class PlannedJobs:
 
     def to_compile(self) -> Work:
         """The kernels, and no steps."""
-        return Work(self.source, FILENAME, self._kernels, (), None, ())
+        return Work(self.source, FILENAME, self._kernels, NO_STEPS, None, ())
 
     def _missing(self, number: int) -> Outcome:
         """The outcome of a case that the launcher did not reach."""
@@ -134,32 +139,32 @@ class PlannedJobs:
         return Outcome(_ENDINGS.get(self._captured.ended, "crashed"))
 
     def work(self, case: CasePlan, result: Value) -> Work:
-        """The steps of a case, and before them those that made memory which it takes over."""
+        """The steps of a case, and those that made memory which it takes over."""
         return Work(
             source=self.source,
             filename=FILENAME,
             kernels=self._kernels,
-            steps=steps_to_json(case.steps),
+            steps=self._text(case),
             result=result,
             inputs=case.inputs,
-            earlier=steps_to_json(list(self._making(_foreign(case)))),
+            earlier=self._earlier,
+            needs=tuple(sorted(self._needs[id(case)])),
             keep=self._kept,
         )
 
-    def _making(self, storages: set[int]) -> Iterator[Step]:
-        """The steps that made memory of the module or of earlier cases."""
-        if not storages:
-            return
-        for case in (self._captured.plan.module, *self._captured.plan.cases):
-            yield from (step for step in case.steps if _target(step) in storages)
+    def _text(self, case: CasePlan) -> str:
+        """The text of a case's steps, made once for all jobs of the case."""
+        if id(case) not in self._texts:
+            self._texts[id(case)] = steps_to_text(case.steps)
+        return self._texts[id(case)]
 
-
-def _outliving(captured: Captured) -> tuple[int, ...]:
-    """Storages that a case uses although the module or an earlier case made them."""
-    found: set[int] = set()
-    for case in captured.plan.cases:
-        found |= _foreign(case)
-    return tuple(sorted(found))
+    @cached_property
+    def _earlier(self) -> str:
+        """The steps that made memory of the module or of earlier cases, for all jobs."""
+        storages = set(self._kept)
+        plan = self._captured.plan
+        steps = [s for case in (plan.module, *plan.cases) for s in case.steps]
+        return steps_to_text([step for step in steps if _target(step) in storages])
 
 
 def _foreign(case: CasePlan) -> set[int]:

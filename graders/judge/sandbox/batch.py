@@ -182,12 +182,14 @@ class _Planner:
         self._jobs = jobs
         self._seconds = seconds
         self._layout = Layout(len(jobs))
+        self._texts: dict[str, int] = {}  # and the place of each
 
     def plan(self) -> BatchPlan:
         placed = tuple(self._place(index, job) for index, job in enumerate(self._jobs))
         return BatchPlan(
             source=self._jobs[0].work.source,
             kernels=list(self._jobs[0].work.kernels),
+            texts=tuple(self._texts),
             jobs=placed,
             total=self._layout.total,
             seconds=self._seconds,
@@ -204,8 +206,9 @@ class _Planner:
         )
         return JobPlan(
             filename=job.work.filename,
-            steps=list(job.work.steps),
-            earlier=list(job.work.earlier),
+            steps=self._text(job.work.steps),
+            earlier=self._text(job.work.earlier),
+            needs=job.work.needs,
             inputs=job.work.inputs,
             keep=job.work.keep,
             result=job.work.result,
@@ -224,6 +227,9 @@ class _Planner:
             memory_bytes=job.memory_bytes,
             timing=job.work.timing,
         )
+
+    def _text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
 
     def _argument(
         self, arg: torch.Tensor | Drawn | int | float | bool, job: Job, regions: dict[int, Region]

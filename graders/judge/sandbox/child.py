@@ -11,6 +11,7 @@ import mmap
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ import torch
 from graders.judge.plan import timing
 from graders.judge.plan.gpu_compiling import CompiledHere, announce_compiling
 from graders.judge.plan.kernels import Kernels
-from graders.judge.plan.reader import kernels_from_json, steps_from_json
+from graders.judge.plan.reader import kernels_from_json, steps_from_text
 from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import ref_of
 from graders.judge.sandbox import engine, job_report, protocol
@@ -104,7 +105,7 @@ def run_jobs(plan: BatchPlan, shared: mmap.mmap, device: protocol.Device) -> Non
             reporter.begin(job)
             memory.wake(job)
             reporter.start(protocol.RUNNING)
-            if not _run_job(job, replay, memory, reporter):
+            if not _run_job(job, plan.texts, replay, memory, reporter):
                 return
 
 
@@ -128,7 +129,9 @@ def _poison_new_tensors() -> None:
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
 
-def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -> bool:
+def _run_job(
+    job: JobPlan, texts: Sequence[str], replay: Replay, memory: Memory, reporter: Reporter
+) -> bool:
     """Run one job and report it. False where the process is of no use after it."""
     report: dict[str, Any] = {}
     dtype = stored = 0
@@ -137,14 +140,14 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
         replay.release(job.keep)
         storages = memory.storages(job)
         if job.timing is not None:
-            dtype = memory.store(job, _timed(job, replay, storages))
+            dtype = memory.store(job, _timed(job, texts, replay, storages))
             reporter.done(status, report, dtype)
             return True
         with engine.running(job, memory.device) as run:
             replay.begin(run, storages, job.keep)
             try:
-                replay.prepare(steps_from_json(job.earlier))
-                replay.steps(steps_from_json(job.steps))
+                replay.prepare(steps_from_text(texts[job.earlier]), job.needs)
+                replay.steps(steps_from_text(texts[job.steps]))
                 memory.synchronize()
             except BaseException:
                 if job.programs:
@@ -176,15 +179,17 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
     return True
 
 
-def _timed(job: JobPlan, replay: Replay, storages: dict[int, torch.Tensor]) -> torch.Tensor:
+def _timed(
+    job: JobPlan, texts: Sequence[str], replay: Replay, storages: dict[int, torch.Tensor]
+) -> torch.Tensor:
     """The times of a plan, or its last output after many calls."""
-    earlier, steps = steps_from_json(job.earlier), steps_from_json(job.steps)
+    earlier, steps = steps_from_text(texts[job.earlier]), steps_from_text(texts[job.steps])
     view = ref_of(job.result)
     assert view is not None, "the judge sends no job without a result"
 
     def call(placed: dict[int, torch.Tensor]) -> torch.Tensor:
         replay.begin(None, placed, job.keep)
-        replay.prepare(earlier)
+        replay.prepare(earlier, job.needs)
         replay.steps(steps)
         return replay.tensor(view)
 

@@ -24,14 +24,15 @@ from typing import Any, Self
 
 import torch
 
+from graders.judge.plan.steps import Constant, steps_to_text
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders, protocol, starting
 from graders.judge.sandbox.batch import Batch, in_memory
 from graders.judge.sandbox.protocol import BuildOrder, Device, Ending, Status
 from graders.judge.sandbox.starting import broken, idle_processors, last_line
-from graders.judge.sandbox.work import Job, Outcome, Work
+from graders.judge.sandbox.work import NO_STEPS, Job, Outcome, Work
 
-__all__ = ["Job", "Outcome", "Status", "Work", "Workers"]
+__all__ = ["NO_STEPS", "Job", "Outcome", "Status", "Work", "Workers"]
 
 BATCH_SECONDS = 180.0
 _START_SECONDS = 120.0  # a cold disk may take long to give torch
@@ -212,9 +213,9 @@ class Workers:
 
     def _check_jail(self) -> None:
         """Raise GraderError if not even a job of our own runs: then the machine is at fault."""
-        constant = ["constant", 0, "int64", [1]]
+        constant = steps_to_text([Constant(0, "int64", (1,))])
         result = {"tensor": [0, "int64", [], [], 0]}
-        job = Job(Work("", "<check>", (), [constant], result, ()), (), (), torch.int64)
+        job = Job(Work("", "<check>", (), constant, result, ()), (), (), torch.int64)
         batch = Batch([job], _GRACE_SECONDS)
         try:
             self._exchange(batch)

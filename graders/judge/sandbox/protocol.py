@@ -25,14 +25,15 @@ from graders.judge.jail.jail import Device as Device
 PAGE = mmap.PAGESIZE
 ALIGNMENT = 64  # of every storage, as torch's own allocator aligns
 REPORT_BYTES = 64 * 1024
-# A kernel cannot sleep. If a child has not used up its processor time after this many times its
-# limit by the clock, the machine is overloaded: that is not the submission's mistake.
+# A child that sleeps is ended early (`jail.sleep`). If one has not used up its processor time after
+# this many times its limit by the clock, the machine is overloaded: not the submission's mistake.
 PATIENCE = 20.0
 
 Status = Literal[
     "returned",
     "raised",
     "timeout",
+    "asleep",
     "crashed",
     "exited",
     "out-of-memory",
@@ -151,15 +152,16 @@ class TensorPlace:
 class JobPlan:
     """How to run one job, and where in the shared memory its data lies. No expected value.
 
-    `steps` are the launch plan's steps for this case, in JSON. `earlier` are steps that make
-    memory which an earlier case or the module allocated. `inputs` are the numbers of the
-    arguments' storages. `keep` are those of storages that outlive the case that made them.
-    `result` is the view that the launcher returned.
+    `steps` and `earlier` say which of the batch's texts are the launch plan's steps for this
+    case, and those that made memory before it; of this the case `needs` some storages. `inputs`
+    are the numbers of the arguments' storages. `keep` are those of storages that outlive the case
+    that made them. `result` is the view that the launcher returned.
     """
 
     filename: str
-    steps: list[Any]
-    earlier: list[Any]
+    steps: int
+    earlier: int
+    needs: tuple[int, ...]
     inputs: tuple[int | None, ...]
     keep: tuple[int, ...]
     result: Any
@@ -199,13 +201,16 @@ class Ending:
     """How a child ended: wait status, the limit that it was killed for, and processor time."""
 
     status: int
-    reason: str = ""  # "", "timeout", "batch-timeout", "stalled", "memory" or "judge-gone"
+    # "timeout", "batch-timeout", "stalled", "asleep", "memory", "judge-gone", or ""
+    reason: str = ""
     processor_seconds: float = 0.0
 
     def outcome(self) -> tuple[Status, str]:
         """What that means for the job that did not finish, and the name of the signal."""
         if self.reason in ("timeout", "batch-timeout"):
             return "timeout", ""
+        if self.reason == "asleep":
+            return "asleep", ""
         if self.reason == "memory":
             return "out-of-memory", ""
         if not os.WIFSIGNALED(self.status):
@@ -246,10 +251,12 @@ class BatchPlan:
     """The jobs that one fork runs, one after another. All are of one submission.
 
     `kernels` are the kernels of its launch plan in JSON, `source` the text that they stand in.
+    `texts` are the steps of the jobs, each once however many jobs share them.
     """
 
     source: str
     kernels: list[Any]
+    texts: tuple[str, ...]
     jobs: tuple[JobPlan, ...]
     total: int  # bytes of the shared memory
     seconds: float  # for the whole batch
@@ -269,7 +276,7 @@ class BatchPlan:
     def from_json(cls, raw: bytes) -> BatchPlan:
         plan = json.loads(raw)
         jobs = tuple(_job(job) for job in plan.pop("jobs"))
-        return cls(**plan, jobs=jobs)
+        return cls(**{**plan, "texts": tuple(plan["texts"]), "jobs": jobs})
 
 
 @dataclass(frozen=True)
@@ -353,6 +360,7 @@ def _job(raw: dict[str, Any]) -> JobPlan:
         "out": _region(raw["out"]),
         "stored": _region(raw["stored"]),
         "out_shape": tuple(raw["out_shape"]),
+        "needs": tuple(raw["needs"]),
         "inputs": tuple(raw["inputs"]),
         "keep": tuple(raw["keep"]),
     }

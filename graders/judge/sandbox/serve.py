@@ -26,11 +26,12 @@ import torch
 
 from graders.judge.jail import jail, probe
 from graders.judge.jail.jail import Jail
+from graders.judge.jail.sleep import Sleep
 from graders.judge.plan import gpu_compiling, warm_kernel
 from graders.judge.plan.kernels import Kernels
-from graders.judge.plan.reader import kernels_from_json, steps_from_json
+from graders.judge.plan.reader import kernels_from_json, steps_from_text
 from graders.judge.plan.replay import Replay
-from graders.judge.plan.steps import ref_of
+from graders.judge.plan.steps import Allocate, Launch, ref_of, steps_to_text
 from graders.judge.sandbox import (
     child,
     engine,
@@ -228,6 +229,7 @@ class _Watch:
         self._blocks = os.fstat(memory).st_blocks
         self._baseline = jail.resident_bytes(os.getpid())  # shared with the child
         self._job = 0
+        self._sleep = Sleep(pid)
         self._on_gpu = on_gpu = device == "cuda"
         self._memory_bytes = limits.memory_bytes + (GPU_MEMORY_BYTES if on_gpu else 0)
         started = time.monotonic() + (GPU_START_SECONDS if on_gpu else 0.0)
@@ -273,6 +275,8 @@ class _Watch:
             return over
         if self._bytes_used() > self._memory_bytes:
             return "memory"
+        if not self._on_gpu and self._sleep.too_long():
+            return "asleep"
         return ""
 
     def _over_time(self, now: float) -> str:
@@ -335,17 +339,17 @@ def _warm_up() -> None:
     """Run a kernel once: what that imports and caches, every fork inherits."""
     name = "<warm-up>"
     x, out = ({"tensor": [n, "float32", [11], [1], 0]} for n in range(2))
-    steps = [["allocate", 1, "float32", 11, 1], ["launch", 0, [2], [x, out, 11, 8], {}, 1]]
+    text = steps_to_text([Allocate(1, "float32", 11, 1), Launch(0, [2], (x, out, 11, 8), {}, 1)])
     region = protocol.Region(0, 0, 0)
     job = protocol.JobPlan(
-        name, steps, [], (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
+        name, 0, 0, (), (0,), (), out, (), region, (11,), "float32", region, 0, 0, "grid", False,
         1.0, 1 << 30,
     )  # fmt: skip
     kernels = Kernels(warm_kernel.TEXT, name, kernels_from_json([warm_kernel.KERNEL]))
     replay = Replay(kernels, name, "cpu", 1 << 30)
     with engine.running(job, "cpu") as run:
         replay.begin(run, {0: torch.ones(11)}, ())
-        replay.steps(steps_from_json(steps))
+        replay.steps(steps_from_text(text))
         view = ref_of(out)
         assert view is not None
         replay.never_stored(view)

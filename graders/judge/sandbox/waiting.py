@@ -37,10 +37,10 @@ class Waiting:
         self._rehearse = rehearse
         self._ready: tuple[int, socket.socket] | None = None
 
-    def prepare(self) -> None:
-        """Make the next fork, if there is none."""
+    def prepare(self, without: Sequence[int] = ()) -> None:
+        """Make the next fork, if there is none; it closes the descriptors `without`."""
         if self._ready is None:
-            self._ready = self._fork()
+            self._ready = self._fork(without)
 
     def hand_over(self, message: bytes, descriptors: Sequence[int]) -> int:
         """The id of the fork that now works on the request."""
@@ -57,7 +57,7 @@ class Waiting:
                     os.waitpid(pid, 0)
         raise OSError("no fork lives long enough to be given its work")
 
-    def _fork(self) -> tuple[int, socket.socket]:
+    def _fork(self, without: Sequence[int]) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
         pid = os.fork()
@@ -67,6 +67,8 @@ class Waiting:
         try:
             ours.close()
             self._control.close()
+            for descriptor in without:
+                os.close(descriptor)
             _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             self._rehearse(theirs)
             with theirs:

@@ -15,21 +15,25 @@ from graders.judge.records import Fault, LaunchFacts
 from graders.judge.sandbox import protocol
 from graders.judge.sandbox.protocol import Draw, Region, Status, TensorPlace
 
+NO_STEPS = "[]"
+
 
 @dataclass(frozen=True)
 class Work:
     """What a job does: the kernels of a submission, and the steps of its plan for one case.
 
-    Everything but `source` and `filename` is JSON, see `plan.steps`.
+    `steps` are a text from `plan.steps`; so are `earlier`, which made the memory of the module and
+    of earlier cases. Of this memory the case `needs` some storages. Jobs share these texts.
     """
 
     source: str
     filename: str
     kernels: Sequence[Any]
-    steps: Sequence[Any]
+    steps: str
     result: Any
     inputs: tuple[int | None, ...]
-    earlier: Sequence[Any] = ()
+    earlier: str = NO_STEPS
+    needs: tuple[int, ...] = ()
     keep: tuple[int, ...] = ()
     timing: dict[str, Any] | None = None
 

@@ -98,14 +98,19 @@ def test_what_was_seen_before_an_ending_is_told(worker: CompileWorker) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "loop", ["while True: pass", "import time; time.sleep(600)", "(10 ** 10 ** 9)"]
+    ("loop", "status"),
+    [
+        ("while True: pass", "timeout"),
+        ("import time; time.sleep(600)", "asleep"),
+        ("(10 ** 10 ** 9)", "timeout"),
+    ],
 )
-def test_a_launcher_without_end(loop: str) -> None:
+def test_a_launcher_without_end(loop: str, status: str) -> None:
     with CompileWorker(cpu_seconds=1) as impatient:
         jobs, cases = planned(HEAD + launcher(loop), impatient)
         outcome = jobs.job(cases[0], "grid")
         assert isinstance(outcome, Outcome)
-        assert outcome.status == "timeout"
+        assert outcome.status == status
         assert captured(HEAD + launcher(), impatient).findings == ()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +17,9 @@ from graders.judge.capture.operations import Operations, strides_like
 from graders.judge.capture.recording import NeedsValue, Recorder
 from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
 from graders.judge.plan.kernels import Kernels
-from graders.judge.plan.reader import steps_from_json
+from graders.judge.plan.reader import steps_from_text
 from graders.judge.plan.replay import Replay
-from graders.judge.plan.steps import TensorRef, steps_to_json
+from graders.judge.plan.steps import TensorRef, steps_to_text
 
 
 @contextlib.contextmanager
@@ -47,7 +46,7 @@ def performed(act: Callable[[Any], Any], x: torch.Tensor) -> tuple[torch.Tensor,
     argument = without_values(x, recorder)
     with Watch(recorder, Operations(recorder)), Pretend(recorder):
         result: TensorRef = recorder.used(act(argument))
-    steps = steps_from_json(json.loads(json.dumps(steps_to_json(recorder.steps))))
+    steps = steps_from_text(steps_to_text(recorder.steps))
     replay = Replay(Kernels("", "<test>", ()), "<test>", "cpu", 1 << 30)
     storage = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
     run = SimpleNamespace(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graders.judge.plan.reader import PlanError, plan_from_json
+from graders.judge.plan.reader import PlanError, plan_from_lines
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
@@ -83,19 +83,22 @@ PLAN = LaunchPlan(
 )
 
 
-def to_json(plan: LaunchPlan) -> dict[str, Any]:
-    made = {
-        "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
-        "module": case_to_json(plan.module),
-        "cases": [case_to_json(case) for case in plan.cases],
-        "told": [told_to_json(told) for told in plan.told],
-    }
-    again: dict[str, Any] = json.loads(json.dumps(made))
+def to_json(plan: LaunchPlan) -> list[Any]:
+    """The lines that tell the plan."""
+    made = [
+        {
+            "module": case_to_json(plan.module),
+            "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
+            "told": [told_to_json(told) for told in plan.told],
+        },
+        *({"case": case_to_json(case)} for case in plan.cases),
+    ]
+    again: list[Any] = json.loads(json.dumps(made))
     return again
 
 
 def test_a_plan_survives_the_journey() -> None:
-    assert plan_from_json(to_json(PLAN), cases=2) == PLAN
+    assert plan_from_lines(to_json(PLAN), cases=2) == PLAN
 
 
 def test_launches_and_tensors_are_found_wherever_they_are() -> None:
@@ -150,11 +153,11 @@ def test_a_plan_with_anything_anywhere_is_read_or_refused(place: Any, value: Any
     else:
         raw = value
     try:
-        read = plan_from_json(raw, cases=2)
+        read = plan_from_lines(raw, cases=2)
     except PlanError:
         return
     assert isinstance(read, LaunchPlan)
-    plan_from_json(to_json(read), cases=2)
+    plan_from_lines(to_json(read), cases=2)
 
 
 NESTED: Any = 1
@@ -165,19 +168,25 @@ for _ in range(5_000):
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("cases", 0, "result"), NESTED),
-        (("cases", 0, "result"), {"tensor": [0, "float32", [1 << 50], [1], 0]}),
-        (("cases", 0, "result"), {"tensor": [-1, "float32", [1], [1], 0]}),
-        (("cases", 0, "result"), {"tensor": [0, "float 32", [1], [1], 0]}),
-        (("cases", 0, "result"), {"tensor": [0, "float32", [1], [1], 0], "more": 1}),
-        (("cases", 0, "steps"), [["allocate", 1, "float32", 1, None]] * 30_001),
-        (("cases", 0, "steps"), [["exec", "os.abort()"]]),
-        (("cases", 0, "steps", 2, 3), [1] * 300),
-        (("cases",), [{}] * 3),
-        (("kernels",), [kernel_to_json(KERNEL)] * 65),
-        (("kernels", 0, "name"), "a.b"),
-        (("kernels", 0, "names", "other"), {"kernel": 1}),
-        (("told",), [["a", "b", None, 1]] * 201),
+        ((1, "case", "result"), NESTED),
+        ((1, "case", "result"), {"tensor": [0, "float32", [1 << 50], [1], 0]}),
+        ((1, "case", "result"), {"tensor": [-1, "float32", [1], [1], 0]}),
+        ((1, "case", "result"), {"tensor": [0, "float 32", [1], [1], 0]}),
+        ((1, "case", "result"), {"tensor": [0, "float32", [1], [1], 0], "more": 1}),
+        ((1, "case", "steps"), [["allocate", 1, "float32", 1, None]] * 30_001),
+        ((1, "case", "steps"), [["exec", "os.abort()"]]),
+        ((1, "case", "steps", 2, 3), [1] * 300),
+        ((), [{"case": case_to_json(CasePlan())}] * 3),
+        (
+            (
+                0,
+                "kernels",
+            ),
+            [kernel_to_json(KERNEL)] * 65,
+        ),
+        ((0, "kernels", 0, "name"), "a.b"),
+        ((0, "kernels", 0, "names", "other"), {"kernel": 1}),
+        ((0, "told"), [["a", "b", None, 1]] * 201),
     ],
 )
 def test_what_is_too_much_or_of_no_known_form_is_refused(place: Any, value: Any) -> None:
@@ -185,6 +194,6 @@ def test_what_is_too_much_or_of_no_known_form_is_refused(place: Any, value: Any)
     inner = raw
     for key in place[:-1]:
         inner = inner[key]
-    inner[place[-1]] = value
+    inner[place[-1] if place else slice(None)] = value
     with pytest.raises(PlanError):
-        plan_from_json(raw, cases=2)
+        plan_from_lines(raw, cases=2)

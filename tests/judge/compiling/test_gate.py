@@ -238,7 +238,7 @@ def test_the_clock_on_the_wall_gives_no_zero(
     worker: CompileWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A busy machine is asked twice, and then nobody is blamed."""
-    late = Answer(None, {}, (), timeout=True, ended="time", signal=0, stderr="", size=0)
+    late = Answer(None, {}, b"", timeout=True, ended="time", signal=0, stderr="")
     asked = []
     monkeypatch.setattr(worker, "ask", lambda request: asked.append(request) or late)
     with pytest.raises(GraderError, match="less busy"):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from graders.judge.capture.gate import CAPTURE_SECONDS, _plan
-from graders.judge.compiling.process import PLAN_LIMIT, Answer, CompileWorker, _lines
+from graders.judge.capture.gate import CAPTURE_SECONDS
+from graders.judge.compiling.process import PLAN_LIMIT, Answer, CompileWorker
 from graders.judge.jail.jail import resident_bytes
-from graders.judge.plan.reader import PlanError
+from graders.judge.plan.reader import PlanError, plan_from_lines
 from tests.support.capturing import captured
 from tests.support.submissions import submission
 
@@ -40,9 +40,8 @@ def peak_of_reading(data: bytes) -> int:
     if pid == 0:
         try:
             before = resident_bytes(os.getpid())
-            lines = _lines(data)
             with contextlib.suppress(PlanError):
-                _plan(Answer(None, {}, lines, False, "", 0, "", len(data)), 40)
+                plan_from_lines(Answer(None, {}, data, False, "", 0, "").lines(), 40)
                 os._exit(1)
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             os.write(told, str(most - before).encode())
@@ -61,6 +60,14 @@ def test_the_largest_plan_fits_into_the_memory_of_the_trusted_side(name: str) ->
     data = (before + unit * (PLAN_LIMIT // len(unit.encode())) + after).encode()
     taken = peak_of_reading(data) + 2 * len(data)
     assert taken < MOST_BYTES, f"{taken >> 20} MiB"
+
+
+def test_what_is_remembered_is_bounded_by_its_size() -> None:
+    worker = CompileWorker()
+    for number in range(1_000):
+        worker.remember(str(number), number, 1 << 18)
+    kept = [number for number in range(1_000) if worker.remembered(str(number)) is not None]
+    assert kept == [*range(984, 1_000)]
 
 
 def test_a_plan_that_is_too_long_ends_the_launcher(worker: CompileWorker) -> None:

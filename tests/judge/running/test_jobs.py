@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +24,25 @@ def first_job(worker: CompileWorker, returned: str) -> Job | Outcome:
     body = LAUNCH.replace("    return output", f"    {returned}")
     jobs, cases = planned(f"{HEAD}{KERNEL}\ndef vector_add(x, y):{body}", worker)
     return jobs.job(cases[0], "grid")
+
+
+def test_cases_share_the_steps_that_made_the_memory_of_the_module(worker: CompileWorker) -> None:
+    """However many cases there are: these steps are kept and sent once."""
+    module = (
+        "def filled(buffer):\n    for _ in range(500):\n        buffer.fill_(0)\n"
+        "    return buffer\n\nKEEP = filled(torch.empty(4))\n"
+    )
+    body = LAUNCH.replace(
+        "    return", "    add_kernel[(1,)](x, y, KEEP, 0, BLOCK_SIZE=16)\n    return"
+    )
+    jobs, cases = planned(f"{HEAD}{module}{KERNEL}\ndef vector_add(x, y):{body}", worker)
+    made = [jobs.job(case, order) for case in cases for order in ("grid", "reversed")]
+    assert len(cases) > 1
+    works = [job.work for job in made if isinstance(job, Job)]
+    assert len(works) == len(made)
+    assert len(json.loads(works[0].earlier)) > 500
+    assert len({id(work.earlier) for work in works}) == 1
+    assert len({id(work.steps) for work in works}) == len(cases)
 
 
 RETURNS = {

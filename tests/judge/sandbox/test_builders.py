@@ -14,7 +14,7 @@ import pytest
 
 from graders.judge.plan.steps import Kernel, Parameter, kernel_to_json
 from graders.judge.sandbox import builders, pool, starting
-from graders.judge.sandbox.pool import Work, Workers
+from graders.judge.sandbox.pool import NO_STEPS, Work, Workers
 from tests.support.plans import job, new
 from tests.support.submissions import with_codes
 
@@ -48,14 +48,8 @@ def workers() -> Iterator[Workers]:
 
 
 def work(source: str = SOURCE) -> Work:
-    return Work(
-        source,
-        "s.py",
-        [kernel_to_json(kernel) for kernel in with_codes([KERNEL], source)],
-        (),
-        None,
-        (),
-    )
+    kernels = [kernel_to_json(kernel) for kernel in with_codes([KERNEL], source)]
+    return Work(source, "s.py", kernels, NO_STEPS, None, ())
 
 
 def launches(*sizes: int, dtype: str = "float32") -> list[Any]:
@@ -135,7 +129,7 @@ LIST = (
 
 def test_a_worker_finds_the_binaries_of_its_submission_alone(anything: Workers) -> None:
     mine = job([], new(1), source=LIST)
-    assert anything.build(Work(LIST, "s.py", (), (), None, ()), launches(16)) == ""
+    assert anything.build(Work(LIST, "s.py", (), NO_STEPS, None, ()), launches(16)) == ""
     kept = anything._directory / "binaries" / "1"  # type: ignore[operator]
     kept.mkdir(exist_ok=True)
     (kept / "deep").mkdir()
@@ -166,7 +160,7 @@ def test_what_a_worker_writes_stays_with_it(anything: Workers) -> None:
         "os.remove(place)\n"
         "open(place, 'w').write('other')\n"
     )
-    anything.build(Work(source, "s.py", (), (), None, ()), launches(16))
+    anything.build(Work(source, "s.py", (), NO_STEPS, None, ()), launches(16))
     kept = anything._directory / "binaries" / "1"  # type: ignore[operator]
     kept.mkdir(exist_ok=True)
     (kept / "a.cubin").write_bytes(b"made")

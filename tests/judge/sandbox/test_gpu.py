@@ -218,7 +218,7 @@ def test_the_arguments_of_a_case_are_gone_before_the_next_ones_come(
         replay = Replay(child.Kernels("", "s.py", []), "s.py", "cpu", batch.plan.memory_bytes)
         for todo in batch.plan.jobs:
             reporter.begin(todo)
-            assert child._run_job(todo, replay, memory, reporter)
+            assert child._run_job(todo, batch.plan.texts, replay, memory, reporter)
     assert [batch.result(index).status for index in range(3)] == ["returned"] * 3
     batch.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
@@ -222,3 +223,16 @@ def test_a_plan_survives_the_journey() -> None:
         assert [limit.header for limit in limits.jobs] == [plan.header for plan in batch.plan.jobs]
     finally:
         batch.close()
+
+
+def test_steps_that_jobs_share_are_sent_once() -> None:
+    out = new(4)
+    shared = job([allocating(out), *[Fill(out, float(value)) for value in range(3_000)]], out)
+    shared = replace(shared, work=replace(shared.work, earlier=shared.work.steps))
+    sizes = []
+    for count in (1, 30):
+        batch = Batch([shared] * count, 5.0)
+        sizes.append(len(batch.plan.to_json()))
+        batch.close()
+    assert len(shared.work.steps) > 100_000
+    assert sizes[1] < 1.5 * sizes[0]

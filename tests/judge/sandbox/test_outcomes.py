@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -22,8 +24,10 @@ from graders.judge.plan.steps import (
     TensorRef,
     Trial,
     Tune,
+    steps_to_text,
 )
 from graders.judge.records import GraderError
+from graders.judge.sandbox import protocol
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import Ending, JobLimits, Limits
 from graders.judge.sandbox.serve import _Watch
@@ -194,6 +198,32 @@ def test_a_child_that_gets_no_processor_is_stalled() -> None:
     assert ending.processor_seconds < 0.01
 
 
+@pytest.mark.parametrize(
+    "line", ["time.sleep(1000)", "[time.sleep(0.01) for _ in range(10**9)]"], ids=["once", "naps"]
+)
+def test_a_kernel_that_waits_is_ended_as_one_that_sleeps(workers: Workers, line: str) -> None:
+    """However it got there: its processor time would never be over."""
+    started = time.monotonic()
+    outcome = run_then_add(workers, with_body(f"import time; {line}", grid=[1]))
+    assert outcome.status == "asleep"
+    assert time.monotonic() - started < protocol.PATIENCE
+
+
+def test_a_child_that_is_stopped_is_not_asleep() -> None:
+    """Somebody else has done that: it is no fault of the submission."""
+    memory = os.memfd_create("headers")
+    os.ftruncate(memory, 4096)
+    stopped = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    os.kill(stopped.pid, signal.SIGSTOP)
+    judge, ours = socket.socketpair()
+    limits = Limits((JobLimits(0, 0.3),), seconds=60.0, memory_bytes=1 << 30)
+    with judge, ours:
+        ending = _Watch(limits, memory, stopped.pid, ours, "cpu").wait()
+    os.close(memory)
+    stopped.wait()
+    assert ending.reason == "stalled"
+
+
 def test_a_machine_with_too_much_to_do_is_no_mistake(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,9 +352,15 @@ def test_memory_of_an_earlier_case_is_kept_and_made_anew_in_another_process(
     first = making(out, allocating(scratch), Fill(scratch, 5.0), Copy(out, scratch))
     second = making(out, Copy(out, scratch), Fill(scratch, 6.0))
     third = making(out, Copy(out, scratch))
-    earlier = [["allocate", 70, "float32", 4, 1], ["fill", scratch.to_json(), 2.0]]
+    earlier = steps_to_text([allocating(scratch), Fill(scratch, 2.0)])
     works = [
-        replace(todo.work, keep=(70,), earlier=earlier if todo is not first else (), kernels=())
+        replace(
+            todo.work,
+            keep=(70,),
+            earlier=earlier,
+            needs=(70,) if todo is not first else (),
+            kernels=(),
+        )
         for todo in (first, second, third)
     ]
     shared = works[0].kernels

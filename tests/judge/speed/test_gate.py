@@ -15,7 +15,7 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
 from graders.judge.plan import timing
-from graders.judge.plan.steps import CasePlan, LaunchPlan, TensorRef
+from graders.judge.plan.steps import Allocate, CasePlan, Fill, LaunchPlan, TensorRef, steps_to_text
 from graders.judge.records import TensorSpec, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
@@ -301,9 +301,9 @@ def test_a_result_that_is_not_computed_anew_is_caught() -> None:
 
 
 def test_the_judge_clocks_a_job_from_outside() -> None:
-    view = {"tensor": [0, "float32", [3], [1], 0]}
-    steps = [["allocate", 0, "float32", 3, None], ["fill", view, 1]]
-    job = Job(Work("", "<fill>", (), steps, view, ()), (), (3,), torch.float32)
+    view = TensorRef(0, "float32", (3,), (1,), 0)
+    steps = steps_to_text([Allocate(0, "float32", 3), Fill(view, 1)])
+    job = Job(Work("", "<fill>", (), steps, view.to_json(), ()), (), (3,), torch.float32)
     with WatchedWorkers(device="cpu") as workers:
         outcomes, windows = workers.clocked([job, job])
         plain = workers.run([job])
