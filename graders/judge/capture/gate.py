@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.data_flow import launched_kernels, of_copies, of_numbers
+from graders.judge.capture.data_flow import launched_kernels, of_copies
 from graders.judge.capture.findings import (
     REMARKS,
     UNSEEN,
@@ -26,6 +26,7 @@ from graders.judge.capture.findings import (
     told_finding,
     unseen,
 )
+from graders.judge.capture.information import literals, of_numbers
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.kernels import definitions
@@ -216,7 +217,7 @@ def _findings(
     for case in plan.cases[:public]:
         if case.raised is not None:
             yield from _of_exception(case.raised)
-    known = definitions(submission.source)
+    known, literal = definitions(submission.source), literals(submission.source)
     seen = launched_kernels(plan, plan.cases[:public])
     for number, kernel in enumerate(plan.kernels):
         found = list(_of_kernel(kernel, known))
@@ -225,7 +226,7 @@ def _findings(
         found = [
             *_of_launches(case),
             *of_copies(case, exercise, cases[number].args),
-            *of_numbers(case, exercise),
+            *of_numbers(plan, case, cases[number].args, literal),
         ]
         yield from found if number < public else map(unseen, found)
     # A launcher may be done with an empty input before it comes to its launch.

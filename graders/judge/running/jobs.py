@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,25 +13,17 @@ from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling import variants
 from graders.judge.diagnosis.raised import LAUNCHER
 from graders.judge.plan.kernels import definitions
+from graders.judge.plan.memory import made, making, taken_over
 from graders.judge.plan.steps import (
-    Allocate,
     CasePlan,
-    Constant,
-    Copy,
-    Fill,
-    Launch,
     LaunchPlan,
     Raised,
-    Step,
     TensorRef,
-    Tune,
     Value,
-    all_steps,
     kernel_to_json,
     launches_of,
     ref_of,
     steps_to_json,
-    tensors_in,
 )
 from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
@@ -145,54 +137,17 @@ class PlannedJobs:
             steps=steps_to_json(case.steps),
             result=result,
             inputs=case.inputs,
-            earlier=steps_to_json(list(self._making(_foreign(case)))),
+            earlier=steps_to_json(list(making(self._captured.plan, case))),
             keep=self._kept,
         )
-
-    def _making(self, storages: set[int]) -> Iterator[Step]:
-        """The steps that made memory of the module or of earlier cases."""
-        if not storages:
-            return
-        for case in (self._captured.plan.module, *self._captured.plan.cases):
-            yield from (step for step in case.steps if _target(step) in storages)
 
 
 def _outliving(captured: Captured) -> tuple[int, ...]:
     """Storages that a case uses although the module or an earlier case made them."""
     found: set[int] = set()
     for case in captured.plan.cases:
-        found |= _foreign(case)
+        found |= taken_over(case)
     return tuple(sorted(found))
-
-
-def _foreign(case: CasePlan) -> set[int]:
-    used = {ref.storage for ref in [*tensors_in(case.result), *_refs_of(case.steps)]}
-    inputs = {number for number in case.inputs if number is not None}
-    return used - _made(case.steps) - inputs
-
-
-def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:
-    for step in all_steps(steps):
-        if isinstance(step, Launch):
-            yield from tensors_in([*step.positional, *step.named.values()])
-        elif isinstance(step, Fill):
-            yield step.target
-        elif isinstance(step, Copy):
-            yield step.target
-            yield step.source
-        elif isinstance(step, Tune):
-            yield from tensors_in(list(step.arguments.values()))
-
-
-def _made(steps: Sequence[Step]) -> set[int]:
-    """Storages that these steps allocate."""
-    return {step.storage for step in all_steps(steps) if isinstance(step, Allocate | Constant)}
-
-
-def _target(step: Step) -> int:
-    if isinstance(step, Allocate | Constant):
-        return step.storage
-    return step.target.storage if isinstance(step, Fill | Copy) else -1
 
 
 # ---------------------------------------------------------------- known without running
@@ -275,7 +230,7 @@ def _not_new(case: CasePlan, out: TensorRef) -> str:
     if out.storage in case.inputs:
         position = case.inputs.index(out.storage)
         return f"it returned a tensor that shares its memory with argument {position + 1}"
-    if out.storage not in _made(case.steps):
+    if out.storage not in made(case.steps):
         return (
             "it returned the tensor of an earlier call again, whose result is overwritten: a "
             "buffer that is kept in a global or in a default argument is not a new tensor"

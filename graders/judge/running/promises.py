@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,7 +11,7 @@ from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.plan.kernels import definitions
 from graders.judge.plan.promises import CPU, Machine, Plans
-from graders.judge.plan.steps import CasePlan, LaunchPlan
+from graders.judge.plan.steps import CasePlan, LaunchPlan, Value, launches_of
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.compiled_promises import broken_in_ptx
@@ -65,11 +65,27 @@ def _broken_in_plan(
 
 
 def _attributes(plan: LaunchPlan, submission: Submission) -> frozenset[str]:
-    """What the kernels name after a dot."""
+    """What the kernels name after a dot, and the functions of Triton that other names stand for."""
     known = definitions(submission.source)
     kernels = (known.get((kernel.line, kernel.name)) for kernel in plan.kernels)
     parts = (part for node in kernels if node is not None for part in ast.walk(node))
-    return frozenset(part.attr for part in parts if isinstance(part, ast.Attribute))
+    handed: list[Value] = [
+        [*k.names.values(), *(p.default for p in k.parameters)] for k in plan.kernels
+    ]
+    launches = (launch for case in plan.cases for launch in launches_of(case.steps))
+    handed += ([*launch.positional, *launch.named.values()] for launch in launches)
+    attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+    return frozenset(attributes.union(_functions(handed)))
+
+
+def _functions(value: Value) -> Iterator[str]:
+    """The names by which Triton knows the functions in a value."""
+    if isinstance(value, dict):
+        for kind, inner in value.items():
+            yield from [inner[1]] if kind == "library" else _functions(inner)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _functions(item)
 
 
 def _properties(machine: Machine) -> dict[str, Any]:
