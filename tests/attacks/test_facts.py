@@ -116,7 +116,7 @@ def test_a_result_whose_data_is_an_argument_earns_nothing(judge: Judge) -> None:
 def test_an_endless_loop_is_not_slowness(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "CASE_SECONDS", 2.0)
     monkeypatch.setattr(jobs, "LARGE_CASE_SECONDS", 2.0)
-    endless = "    while n_elements > 4999:\n        n_elements += 0\n    tl.store("
+    endless = "    i = n_elements\n    while i > 4999:\n        i += 0\n    tl.store("
     text = honest().replace("    tl.store(", endless)
     report = judge.judge_text(text, discovery.exercise("vector_add"))
     assert (codes(report), report.points) == (["timeout"], 0)
