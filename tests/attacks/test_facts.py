@@ -129,3 +129,31 @@ def test_a_promise_is_not_escaped_by_another_name(judge: Judge) -> None:
     exercise = discovery.exercise("swizzle_ids")
     report = judge.judge_text(text, exercise)
     assert (codes(report), report.points) == (["swizzle-given"], exercise.max_points / 2)
+
+
+AS_TRIALS = """
+def install():
+    import sys
+
+    recording = sys.modules["graders.judge.capture.launches"].Launches
+    steps = sys.modules["graders.judge.plan.steps"]
+    real = recording.launch
+
+    def lie(self, *given):
+        with self.recorder.branch() as launched:
+            real(self, *given)
+        trial = steps.Trial({}, (), tuple(launched), (), ())
+        self.recorder.add(steps.Tune(0, "", 2, False, "", {}, (trial, trial)))
+
+    recording.launch = lie
+
+DONE = install()
+"""
+
+
+def test_launches_that_are_called_trials_of_a_tuner_earn_nothing(judge: Judge) -> None:
+    """No bytes of a trial are counted."""
+    text = HEAD + KERNEL + AS_TRIALS + launcher("done = DONE\n" + LAUNCH)
+    report = judge.judge_text(text, discovery.exercise("vector_add"))
+    assert report.points == 0
+    assert "an autotuner launches other kernels than it has tried" in report.findings[0].message

@@ -27,6 +27,7 @@ from graders.judge.capture.findings import (
     unseen,
 )
 from graders.judge.capture.information import literals, of_numbers
+from graders.judge.capture.tuners import of_tuners
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.kernels import definitions
@@ -229,6 +230,8 @@ def _findings(
             *of_numbers(plan, case, cases[number].args, literal),
         ]
         yield from found if number < public else map(unseen, found)
+    for number, one in of_tuners(plan.cases):
+        yield one if number < public else unseen(one)
     # A launcher may be done with an empty input before it comes to its launch.
     plans = zip(plan.cases[:public], cases, strict=False)
     complete = [plan for plan, case in plans if plan.raised is None and not _is_empty(case)]

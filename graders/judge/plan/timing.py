@@ -30,7 +30,7 @@ Storages = dict[int, torch.Tensor]
 Draw = Callable[[Storages, int], None]
 
 
-class Call(Protocol):
+class TimedPlan(Protocol):
     """A plan that can be performed again and again."""
 
     def ready(self, inputs: Storages) -> None:
@@ -43,7 +43,9 @@ class Call(Protocol):
         """Overwrite all memory that the last call used, but for its inputs."""
 
 
-def timed(call: Call, storages: Storages, timing: Mapping[str, Any], draw: Draw) -> torch.Tensor:
+def timed(
+    call: TimedPlan, storages: Storages, timing: Mapping[str, Any], draw: Draw
+) -> torch.Tensor:
     """What a timing job gives: the bytes of `rounds`, or the last output of a burst.
 
     `storages` are those of the first set of arguments by their numbers, and those of the second
@@ -58,7 +60,7 @@ def timed(call: Call, storages: Storages, timing: Mapping[str, Any], draw: Draw)
     return rounds(call, (first, second), timing["rounds"], source, timing["seconds"], draw)
 
 
-def _burst(call: Call, count: int) -> torch.Tensor:
+def _burst(call: TimedPlan, count: int) -> torch.Tensor:
     """The output of the last of `count` calls, one directly after another.
 
     They are recorded once as a graph, which the GPU repeats without the host: then the time of a
@@ -81,7 +83,7 @@ def _burst(call: Call, count: int) -> torch.Tensor:
 
 
 def rounds(
-    call: Call,
+    call: TimedPlan,
     sets: tuple[Storages, Storages],
     count: int,
     source: random.Random,
@@ -125,7 +127,7 @@ def rounds(
 
 
 def _round(
-    call: Call, flush: torch.Tensor, yard: torch.Tensor
+    call: TimedPlan, flush: torch.Tensor, yard: torch.Tensor
 ) -> tuple[torch.Tensor, float, float]:
     """One call, and its time and that of the copy in milliseconds, both with cold caches."""
     marks: list[Any] = [_event(enable_timing=True) for _ in range(4)]

@@ -177,7 +177,7 @@ def _run_job(job: JobPlan, replay: Replay, memory: Memory, reporter: Reporter) -
 
 
 class _Timed:
-    """The plan of a job, performed again and again. See `timing.Call`."""
+    """The plan of a job, performed again and again. See `timing.TimedPlan`."""
 
     def __init__(self, job: JobPlan, replay: Replay) -> None:
         self.replay = replay

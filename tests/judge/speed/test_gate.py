@@ -250,7 +250,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "YARD_BYTES", 64)
 
 
-class FakeCall:
+class FakePlan:
     """A plan whose calls take 2.5 ms. It keeps a memory that `forget` overwrites."""
 
     def __init__(self) -> None:
@@ -270,7 +270,7 @@ class FakeCall:
         self.memory.clear()
 
 
-class Remembering(FakeCall):
+class Remembering(FakePlan):
     """A plan that computes only where it remembers nothing."""
 
     def perform(self, tables: bool = True) -> torch.Tensor:
@@ -290,7 +290,7 @@ def draw(storages: dict[int, torch.Tensor], seed: int) -> None:
     storages[0].normal_(generator=torch.Generator().manual_seed(seed))
 
 
-def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
+def timed_by(call: timing.TimedPlan) -> tuple[gate.Inputs, list[Outcome]]:
     """What a worker gives for a plan that `call` performs."""
     inputs = prepare(RELU, WORK)
     plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0], CAPTURED.plan.cases[0].result)
@@ -306,7 +306,7 @@ def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
 
 @pytest.mark.usefixtures("fake_gpu")
 def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> None:
-    inputs, outcomes = timed_by(FakeCall())
+    inputs, outcomes = timed_by(FakePlan())
     assert outcomes[0].output is not None
     # the fake yardstick takes no time at all, which is none: give it some
     figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
@@ -321,7 +321,7 @@ def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> N
 @pytest.mark.usefixtures("fake_gpu")
 def test_a_slow_kernel_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing.time, "perf_counter", lambda: FakeEvent.now / 10)  # 0.25 s a call
-    inputs, outcomes = timed_by(FakeCall())
+    inputs, outcomes = timed_by(FakePlan())
     assert outcomes[0].output is not None
     figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
     done = int(figures[:, 0].isfinite().sum())
@@ -333,7 +333,7 @@ def test_a_slow_kernel_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.usefixtures("fake_gpu")
 def test_no_two_rounds_have_the_same_inputs() -> None:
-    call = FakeCall()
+    call = FakePlan()
     timed_by(call)
     in_rounds = call.seen[: timing.WARM_UP + gate.ROUNDS]
     assert len({tuple(x.flatten().tolist()) for x in in_rounds}) == len(in_rounds)
