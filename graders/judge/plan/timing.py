@@ -22,6 +22,7 @@ DEVICE = "cuda"
 WARM_UP = 3
 YARD_BYTES = 256 * 2**20  # a copy of a constant size, timed in each round: is the GPU undisturbed?
 FLUSH_BYTES = 512 * 2**20  # several times the L2 of any GPU
+IN_A_GRAPH = 10  # calls: starting a graph takes the host longer than a small kernel runs
 LEAD_CYCLES = 2_000_000  # in which the GPU idles, and the host gets ahead of it
 
 _event: Any = torch.cuda.Event
@@ -61,22 +62,23 @@ def timed(
 
 
 def _burst(call: TimedPlan, count: int) -> torch.Tensor:
-    """The output of the last of `count` calls, one directly after another.
+    """The output of the last of `count` calls, one directly after another, after a first one.
 
-    They are recorded once as a graph, which the GPU repeats without the host: then the time of a
-    burst is the GPU's, and not that of the Python which launches.
+    Some are recorded as a graph, which the GPU repeats without the host: then the time of a burst
+    is the GPU's, and not that of the Python which launches. `count` is a multiple of their number.
     """
     out = call.perform(tables=False)
     try:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            out = call.perform(tables=False)
+            for _ in range(IN_A_GRAPH):
+                out = call.perform(tables=False)
     except RuntimeError:  # a step that no graph can hold
         torch.cuda.synchronize()
-        for _ in range(count - 1):
+        for _ in range(count):
             out = call.perform(tables=False)
         return out
-    for _ in range(count - 1):
+    for _ in range(count // IN_A_GRAPH):
         graph.replay()
     torch.cuda.synchronize()
     return out.clone()  # the graph owns the memory

@@ -24,6 +24,7 @@ from graders.judge import discovery
 from graders.judge.capture.gate import Captured
 from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.plan.steps import ref_of
+from graders.judge.plan.timing import IN_A_GRAPH
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs, result_of
@@ -41,7 +42,7 @@ from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
 ROUNDS = 40
 ROUNDS_SECONDS = 1.5  # after which no more rounds begin, but for the last two
 BURST_SECONDS = 0.15  # how long a burst takes at the limit
-FEWEST_CALLS, MOST_CALLS = 20, 1000
+FEWEST_CALLS, MOST_CALLS = 20, 20_000
 # After these a job is stopped: a class waits for the GPU, and no bar is near for who needs so long.
 JOB_SECONDS, BURST_JOB_SECONDS = 15.0, 4.0
 MEMORY_BYTES = 8 << 30
@@ -211,7 +212,8 @@ def calls(work: Workload, inputs: Inputs) -> int:
     if gpu is None:
         return FEWEST_CALLS * 5
     limit = limit_of(sum(inputs.least_bytes), work.operations, gpu, tensor_cores=work.tensor_cores)
-    return max(FEWEST_CALLS, min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms)))
+    fair = min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms))
+    return max(FEWEST_CALLS, fair // IN_A_GRAPH * IN_A_GRAPH)
 
 
 def jobs_of(plan: Work, inputs: Inputs, work: Workload) -> list[Job]:
