@@ -69,7 +69,7 @@ SWIZZLE_IDS = Exercise(
         "still pass?"
     ),
     misconceptions=SWIZZLE_MISTAKES,
-    forbids=frozenset({"constants", "copies"}),
+    forbids=frozenset({"copies"}),
     promises=(BY_HAND,),
     parts={"core": 4, "last group": 4, "edges": 2},
 )

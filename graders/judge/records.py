@@ -16,7 +16,7 @@ from graders.judge.compiling.compiled import CompilerPromise
 from graders.judge.plan.promises import Promise
 
 # copies by torch; those that convert nothing; numbers that Python may have worked out
-Forbidden = Literal["copies", "moves", "constants"]
+Forbidden = Literal["copies", "moves"]
 
 Fill = Literal[
     "normal",  # signed, N(0, 1) · scale + shift; full range for integers, coin flips for bool

@@ -17,6 +17,7 @@ from graders.judge.records import TensorSpec
 from graders.judge.report import GateStatus, Verdict
 from graders.judge.running import interpret
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
+from tests.attacks.remembering import REMEMBERING
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -81,3 +82,13 @@ def test_what_cheats_on_a_gpu_alone_is_refused_there(judge: Judge, deed: str) ->
 @pytest.mark.parametrize("deed", ACCEPTED)
 def test_what_gets_past(judge: Judge, deed: str) -> None:
     assert judge.judge_text(cheating(ACCEPTED[deed]), EXERCISE).verdict is Verdict.FAILED
+
+
+def test_results_that_are_remembered_gain_no_speed(judge: Judge) -> None:
+    matmul = discovery.exercise("matmul")
+    usual = judge.judge_text(REMEMBERING.replace("LEAST <= M * N <= CAP", "False"), matmul).speed
+    assert usual is not None
+    assert usual.problem == ""
+    remembered = judge.judge_text(REMEMBERING, matmul).speed
+    assert remembered is not None
+    assert remembered.problem or remembered.ms > 0.9 * usual.ms

@@ -63,6 +63,12 @@ WORDS = {
         "Compute them in the kernel, from the program id and the sizes.",
         "torch-computes",
     ),
+    "alters-tensor": ToldWords(
+        "A tensor is given other memory",
+        "The launcher puts other memory behind a tensor that is there already. The judge follows "
+        "a launcher by the memory that it allocates, and cannot follow it here.",
+        "Allocate a new tensor, out = torch.empty_like(x), and return it.",
+    ),
     "reads-values": ToldWords(
         "The launcher reads a value of a tensor",
         "`{what}` needs a number that lies in the GPU's memory. On a GPU the launcher would have "

@@ -16,8 +16,10 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.data_flow import of_copies, of_numbers
+from graders.judge.capture.data_flow import of_copies
 from graders.judge.capture.findings import REMARKS, WORDS, capture_finding, told_finding
+from graders.judge.capture.information import literals, of_numbers
+from graders.judge.capture.tuners import of_tuners
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.code import by_place
@@ -115,7 +117,7 @@ def capture(
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,))
-    found = list(_forbidden(plan, exercise, cases))
+    found = list(_forbidden(plan, submission, exercise, cases))
     if not hidden:
         found += _mistakes(plan, exercise, cases)
     remarks = [told_finding(told) for told in plan.told if told.code in REMARKS]
@@ -205,18 +207,21 @@ def _ended(answer: Answer) -> str:
 # ---------------------------------------------------------------- findings
 
 
-def _forbidden(plan: LaunchPlan, exercise: Exercise, cases: Sequence[Case]) -> Iterator[Finding]:
+def _forbidden(
+    plan: LaunchPlan, submission: Submission, exercise: Exercise, cases: Sequence[Case]
+) -> Iterator[Finding]:
     """What is wrong whatever comes out."""
     for told in plan.told:
         if told.code in WORDS and told.code not in REMARKS:
             yield told_finding(told)
-    fields = free_fields(frozenset(_fields(plan)))
+    fields, literal = free_fields(frozenset(_fields(plan))), literals(submission.source)
     for kernel in plan.kernels:
         yield from _of_kernel(kernel, fields)
     for number, case in enumerate(plan.cases):
         yield from _of_launches(case)
         yield from of_copies(case, exercise, cases[number].args)
-        yield from of_numbers(case, exercise)
+        yield from of_numbers(plan, case, cases[number].args, literal)
+    yield from of_tuners(plan.cases)
 
 
 def _mistakes(plan: LaunchPlan, exercise: Exercise, cases: Sequence[Case]) -> Iterator[Finding]:

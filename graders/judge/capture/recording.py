@@ -44,6 +44,7 @@ class Recorder:
         self.told: dict[tuple[str, str, int | None], Told] = {}
         self.case = -1
         self._storages: dict[int, tuple[int, Any]] = {}  # kept, so that no address is used twice
+        self._made: dict[int, tuple[Any, torch.Tensor]] = {}  # what each tensor was made with
         self._constants: dict[int, torch.Tensor] = {}
         self._filled: dict[int, float] = {}  # storages in which one number stands everywhere
         self._next = 0
@@ -89,8 +90,17 @@ class Recorder:
             shape, strides = tuple(meta.shape), tuple(meta.stride())
             return TensorRef(self.storage_of(meta), name, shape, strides, meta.storage_offset())
 
+    def made(self, storage: Any, meta: torch.Tensor) -> None:
+        """A tensor without values has this storage, which is empty, and this layout."""
+        self._made[storage._cdata] = storage, meta
+
     def used(self, tensor: Any) -> TensorRef:
         """The view, now that a kernel or the result needs what is in it."""
+        with torch._C.DisableTorchFunction():
+            made = self._made.get(tensor.untyped_storage()._cdata)
+        if made is None or made[1] is not tensor.meta:
+            self.tell("alters-tensor", "set_data")
+            raise NeedsValue("set_data")
         view = self.ref(tensor)
         self._filled.pop(view.storage, None)
         values = self._constants.pop(view.storage, None)

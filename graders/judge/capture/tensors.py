@@ -45,6 +45,7 @@ class ValuelessTensor(torch.Tensor):
                 device=_HOST,
                 requires_grad=False,
             )
+            recorder.made(made.untyped_storage(), meta)
         made.meta, made.known, made.recorder = meta, known, recorder
         return made
 
@@ -76,6 +77,8 @@ class Pretend(TorchFunctionMode):
                 return answer(self.recorder, tensor)
             if func in _READING:
                 return self.recorder.reads(getattr(func, "__name__", "item"), tensor)
+            if func == _TENSOR.data.__set__ and isinstance(args[1], ValuelessTensor):
+                tensor.meta, tensor.known = args[1].meta, args[1].known
         if func in _CHECKS:
             return self._check(func, args)
         args = _on_host(func, args)

@@ -41,6 +41,7 @@ def run(context: Context) -> GateResult:
     workers, planned = runtime.workers("cpu"), context.planned
     ran = run_cases(planned, cases, workers, orders=True, counted=counted)
     context.facts.counted = None if counted is None else ran.outcome_of(counted)
+    context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
     if findings:
@@ -72,7 +73,8 @@ def official(context: Context) -> GateResult:
             slow = all(finding.code == "compile-timeout" for finding in compiled.findings)
             if compiled.findings:
                 return (set(), True) if slow else (every, False)
-        ran = run_cases(context.hidden_jobs, cases, runtime.workers("cpu"), orders=True)
+        jobs, workers, largest = context.hidden_jobs, runtime.workers("cpu"), context.facts.largest
+        ran = run_cases(jobs, cases, workers, orders=True, largest=largest)
         return _failed_parts(ran), ran.slow
 
     return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])

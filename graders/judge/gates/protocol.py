@@ -59,6 +59,7 @@ class Facts:
     counted: Outcome | None = None  # of the case whose bytes are counted
     gpu_seconds: float = 0.0  # for which the submission had a GPU, but for its speed
     compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
+    largest: int = 0  # elements of the largest public case that passed on the interpreter
     official_seconds: float = 0.0  # that went by with hidden cases and speed
 
 

@@ -3,6 +3,9 @@
 No Python of the submission runs between two marks, only the steps of its plan. What comes back is
 held against the judge's own clock, its own references and the hardware's floor all the same: the
 process has run a stranger's kernels.
+
+A kernel may know that it is timed, and it must not remember results. So every round but the last
+two has inputs that are drawn for it, and all memory that a call allocates is overwritten after it.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -19,41 +22,81 @@ DEVICE = "cuda"
 WARM_UP = 3
 YARD_BYTES = 256 * 2**20  # a copy of a constant size, timed in each round: is the GPU undisturbed?
 FLUSH_BYTES = 512 * 2**20  # several times the L2 of any GPU
+IN_A_GRAPH = 10  # calls: starting a graph takes the host longer than a small kernel runs
 LEAD_CYCLES = 2_000_000  # in which the GPU idles, and the host gets ahead of it
 
 _event: Any = torch.cuda.Event
 _sleep: Any = torch.cuda._sleep
 Storages = dict[int, torch.Tensor]
-Call = Callable[[Storages], torch.Tensor]
+Draw = Callable[[Storages, int], None]
 
 
-def timed(call: Call, storages: Storages, timing: Mapping[str, Any]) -> torch.Tensor:
+class TimedPlan(Protocol):
+    """A plan that can be performed again and again."""
+
+    def ready(self, inputs: Storages) -> None:
+        """Take these inputs, and make what the module of the submission had made, and tables."""
+
+    def perform(self, tables: bool = True) -> torch.Tensor:
+        """Perform the steps of one call, with or without making its tables of numbers anew."""
+
+    def forget(self) -> None:
+        """Overwrite all memory that the last call used, but for its inputs."""
+
+
+def timed(
+    call: TimedPlan, storages: Storages, timing: Mapping[str, Any], draw: Draw
+) -> torch.Tensor:
     """What a timing job gives: the bytes of `rounds`, or the last output of a burst.
 
     `storages` are those of the first set of arguments by their numbers, and those of the second
-    by -1 minus their numbers.
+    by -1 minus their numbers. `draw(storages, seed)` draws those anew that can be.
     """
     first = {number: storage for number, storage in storages.items() if number >= 0}
     if "calls" in timing:
-        out = call(first)
-        for _ in range(timing["calls"] - 1):
-            out = call(first)
-        return out
+        call.ready(first)
+        return _burst(call, timing["calls"])
     second = {-1 - number: storage for number, storage in storages.items() if number < 0}
     source = random.Random(timing["seed"])
-    return rounds(call, (first, second), timing["rounds"], source, timing["seconds"])
+    return rounds(call, (first, second), timing["rounds"], source, timing["seconds"], draw)
+
+
+def _burst(call: TimedPlan, count: int) -> torch.Tensor:
+    """The output of the last of `count` calls, one directly after another, after a first one.
+
+    Some are recorded as a graph, which the GPU repeats without the host: then the time of a burst
+    is the GPU's, and not that of the Python which launches. `count` is a multiple of their number.
+    """
+    out = call.perform(tables=False)
+    try:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(IN_A_GRAPH):
+                out = call.perform(tables=False)
+    except RuntimeError:  # a step that no graph can hold
+        torch.cuda.synchronize()
+        for _ in range(count):
+            out = call.perform(tables=False)
+        return out
+    for _ in range(count // IN_A_GRAPH):
+        graph.replay()
+    torch.cuda.synchronize()
+    return out.clone()  # the graph owns the memory
 
 
 def rounds(
-    call: Call,
+    call: TimedPlan,
     sets: tuple[Storages, Storages],
     count: int,
     source: random.Random,
     seconds: float,
+    draw: Draw,
 ) -> torch.Tensor:
-    """Time `count` calls, each on inputs that are copied into the same place just before it.
+    """Time `count` calls, each on inputs that are put into the same place just before it.
 
-    After `seconds` only the last two rounds follow, so that a slow kernel lets others have the GPU.
+    All but the last two rounds have inputs of their own; those have the two sets, for which the
+    judge knows the results. No call can tell them from the others. After `seconds` only the last
+    two follow, so that a slow kernel lets others have the GPU.
 
     As bytes: for each round the milliseconds of the call and of the yardstick in float64, not a
     number where it was left out; then the last output for each of the two sets.
@@ -63,24 +106,30 @@ def rounds(
     yard = torch.empty((2, YARD_BYTES // 2), dtype=torch.int8, device=DEVICE)
     order = [source.randrange(2) for _ in range(WARM_UP + count - 2)] + [0, 1]
     times: list[tuple[float, float]] = []
-    last: list[Any] = [None, None]
+    last: list[Any] = [torch.empty(0), torch.empty(0)]
     began = time.perf_counter()
     while order:
         which = order.pop(0)
         for number, target in place.items():
             target.copy_(sets[which][number])
-        last[which], *took = _round(call, place, flush, yard)
+        if len(order) >= 2:
+            draw(place, source.getrandbits(62))
+        call.ready(place)
+        out, *took = _round(call, flush, yard)
+        if len(order) < 2:
+            last[which] = _bytes(out).clone()
+        call.forget()
         times.append((took[0], took[1]))
         if time.perf_counter() - began > seconds:
             order = order[-2:]
     counted = times[min(WARM_UP, len(times) - 2) :]
     counted += [(math.nan, math.nan)] * (count - len(counted))
     figures = torch.tensor(counted, dtype=torch.float64, device=DEVICE)
-    return torch.cat([_bytes(figures), *(_bytes(out) for out in last)])
+    return torch.cat([_bytes(figures), *last])
 
 
 def _round(
-    call: Call, place: Storages, flush: torch.Tensor, yard: torch.Tensor
+    call: TimedPlan, flush: torch.Tensor, yard: torch.Tensor
 ) -> tuple[torch.Tensor, float, float]:
     """One call, and its time and that of the copy in milliseconds, both with cold caches."""
     marks: list[Any] = [_event(enable_timing=True) for _ in range(4)]
@@ -88,7 +137,7 @@ def _round(
     _sleep(LEAD_CYCLES)
     flush.zero_()
     marks[0].record()
-    out = call(place)
+    out = call.perform()
     marks[1].record()
     flush.zero_()
     marks[2].record()

@@ -35,19 +35,26 @@ class RunResult:
     outcomes: list[tuple[Prepared, Outcome]] = field(default_factory=list)
     planned: list[Prepared] = field(default_factory=list)
     of_tf32: list[Failure] = field(default_factory=list)  # of `failures`, those that it explains
+    largest: int | None = None  # elements of the largest public case that passed; None: see `slow`
 
     @property
     def slow(self) -> bool:
-        """Whether size alone decides: all is right but for cases that ran out of time, and each
-        case that is smaller than those came to its end.
+        """Whether size alone decides: all is right but for cases that ran out of time, each case
+        that is smaller than those came to its end, and a public one was at least as large.
+
+        Without the last a kernel that never ends counts as slow, if it does a few blocks. Where
+        `largest` is not given, the cases of this run are the public ones.
         """
         late = [item.size for item, outcome in self.outcomes if outcome.status == "timeout"]
         if not late or any(failure.status not in LATE for failure in self.failures):
             return False
         ran = {id(item) for item, _ in self.outcomes}
-        return all(id(item) in ran for item in self.planned if item.size < min(late)) and any(
-            item.case.part == "core" for item in self.passed
-        )
+        smaller = all(id(item) in ran for item in self.planned if item.size < min(late))
+        core = any(item.case.part == "core" for item in self.passed)
+        largest = self.largest
+        if largest is None:
+            largest = max((item.size for item in self.passed), default=0)
+        return smaller and core and largest >= min(late)
 
     def outcome_of(self, item: Prepared) -> Outcome | None:
         """What became of a case in the first schedule that it ran in."""
@@ -66,10 +73,11 @@ def run_cases(
     workers: Workers,
     orders: bool,
     counted: Prepared | None = None,
+    largest: int | None = None,
 ) -> RunResult:
     """Run every case once and, where the record asks for it, in other program orders.
 
-    While the case `counted` runs, the bytes that it moves are counted.
+    While the case `counted` runs, the bytes that it moves are counted. `largest`: see `RunResult`.
     """
     plan = [(item, "grid") for item in prepared]
     if orders:
@@ -79,6 +87,7 @@ def run_cases(
         if outcome.error is not None and outcome.error.code == "not-interpreted":
             raise not_interpreted(outcome.error.line, planned.source)
     result = collect(plan, outcomes)
+    result.largest = largest
     _tell_tf32_apart(result, planned, workers)
     if result.slow:
         result.failures = [replace(failure, status="too-slow") for failure in result.failures]

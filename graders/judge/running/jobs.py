@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,27 +14,19 @@ from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling import variants
 from graders.judge.diagnosis.raised import LAUNCHER
+from graders.judge.plan.memory import made, taken_over, target
 from graders.judge.plan.steps import (
-    Allocate,
     CasePlan,
-    Constant,
-    Copy,
-    Fill,
     Kernel,
-    Launch,
     LaunchPlan,
     Raised,
-    Step,
     TensorRef,
-    Tune,
     Value,
-    all_steps,
     items_of,
     kernel_to_json,
     launches_of,
     ref_of,
     steps_to_text,
-    tensors_in,
 )
 from graders.judge.records import Fault
 from graders.judge.sandbox import protocol
@@ -61,7 +53,7 @@ class PlannedJobs:
         self._captured = captured
         self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
         # Storages that a case uses although the module or an earlier case made them.
-        self._needs = {id(case): _foreign(case) for case in captured.plan.cases}
+        self._needs = {id(case): taken_over(case) for case in captured.plan.cases}
         self._kept = tuple(sorted(set().union(*self._needs.values())))
         self._texts: dict[int, str] = {}
 
@@ -164,37 +156,7 @@ class PlannedJobs:
         storages = set(self._kept)
         plan = self._captured.plan
         steps = [s for case in (plan.module, *plan.cases) for s in case.steps]
-        return steps_to_text([step for step in steps if _target(step) in storages])
-
-
-def _foreign(case: CasePlan) -> set[int]:
-    used = {ref.storage for ref in [*tensors_in(case.result), *_refs_of(case.steps)]}
-    inputs = {number for number in case.inputs if number is not None}
-    return used - _made(case.steps) - inputs
-
-
-def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:
-    for step in all_steps(steps):
-        if isinstance(step, Launch):
-            yield from tensors_in([*step.positional, *step.named.values()])
-        elif isinstance(step, Fill):
-            yield step.target
-        elif isinstance(step, Copy):
-            yield step.target
-            yield step.source
-        elif isinstance(step, Tune):
-            yield from tensors_in(list(step.arguments.values()))
-
-
-def _made(steps: Sequence[Step]) -> set[int]:
-    """Storages that these steps allocate."""
-    return {step.storage for step in all_steps(steps) if isinstance(step, Allocate | Constant)}
-
-
-def _target(step: Step) -> int:
-    if isinstance(step, Allocate | Constant):
-        return step.storage
-    return step.target.storage if isinstance(step, Fill | Copy) else -1
+        return steps_to_text([step for step in steps if target(step) in storages])
 
 
 # ---------------------------------------------------------------- known without running
@@ -277,7 +239,7 @@ def _not_new(case: CasePlan, out: TensorRef) -> str:
     if out.storage in case.inputs:
         position = case.inputs.index(out.storage)
         return f"it returned a tensor that shares its memory with argument {position + 1}"
-    if out.storage not in _made(case.steps):
+    if out.storage not in made(case.steps):
         return (
             "it returned the tensor of an earlier call again, whose result is overwritten: a "
             "buffer that is kept in a global or in a default argument is not a new tensor"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from graders.judge.capture.gate import NO_GPU, capture
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.plan.promises import CPU, Machine, Plans
-from graders.judge.plan.steps import CasePlan, LaunchPlan
+from graders.judge.plan.steps import CasePlan, LaunchPlan, Value, launches_of
 from graders.judge.records import Exercise
 from graders.judge.report import Finding
 from graders.judge.running.compiled_promises import broken_in_ptx
@@ -64,15 +64,26 @@ def _broken_in_plan(
 
 
 def _attributes(plan: LaunchPlan) -> frozenset[str]:
-    """What the kernels use behind a dot, or by a name that stands for it: "load" of tl.load."""
-    found = set()
-    for kernel in plan.kernels:
-        tree = None if kernel.code is None else kernel.code.tree()
-        parts = () if tree is None else ast.walk(tree)
-        found |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
-        values = (value for value in kernel.names.values() if isinstance(value, Mapping))
-        found |= {value["library"][1] for value in values if "library" in value}
-    return frozenset(found)
+    """What the kernels name after a dot, and the functions of Triton that other names stand for."""
+    trees = (kernel.code.tree() for kernel in plan.kernels if kernel.code is not None)
+    parts = (part for tree in trees for part in ast.walk(tree))
+    handed: list[Value] = [
+        [*k.names.values(), *(p.default for p in k.parameters)] for k in plan.kernels
+    ]
+    launches = (launch for case in plan.cases for launch in launches_of(case.steps))
+    handed += ([*launch.positional, *launch.named.values()] for launch in launches)
+    attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+    return frozenset(attributes.union(_functions(handed)))
+
+
+def _functions(value: Value) -> Iterator[str]:
+    """The names by which Triton knows the functions in a value."""
+    if isinstance(value, dict):
+        for kind, inner in value.items():
+            yield from [inner[1]] if kind == "library" else _functions(inner)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _functions(item)
 
 
 def _properties(machine: Machine) -> dict[str, Any]:

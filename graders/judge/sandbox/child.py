@@ -21,10 +21,10 @@ from graders.judge.plan.gpu_compiling import CompiledHere, announce_compiling
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json, steps_from_text
 from graders.judge.plan.replay import Replay
-from graders.judge.plan.steps import ref_of
+from graders.judge.plan.steps import Constant, ref_of
 from graders.judge.sandbox import engine, job_report, protocol
 from graders.judge.sandbox.job_tensors import HostMemory, Memory
-from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
+from graders.judge.sandbox.job_tensors_gpu import DeviceMemory, draw_into
 from graders.judge.sandbox.protocol import BatchPlan, Header, JobPlan, Status
 
 
@@ -179,19 +179,49 @@ def _run_job(
     return True
 
 
+class _Timed:
+    """The plan of a job, performed again and again. See `timing.TimedPlan`."""
+
+    def __init__(self, job: JobPlan, texts: Sequence[str], replay: Replay) -> None:
+        self.replay = replay
+        self.earlier = steps_from_text(texts[job.earlier])
+        self.steps = steps_from_text(texts[job.steps])
+        self.needs = job.needs
+        view = ref_of(job.result)
+        assert view is not None, "the judge sends no job without a result"
+        self.view = view
+        self.inputs: frozenset[int] = frozenset()
+
+    def ready(self, inputs: dict[int, torch.Tensor]) -> None:
+        self.inputs = frozenset(inputs)
+        self.replay.begin(None, inputs, ())
+        self.replay.prepare(self.earlier, self.needs)
+        self.replay.steps([step for step in self.steps if isinstance(step, Constant)])
+
+    def perform(self, tables: bool = True) -> torch.Tensor:
+        self.replay.steps([s for s in self.steps if tables or not isinstance(s, Constant)])
+        return self.replay.tensor(self.view)
+
+    def forget(self) -> None:
+        for number, storage in self.replay.storages.items():
+            if number not in self.inputs:
+                storage.view(torch.uint8).fill_(255)
+
+
 def _timed(
     job: JobPlan, texts: Sequence[str], replay: Replay, storages: dict[int, torch.Tensor]
 ) -> torch.Tensor:
     """The times of a plan, or its last output after many calls."""
-    earlier, steps = steps_from_text(texts[job.earlier]), steps_from_text(texts[job.steps])
-    view = ref_of(job.result)
-    assert view is not None, "the judge sends no job without a result"
+    drawable = [
+        (number, arg)
+        for number, arg in zip(job.inputs, job.args, strict=True)
+        if number is not None and isinstance(arg, protocol.TensorPlace) and arg.draw is not None
+    ]
 
-    def call(placed: dict[int, torch.Tensor]) -> torch.Tensor:
-        replay.begin(None, placed, job.keep)
-        replay.prepare(earlier, job.needs)
-        replay.steps(steps)
-        return replay.tensor(view)
+    def draw(placed: dict[int, torch.Tensor], seed: int) -> None:
+        for number, arg in drawable:
+            if number in placed:
+                draw_into(placed[number], arg, seed + number)
 
     assert job.timing is not None
-    return timing.timed(call, storages, job.timing)
+    return timing.timed(_Timed(job, texts, replay), storages, job.timing, draw)

@@ -97,10 +97,17 @@ def drawn(place: TensorPlace, draw: Draw, device: str) -> torch.Tensor:
     """Draw the values of a tensor on the device; return its storage as a 1D tensor."""
     dtype = protocol.dtype_of(place.dtype)
     storage = torch.empty(place.region.length // dtype.itemsize, dtype=dtype, device=device)
-    view = storage.as_strided(place.shape, place.stride, place.offset)
-    generator = torch.Generator(device=device).manual_seed(draw.seed)
-    view.normal_(draw.shift, draw.scale, generator=generator)
+    draw_into(storage, place, draw.seed)
     return storage
+
+
+def draw_into(storage: torch.Tensor, place: TensorPlace, seed: int) -> None:
+    """Draw the values of a tensor that is drawn anew from another seed."""
+    draw = place.draw
+    assert draw is not None
+    view = storage.as_strided(place.shape, place.stride, place.offset)
+    generator = torch.Generator(device=storage.device).manual_seed(seed)
+    view.normal_(draw.shift, draw.scale, generator=generator)
 
 
 def start_device() -> None:

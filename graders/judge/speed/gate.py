@@ -24,6 +24,7 @@ from graders.judge import discovery
 from graders.judge.capture.gate import Captured
 from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.plan.steps import ref_of
+from graders.judge.plan.timing import IN_A_GRAPH
 from graders.judge.records import Case, Exercise, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs, result_of
@@ -41,13 +42,16 @@ from triton_util.bench import find_gpu, floor_of, limit_of, median_interval
 ROUNDS = 40
 ROUNDS_SECONDS = 1.5  # after which no more rounds begin, but for the last two
 BURST_SECONDS = 0.15  # how long a burst takes at the limit
-FEWEST_CALLS, MOST_CALLS = 20, 1000
+FEWEST_CALLS, MOST_CALLS = 20, 20_000
 # After these a job is stopped: a class waits for the GPU, and no bar is near for who needs so long.
 JOB_SECONDS, BURST_JOB_SECONDS = 15.0, 4.0
 MEMORY_BYTES = 8 << 30
 # A copy of constant size is timed in both runs. By more than this share its time may not differ:
 # five times what one solution, timed twice, differs by on an H200 (benchmarks/timing.py).
 STEADY = 0.05
+# A call may take this many times as long by the judge's clock as the worker reports. Without the
+# flushes of the rounds it is faster, and a GPU that is busy for longer may lower its clocks.
+CLOCKS = 1.5
 DRIVER = Path("/proc/driver/nvidia/version")  # says which one there is
 MANY_TIMES = 0.1  # share below which the time is told as a multiple
 SLOW = 0.9  # share of the model solution's speed below which a reason is given
@@ -208,7 +212,8 @@ def calls(work: Workload, inputs: Inputs) -> int:
     if gpu is None:
         return FEWEST_CALLS * 5
     limit = limit_of(sum(inputs.least_bytes), work.operations, gpu, tensor_cores=work.tensor_cores)
-    return max(FEWEST_CALLS, min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms)))
+    fair = min(MOST_CALLS, int(BURST_SECONDS * 1e3 / limit.ms))
+    return max(FEWEST_CALLS, fair // IN_A_GRAPH * IN_A_GRAPH)
 
 
 def jobs_of(plan: Work, inputs: Inputs, work: Workload) -> list[Job]:
@@ -317,7 +322,7 @@ def _contradiction(mine: TimedRun, theirs: TimedRun, work: Workload, inputs: Inp
         floor = floor_of(*inputs.least_bytes, work.operations, gpu, **kind)
         if mine.fastest_ms < floor:
             return f"{mine.fastest_ms:.4f} ms is less than the {floor:.4f} ms that the GPU needs"
-    if mine.outside_ms > 1.5 * mine.ms + 0.1:
+    if mine.outside_ms > CLOCKS * mine.ms:
         return (
             f"its process reports {mine.ms:.4f} ms for a call, but by the judge's own clock a "
             f"call takes {mine.outside_ms:.4f} ms"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from graders.judge.capture.data_flow import of_copies, of_numbers
+from graders.judge.capture.data_flow import launched_kernels, of_copies
 from graders.judge.plan.steps import (
     Allocate,
     CasePlan,
-    Constant,
     Copy,
-    Fill,
+    Kernel,
     Launch,
+    LaunchPlan,
     Step,
     TensorRef,
     Trial,
@@ -27,7 +27,6 @@ from tests.support.exercise_records import an_exercise
 ARGS = (TensorSpec((8,)), TensorSpec((8,)))
 PLAIN = an_exercise()
 MOVING = replace(PLAIN, forbids=frozenset({"copies"}))
-NUMBERS = replace(PLAIN, forbids=frozenset({"constants"}))
 
 
 def ref(storage: int, dtype: str = "float32") -> TensorRef:
@@ -90,26 +89,6 @@ def test_where_moving_is_the_exercise_no_copy_is_let_pass() -> None:
     assert codes(found) == ["torch-computes"]
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ([launch(ref(2).to_json(), 60, 40, 5, BLOCK=256)], []),
-        ([launch(ref(2).to_json(), 60, row) for row in range(16)], []),
-        ([launch(ref(2).to_json(), 60, row) for row in range(17)], ["python-walks"]),
-        ([Fill(ref(2), number) for number in range(17)], ["python-walks"]),
-        ([Constant(4, "int64", (1, 2))], ["torch-computes"]),
-        ([launch({"tuple": list(range(700))})], ["torch-computes"]),
-        ([launch({"constexpr": 1 << 5000})], ["torch-computes"]),
-        ([launch("x" * 1000)], ["torch-computes"]),
-    ],
-)
-def test_numbers_that_python_may_have_worked_out(
-    steps: Sequence[Step], expected: list[str]
-) -> None:
-    assert codes(of_numbers(case(*steps), NUMBERS)) == expected
-    assert codes(of_numbers(case(*steps), PLAIN)) == []
-
-
 def tuned(count: int, **given: Any) -> Tune:
     trials = [
         Trial({"BLOCK": 16 << n % 6}, (), (launch(BLOCK=16 << n % 6),), (), (launch(BLOCK=16),))
@@ -118,13 +97,9 @@ def tuned(count: int, **given: Any) -> Tune:
     return Tune(0, "key", count, False, "kernel", {}, tuple(trials), **given)
 
 
-def test_configurations_of_a_tuner_are_one_launch() -> None:
-    assert codes(of_numbers(case(tuned(30)), NUMBERS)) == []
-
-
-def test_a_tuner_that_launches_for_each_number_is_seen() -> None:
-    trials = [Trial({}, (), (launch(number),), (), ()) for number in range(17)]
-    walking = Tune(0, "key", 17, False, "kernel", {}, tuple(trials))
-    hooked = replace(tuned(1), finish=tuple(launch(number) for number in range(17)))
-    assert codes(of_numbers(case(walking), NUMBERS)) == ["python-walks"]
-    assert codes(of_numbers(case(hooked), NUMBERS)) == ["python-walks"]
+def test_kernels_are_found_through_names_arguments_and_hooks() -> None:
+    kernels = [Kernel(n, f"k{n}", {}, ()) for n in range(6)]
+    kernels[1] = replace(kernels[1], names={"f": {"tuple": [{"kernel": 2}]}})
+    hooked = replace(tuned(1), finish=(launch({"constexpr": {"kernel": 3}}, kernel=1),))
+    plan = LaunchPlan(tuple(kernels), cases=(case(hooked), case(launch(kernel=5))))
+    assert launched_kernels(plan, plan.cases[:1]) == {0, 1, 2, 3}

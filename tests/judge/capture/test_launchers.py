@@ -162,13 +162,6 @@ def test_copies_are_refused_only_where_moving_is_the_exercise(
     assert codes(read(HEAD + launcher(line), worker, strict)) == ["torch-computes"]
 
 
-def test_constants_are_refused_where_the_exercise_says_so(worker: CompileWorker) -> None:
-    text = HEAD + launcher("x = torch.tensor([1.0, 2.0])")
-    strict = replace(VECTORS, forbids=frozenset({"constants"}))
-    assert read(text, worker) == []
-    assert codes(read(text, worker, strict)) == ["torch-computes"]
-
-
 def test_scalar_arguments_are_free_to_compute_with(worker: CompileWorker) -> None:
     exercise = an_exercise(cases=(Case("c", (TensorSpec((7,)), 3.0)),))
     text = HEAD + launcher("y = -y * 2 + 1", "y = x")

@@ -40,6 +40,34 @@ def without_values(x: torch.Tensor, recorder: Recorder) -> ValuelessTensor:
     return ValuelessTensor(view, recorder)
 
 
+def test_data_that_is_set_is_the_other_tensors() -> None:
+    with recording() as (recorder, x):
+        out = torch.empty(2, 3)
+        before = out.view(-1)
+        out.data = x
+        assert out.shape == x.shape
+        assert recorder.used(out) == recorder.used(x) != recorder.used(before)
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda out, x: torch._C._swap_tensor_impl(out, x),
+        lambda out, x: setattr(out, "meta", x.meta),
+        lambda out, x: out.__dict__.update(x.__dict__),
+        lambda out, x: setattr(out, "data", x),
+    ],
+)
+def test_other_memory_behind_a_tensor_does_not_pass_unseen(alter: Callable[..., Any]) -> None:
+    with recording() as (recorder, x):
+        out = torch.empty(4, 6)
+        with torch._C.DisableTorchFunction():
+            alter(out, x)
+        with pytest.raises(NeedsValue):
+            recorder.used(out)
+    assert [told.code for told in recorder.told.values()] == ["alters-tensor"]
+
+
 def performed(act: Callable[[Any], Any], x: torch.Tensor) -> tuple[torch.Tensor, Recorder]:
     """What an action gives when it is recorded first and performed afterwards."""
     recorder = Recorder("<test>")

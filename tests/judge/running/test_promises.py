@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
+import torch
 
 from graders.judge import discovery
+from graders.judge.cases.prepared import prepare
 from graders.judge.pipeline import Judge
+from graders.judge.records import Case, TensorSpec
 from graders.judge.running import jobs
+from graders.judge.running.interpret import collect
+from graders.judge.sandbox.pool import Outcome
+from graders.judge.sandbox.protocol import Status
+from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 
 LATE = """
@@ -34,15 +41,30 @@ def judge() -> Iterator[Judge]:
         yield running
 
 
-def test_what_is_right_and_slow_has_half_of_the_points(
+def test_what_never_ended_in_a_public_case_of_that_size_is_not_slow(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "LARGE_CASE_SECONDS", 2.0)
     report = judge.judge_text(LATE, discovery.exercise("vector_add"))
-    assert [finding.code for finding in report.findings] == ["too-slow"]
-    assert report.points == 0.5 * report.max_points
-    wrong = LATE.replace(" + tl.load(y_ptr + i)", " - tl.load(y_ptr + i)")
-    assert judge.judge_text(wrong, discovery.exercise("vector_add")).points == 0
+    assert [finding.code for finding in report.findings] == ["timeout"]
+    assert report.points == 0
+
+
+@pytest.mark.parametrize(("sizes", "slow"), [((10, 100, 100), True), ((10, 90, 100), False)])
+def test_slow_is_what_passed_a_public_case_as_large(sizes: Sequence[int], slow: bool) -> None:
+    cases = [
+        Case(f"{place}: n={n}", (TensorSpec((n,)), TensorSpec((n,))))
+        for place, n in enumerate(sizes)
+    ]
+    exercise = an_exercise(cases=tuple(cases[:2]))
+    items = prepare(exercise, cases[:2], hidden=False)
+    items += prepare(exercise, cases[2:], hidden=True, first=2)
+    statuses: list[Status] = ["returned", "returned", "timeout"]
+    outcomes = [
+        Outcome(status, item.expectation.values.to(torch.float32) if status == "returned" else None)
+        for item, status in zip(items, statuses, strict=True)
+    ]
+    assert collect([(item, "grid") for item in items], outcomes).slow == slow
 
 
 def test_tf32_alone_is_named_alone(judge: Judge) -> None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +16,22 @@ import torch
 from graders.judge import discovery
 from graders.judge.capture.gate import Captured
 from graders.judge.plan import timing
-from graders.judge.plan.steps import Allocate, CasePlan, Fill, LaunchPlan, TensorRef, steps_to_text
+from graders.judge.plan.kernels import Kernels
+from graders.judge.plan.replay import Replay
+from graders.judge.plan.steps import (
+    Allocate,
+    CasePlan,
+    Copy,
+    Fill,
+    LaunchPlan,
+    TensorRef,
+    steps_to_text,
+)
 from graders.judge.records import TensorSpec, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
-from graders.judge.sandbox import gpu_lock
+from graders.judge.sandbox import child, gpu_lock
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import gate, model_times
@@ -120,6 +131,7 @@ def test_bars_are_shares_of_the_model_solutions_speed(
     [
         (FakeRun(0.1, compute=torch.zeros_like), "the output of a timed call is wrong"),
         (FakeRun(0.02, outside_ms=0.5), "by the judge's own clock"),
+        (FakeRun(0.02, outside_ms=0.04), "by the judge's own clock"),
         (FakeRun(0.1, yard_ms=0.09), "something else used the GPU"),
         (FakeRun(float("nan")), "the times that came back are none"),
         (FakeRun(-1.0), "the times that came back are none"),
@@ -238,12 +250,47 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "YARD_BYTES", 64)
 
 
-def spend_and_compute(storages: dict[int, torch.Tensor]) -> torch.Tensor:
-    FakeEvent.now += 2.5
-    return torch.relu(storages[0]).view(64, 64)
+class FakePlan:
+    """A plan whose calls take 2.5 ms. It keeps a memory that `forget` overwrites."""
+
+    def __init__(self) -> None:
+        self.inputs: dict[int, torch.Tensor] = {}
+        self.seen: list[torch.Tensor] = []
+        self.memory: list[torch.Tensor] = []
+
+    def ready(self, inputs: dict[int, torch.Tensor]) -> None:
+        self.inputs = inputs
+
+    def perform(self, tables: bool = True) -> torch.Tensor:
+        FakeEvent.now += 2.5
+        self.seen.append(self.inputs[0].clone())
+        return torch.relu(self.inputs[0]).view(64, 64)
+
+    def forget(self) -> None:
+        self.memory.clear()
 
 
-def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
+class Remembering(FakePlan):
+    """A plan that computes only where it remembers nothing."""
+
+    def perform(self, tables: bool = True) -> torch.Tensor:
+        if not self.memory:
+            self.memory.append(super().perform())
+        return self.memory[0]
+
+
+class Stale(Remembering):
+    """The same in memory that nothing overwrites."""
+
+    def forget(self) -> None:
+        pass
+
+
+def draw(storages: dict[int, torch.Tensor], seed: int) -> None:
+    storages[0].normal_(generator=torch.Generator().manual_seed(seed))
+
+
+def timed_by(call: timing.TimedPlan) -> tuple[gate.Inputs, list[Outcome]]:
     """What a worker gives for a plan that `call` performs."""
     inputs = prepare(RELU, WORK)
     plan = PlannedJobs("", CAPTURED).work(CAPTURED.plan.cases[0], CAPTURED.plan.cases[0].result)
@@ -251,15 +298,15 @@ def timed_by(call: timing.Call) -> tuple[gate.Inputs, list[Outcome]]:
     assert rounds.work.timing is not None
     assert short.work.timing is not None
     storages = dict(zip((0, -1), (arg.view(-1) for arg in rounds.args), strict=True))
-    report = timing.timed(call, storages, rounds.work.timing)
+    report = timing.timed(call, storages, rounds.work.timing, draw)
     assert tuple(report.shape) == rounds.out_shape
-    burst = timing.timed(call, {0: storages[0]}, short.work.timing)
+    burst = timing.timed(call, {0: storages[0]}, short.work.timing, draw)
     return inputs, [Outcome("returned", report), *[Outcome("returned", burst)] * 2]
 
 
 @pytest.mark.usefixtures("fake_gpu")
 def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> None:
-    inputs, outcomes = timed_by(spend_and_compute)
+    inputs, outcomes = timed_by(FakePlan())
     assert outcomes[0].output is not None
     # the fake yardstick takes no time at all, which is none: give it some
     figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
@@ -274,7 +321,7 @@ def test_the_worker_times_each_round_and_gives_the_outputs_of_timed_calls() -> N
 @pytest.mark.usefixtures("fake_gpu")
 def test_a_slow_kernel_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing.time, "perf_counter", lambda: FakeEvent.now / 10)  # 0.25 s a call
-    inputs, outcomes = timed_by(spend_and_compute)
+    inputs, outcomes = timed_by(FakePlan())
     assert outcomes[0].output is not None
     figures = outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).reshape(-1, 2)
     done = int(figures[:, 0].isfinite().sum())
@@ -285,15 +332,47 @@ def test_a_slow_kernel_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("fake_gpu")
+def test_no_two_rounds_have_the_same_inputs() -> None:
+    call = FakePlan()
+    timed_by(call)
+    in_rounds = call.seen[: timing.WARM_UP + gate.ROUNDS]
+    assert len({tuple(x.flatten().tolist()) for x in in_rounds}) == len(in_rounds)
+
+
+@pytest.mark.usefixtures("fake_gpu")
+def test_what_a_round_remembers_is_forgotten_before_the_next() -> None:
+    call = Remembering()
+    timed_by(call)
+    assert len(call.seen) > gate.ROUNDS
+
+
+def test_memory_of_a_timed_call_is_overwritten_and_that_of_the_module_made_anew() -> None:
+    ref = TensorRef(7, "float32", (4,), (1,), 0)
+    module = [Allocate(7, "float32", 4), Fill(ref, 1.5)]
+    steps = [Allocate(8, "float32", 4), Copy(replace(ref, storage=8), ref)]
+    plan = SimpleNamespace(
+        earlier=0,
+        steps=1,
+        needs=(7,),
+        result=replace(ref, storage=8).to_json(),
+    )
+    replay = Replay(Kernels("", "<test>", ()), "<test>", "cpu", 1 << 20, timed=True)
+    call = child._Timed(plan, [steps_to_text(module), steps_to_text(steps)], replay)  # type: ignore[arg-type]
+    given = {0: torch.ones(4)}
+    for _ in range(2):
+        call.ready(given)
+        out = call.perform()
+        assert out.tolist() == [1.5] * 4
+        kept = replay.storages[7]
+        call.forget()
+        assert out.isnan().all()
+        assert kept.isnan().all()
+        assert given[0].tolist() == [1.0] * 4
+
+
+@pytest.mark.usefixtures("fake_gpu")
 def test_a_result_that_is_not_computed_anew_is_caught() -> None:
-    known: list[torch.Tensor] = []
-
-    def once(storages: dict[int, torch.Tensor]) -> torch.Tensor:
-        if not known:
-            known.append(spend_and_compute(storages))
-        return known[0]
-
-    inputs, outcomes = timed_by(once)
+    inputs, outcomes = timed_by(Stale())
     assert outcomes[0].output is not None
     outcomes[0].output[: 16 * gate.ROUNDS].view(torch.float64).fill_(1.0)
     run = gate.read(outcomes, inputs, {1: 0.1, 2: 0.4}, (20, 120))
