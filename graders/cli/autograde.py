@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from graders.authoring import class_folder
 from graders.grading import fork_server
 from graders.grading.finished import Finished
-from graders.judge.plain_text import one_line
+from graders.judge.plain_text import one_line, quoted
 
 if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are needed
     from graders.grading.autograde import Autograder, GradedStudent
@@ -26,7 +26,9 @@ if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are ne
 
 
 NAMED = 5  # students that one line names, where many are ungraded for one reason
-
+PLATFORMS = ("canvas", "moodle", "gradescope", "nbgrader", "folders")
+NOT_COLLECTED = "NOT COLLECTED"  # how `nbgrader collect` begins a line about a submission
+LONGEST_REASON = 600  # characters
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/:]+:\d{1,5}/?|inproc://\S+")
 
@@ -42,6 +44,12 @@ def _address(_context: click.Context, _option: click.Parameter, value: str | Non
 @click.argument("assignment")
 @click.option("--course", type=click.Path(path_type=Path), help="Default: the one that you are in.")
 @click.option("--from", "source", type=click.Path(path_type=Path), help="A folder, or an LMS zip.")
+@click.option(
+    "--lms",
+    type=click.Choice(PLATFORMS),
+    default=PLATFORMS[-1],
+    help="Who packed what --from names. Default: a folder or a file for each student.",
+)
 @click.option("--times", is_flag=True, help="With --from: the files' dates are when they came.")
 @click.option("--collect", is_flag=True, help="First run `nbgrader collect`.")
 @click.option("--watch", is_flag=True, help="Grade what arrives in the exchange, until Ctrl-C.")
@@ -58,6 +66,7 @@ def autograde(
     assignment: str,
     course: Path | None,
     source: Path | None,
+    lms: str,
     times: bool,
     collect: bool,
     watch: bool,
@@ -72,8 +81,10 @@ def autograde(
     """Grade every submission of ASSIGNMENT that is new or has changed.
 
     Stop it whenever you like: a second run goes on where the first one was. Exit code 0 when
-    all are graded, 2 when some could not be: they are named, and none of them is a zero.
+    all are graded, 2 when something was left out or could not be graded: it is named, and none
+    of it is a zero.
     """
+    left_out = False
     with _told_in_one_line():
         place = class_folder.find(course)
         new = _without_grade(place, assignment, only, force)
@@ -97,12 +108,12 @@ def autograde(
         if source is not None or collect:
             # made first: it says what is missing before anything is unpacked
             grader = _grader(place, assignment, db)
-            _fetch(place, assignment, source, times, collect)
+            left_out = _fetch(place, assignment, source, lms, times, collect)
             new = _without_grade(place, assignment, only, force)
         judging = _judging(scheduler, workers, new)
         grader = grader or _grader(place, assignment, db)
         results = _grade(grader, grader.students(only), judging, force)
-    sys.exit(_summary(results))
+    sys.exit(max(_summary(results), 2 if left_out else 0))
 
 
 @contextmanager
@@ -130,24 +141,43 @@ def _grader(course: Path, assignment: str, db: str | None) -> Autograder:
     return Autograder(course, assignment, db)
 
 
-def _fetch(course: Path, assignment: str, source: Path | None, times: bool, collect: bool) -> None:
+def _fetch(
+    course: Path, assignment: str, source: Path | None, lms: str, times: bool, collect: bool
+) -> bool:
+    """Bring submissions to where nbgrader looks for them; whether something was left out."""
+    from graders.grading.plugins.commands import Nbgrader
+
+    left_out = False
+    if collect:
+        said = Nbgrader().run(course, "collect", assignment, "--update").output
+        click.echo(said, nl=False)
+        left_out = NOT_COLLECTED in said
+    if source is not None:
+        left_out |= _take(course, assignment, source, lms, times)
+    return left_out
+
+
+def _take(course: Path, assignment: str, source: Path, lms: str, times: bool) -> bool:
+    """Take what a platform packed and say what is left out; whether something is."""
     from graders.grading.intake import origins
     from graders.grading.intake.roster import read_roster
     from graders.grading.intake.submissions import take
-    from graders.grading.plugins.commands import Nbgrader
 
-    roster = read_roster(course)
-    if collect:
-        click.echo(Nbgrader().run(course, "collect", assignment, "--update").output, nl=False)
-    if source is not None:
-        taken = take(source, course / "submitted", assignment, times, roster)
-        origins.keep(course, assignment, taken.found)
-        click.echo(f"{len(taken.found)} submissions from {source}")
-        late = [found.student for found in taken.found if found.late]
-        if late and not times:
-            click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")
-        for left in taken.left_out:
-            click.echo(f"  left out: {left.path!a}: {left.why}")
+    taken = take(source, course / "submitted", assignment, times, read_roster(course), lms)
+    origins.keep(course, assignment, taken.found)
+    click.echo(f"{len(taken.found)} submissions from {source}")
+    late = [found.student for found in taken.found if found.late]
+    if late and not times:
+        click.echo(f"  late, says the LMS, and taken without penalty: {', '.join(late)}")
+    if taken.beside:
+        named = ", ".join(map(quoted, taken.beside[:NAMED]))
+        more = f" and {len(taken.beside) - NAMED} more" if len(taken.beside) > NAMED else ""
+        click.echo(f"  handed in beside a notebook, and not looked at: {named}{more}")
+    for left in taken.left_out:
+        click.echo(f"  left out: {quoted(left.path)}: {one_line(left.why, LONGEST_REASON)}")
+    if not taken.found:
+        click.echo(f"  nothing was taken with --lms {lms}: name the platform that packed it")
+    return bool(taken.left_out) or not taken.found
 
 
 def _without_grade(course: Path, assignment: str, only: tuple[str, ...], force: bool) -> int:

@@ -26,13 +26,17 @@ def pack(course: Path, assignment: str, target: Path) -> Packed:
     known = origins.read(course, assignment)
     students = sorted(path.parent.name for path in (course / "submitted").glob(f"*/{assignment}"))
     packed, missing = [], []
+    used: set[str] = set()  # a group hands in one file for several students
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for student in students:
             page = course / "feedback" / student / assignment / f"{assignment}.html"
             if not page.is_file():
                 missing.append(student)
                 continue
-            place = known.get(student, f"{student}/{assignment}.ipynb")
+            place = known.get(student, "")
+            if not place or place in used:
+                place = f"{student}/{assignment}.ipynb"
+            used.add(place)
             archive.write(page, str(PurePosixPath(place).with_suffix(".html")))
             packed.append(student)
     return Packed(tuple(packed), tuple(missing))

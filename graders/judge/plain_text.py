@@ -32,6 +32,11 @@ def one_line(text: str, limit: int = 300) -> str:
     return shortened(" ".join(plain(text).split()), limit)
 
 
+def quoted(text: str, limit: int = 300) -> str:
+    """A name as a part of one line, in quotes: letters of any language stay letters."""
+    return f"'{one_line(text, limit)}'"
+
+
 def shortened(text: str, limit: int) -> str:
     """The text, cut with an ellipsis where it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -29,7 +29,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
         text = made.released.read_text().replace("# YOUR CODE HERE", "right = 1")
         archive.writestr("Ada Lovelace_7_assignsubmission_file_/my work.ipynb", text)
         archive.writestr("Kurt Gödel_8_assignsubmission_file_kernel.py", "right = 1")
-    taken = take(packed, made.folder / "submitted", ASSIGNMENT, roster=read_roster(made.folder))
+    roster = read_roster(made.folder)
+    taken = take(packed, made.folder / "submitted", ASSIGNMENT, roster=roster, lms="moodle")
     origins.keep(made.folder, ASSIGNMENT, taken.found)
     made.hand_in("grace", "right = 1")
     return made

@@ -3,37 +3,93 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from graders.grading.intake import removed_links
+from graders.grading.intake.timestamps import TIMESTAMP
 from graders.grading.judging import bare_notebook
 from graders.grading.sanitise import MAX_SOURCE
+from graders.judge.plain_text import quoted
 from graders.judge.submission.files import opened
 from graders.judge.submission.loading import notebook_in_order
+from graders.judge.submission.refusals import SubmissionError, refusal
 
 KINDS = (".ipynb", ".py")  # a notebook counts before a script
+PACKED = ".zip"
+NOTES = (TIMESTAMP, "submission_secret.txt")  # nbgrader's, beside a notebook
+_NAMED = 5  # files that a message names
+_PAGES = (".html", ".htm", ".pdf")
+_ARCHIVES = (PACKED, ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 def counting(folder: Path, assignment: str) -> Path:
     """The file that counts: of the assignment's name, else the only one of its kind.
 
-    A script beside a notebook is a helper of the student's and counts for nothing.
+    A script beside a notebook is a helper of the student's and counts for nothing. A
+    SubmissionError says what was handed in where nothing counts.
     """
+    files = sorted(path for path in folder.glob("*") if _is_students(path))
     for kind in KINDS:
-        named = folder / f"{assignment}{kind}"
-        others = sorted(folder.glob(f"*{kind}"))
-        if named.exists() or named in others:
-            return named
-        if len(others) == 1:
-            return others[0]
-        if others:
-            break
-    return folder / f"{assignment}.ipynb"
+        found = [path for path in files if path.suffix.lower() == kind and not path.is_dir()]
+        named = [path for path in found if path.name == f"{assignment}{kind}"]
+        named += [path for path in found if path.stem == assignment]
+        if named or len(found) == 1:
+            return (named or found)[0]
+        if found:
+            raise _refused(several([path.name for path in found], assignment))
+    links = removed_links.read(folder)
+    if links:
+        what = f"{listed(links)} was a link, and collecting removes links"
+        raise _refused((what, "Ask for the notebook itself"))
+    below = [path.relative_to(folder).as_posix() for path in folder.glob("*/**/*")]
+    raise _refused(described([*(path.name for path in files if not path.is_dir()), *below]))
+
+
+def _is_students(path: Path) -> bool:
+    return path.name not in NOTES and not path.name.startswith(".")
+
+
+def _refused(said: tuple[str, str]) -> SubmissionError:
+    what, step = said
+    return refusal("file-missing", "There is no notebook to grade", f"{what}.", f"{step}.")
+
+
+def several(names: Sequence[str], assignment: str) -> tuple[str, str]:
+    """Several files of which none is the assignment's: what came, and what to do."""
+    ending = PurePosixPath(names[0]).suffix.lower()
+    kind = "notebooks" if ending == KINDS[0] else "scripts"
+    what = f"{len(names)} {kind} were handed in, {listed(names)}, and any of them may count"
+    return what, f"Ask for one of them, or for the name {assignment}{ending}"
+
+
+def described(names: Sequence[str]) -> tuple[str, str]:
+    """What was handed in instead of a notebook, and what to do."""
+    deep = [name for name in names if "/" in name and name.lower().endswith(KINDS)]
+    shown = listed(deep or names)
+    if deep:
+        return f"The notebook is in a folder, {shown}", "Hand it in without the folder"
+    if any(name.lower().endswith(_ARCHIVES) for name in names):
+        return f"{shown} is packed", "Unpack it, and hand in the notebook (.ipynb) in it"
+    if any(name.lower().endswith(_PAGES) for name in names):
+        step = "Hand in the notebook itself (.ipynb), as JupyterLab saves it"
+        return f"{shown} is a page to read, not a notebook", step
+    if names:
+        return f"{shown} is neither a notebook nor a .py file", "Hand in the notebook (.ipynb)"
+    return "The folder is empty", "Ask for the notebook (.ipynb)"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first of these names, as a part of one line."""
+    shown = sorted(names)
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return ", ".join(quoted(name, 100) for name in shown[:_NAMED]) + more
 
 
 def in_order(path: Path) -> dict[str, Any]:
     """The notebook, or the script as a notebook of one cell; raises SubmissionError."""
-    return script(path) if path.suffix == ".py" else notebook_in_order(path)
+    return script(path) if path.suffix.lower() == KINDS[1] else notebook_in_order(path)
 
 
 def script(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from graders.authoring.class_folder import ROSTER
+from graders.judge.plain_text import quoted
 from graders.judge.records import GraderError
 
 STUDENT = re.compile(r"[\w.@-]{1,100}\Z")  # the name of a folder, too
@@ -21,24 +22,56 @@ STUDENT = re.compile(r"[\w.@-]{1,100}\Z")  # the name of a folder, too
 
 @dataclass(frozen=True)
 class Enrolled:
-    """One line of the roster; the columns are nbgrader's."""
+    """One line of the roster. The first five columns are nbgrader's, the others may be absent.
+
+    `name` is what a platform calls the student where it is not the first and the last name.
+    """
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+    canvas_id: str = ""
+    canvas_user_id: str = ""
+    user_id: str = ""
+    sid: str = ""
+    name: str = ""
 
     @property
     def names(self) -> set[str]:
         """What the student may be called: first name first, and last name first."""
-        both = (self.first_name + self.last_name, self.last_name + self.first_name)
+        both = (self.first_name + self.last_name, self.last_name + self.first_name, self.name)
         return {key for name in both if (key := folded(name))}
+
+    @property
+    def canvas_numbers(self) -> set[str]:
+        """The numbers by which Canvas may know the student."""
+        return {self.lms_user_id, self.canvas_id, self.canvas_user_id, self.user_id} - {""}
+
+    @property
+    def gradescope_ids(self) -> set[str]:
+        """What Gradescope may call the student's SID."""
+        return {self.sid} if self.sid else {self.id, self.lms_user_id} - {""}
+
+    @property
+    def called(self) -> str:
+        """The student in a message."""
+        name = f"{self.first_name} {self.last_name}".strip() or self.name
+        return f"{name} ({self.id})" if name else self.id
+
+    def may_be_called(self, name: str) -> bool:
+        """Whether this name shares a part with the student's; true where one of them is empty."""
+        key = folded(name)
+        said = re.split(r"[\W_]+", f"{self.first_name} {self.last_name} {self.name}")
+        parts = {part for word in said if len(part := folded(word)) > 1 or not part.isascii()}
+        parts |= self.names
+        return not key or not parts or any(part in key for part in parts)
 
 
 def folded(name: str) -> str:
     """A name without case, accents, blanks and signs, as an LMS writes it in a file name."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
     return "".join(letter for letter in plain if letter.isalnum())
 
 
@@ -47,39 +80,29 @@ class Roster:
 
     def __init__(self, students: Iterable[Enrolled] = ()) -> None:
         self.students = tuple(students)
-        self._by: dict[str, dict[str, set[str]]] = {"id": {}, "lms": {}, "email": {}, "name": {}}
+        self._by: dict[tuple[str, str], set[Enrolled]] = {}
         for student in self.students:
-            self._add("id", student.id, student.id)
-            self._add("lms", student.lms_user_id, student.id)
-            self._add("email", student.email.casefold(), student.id)
-            for name in student.names:
-                self._add("name", name, student.id)
+            self._add("id", {student.id}, student)
+            self._add("canvas", student.canvas_numbers, student)
+            self._add("gradescope", student.gradescope_ids, student)
+            self._add("email", {student.email.casefold()}, student)
+            self._add("name", student.names, student)
 
-    def _add(self, kind: str, key: str, student: str) -> None:
-        if key:
-            self._by[kind].setdefault(key, set()).add(student)
+    def _add(self, kind: str, keys: Iterable[str], student: Enrolled) -> None:
+        for key in filter(None, keys):
+            self._by.setdefault((kind, key), set()).add(student)
 
     def __len__(self) -> int:
         return len(self.students)
 
-    def find(self, marks: Sequence[str]) -> tuple[str, str]:
-        """The student whom the first of these marks names that the roster knows.
-
-        A mark is an id, a number of the LMS, an e-mail address or a name. Returns the student's
-        id and "", or "" and the reason.
-        """
-        for mark in marks:
-            for kind, key in (
-                *(("id", mark), ("lms", mark), ("email", mark.casefold())),
-                ("name", folded(mark)),
-            ):
-                found = self._by[kind].get(key, set())
-                if len(found) > 1:
-                    who = ", ".join(sorted(found))
-                    return "", f"{mark!a} may be any of {who}: the roster does not tell them apart"
-                if found:
-                    return next(iter(found)), ""
-        return "", f"the roster has nobody called {' or '.join(ascii(mark) for mark in marks)}"
+    def by(self, kind: str, text: str) -> set[Enrolled]:
+        """The students with that "id", "email", "name", number of "canvas" or "gradescope"."""
+        text = unicodedata.normalize("NFC", text.strip())
+        if kind == "name":
+            text = folded(text)
+        elif kind == "email":
+            text = text.casefold()
+        return set(self._by.get((kind, text), ()))
 
 
 def read_roster(course: Path) -> Roster:
@@ -92,8 +115,7 @@ def read_roster(course: Path) -> Roster:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             rows = [
-                {key: (value or "").strip() for key, value in row.items() if key in known}
-                for row in reader
+                {key: _tidy(value) for key, value in row.items() if key in known} for row in reader
             ]
             head = reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -105,12 +127,16 @@ def read_roster(course: Path) -> Roster:
     return Roster(students)
 
 
+def _tidy(value: str | None) -> str:
+    return unicodedata.normalize("NFC", (value or "").strip())
+
+
 def _check(path: Path, students: Sequence[Enrolled]) -> None:
     seen: set[str] = set()
     for student in students:
         if not STUDENT.match(student.id) or student.id in (".", ".."):
             raise GraderError(
-                f"{path}: {student.id!a} is no id of a student: letters, digits and . _ @ -"
+                f"{path}: {quoted(student.id)} is no id of a student: letters, digits and . _ @ -"
             )
         if student.id in seen:
             raise GraderError(f"{path}: the id {student.id} stands there twice")

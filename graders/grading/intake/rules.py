@@ -6,10 +6,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from graders.grading.atomic_files import read_json, write_atomically
+from graders.grading.intake.roster import read_roster
+from graders.judge.plain_text import quoted
 from graders.judge.records import GraderError
 
 FILE = "rules.toml"
@@ -19,10 +22,11 @@ EXTENSION = {"days", "hours", "attempts"}
 
 @dataclass(frozen=True)
 class Rules:
-    """Attempts by assignment, and what single students have besides."""
+    """Attempts by assignment, and what single students have besides, in the class `course`."""
 
     attempts: Mapping[str, int] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    course: Path | None = field(default=None, compare=False)
 
     def limit(self, student: str, assignment: str) -> int | None:
         """How many submissions of the student count; None: all."""
@@ -45,15 +49,35 @@ def read_rules(course: Path) -> Rules:
     """The rules of a class; no limits where there is no file, GraderError where it is wrong."""
     path = course / FILE
     if not path.is_file():
-        return Rules()
+        return Rules(course=course)
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise GraderError(f"{path} cannot be read: {error}") from error
-    wrong = _what_is_wrong(found)
+    wrong = _what_is_wrong(found) or _who_is_unknown(course, found)
     if wrong:
         raise GraderError(f"{path}: {wrong}")
-    return Rules(found.get("attempts", {}), found.get("extensions", {}))
+    return Rules(found.get("attempts", {}), found.get("extensions", {}), course)
+
+
+def _who_is_unknown(course: Path, found: Mapping[str, Any]) -> str:
+    """The first assignment or student that the class does not have, with the likeliest name."""
+    extensions = found.get("extensions", {})
+    assignments = {path.name for path in course.glob("source/*") if path.is_dir()}
+    students = {student.id for student in read_roster(course).students}
+    if students:  # who handed in is known, too
+        students |= {path.name for path in course.glob("submitted/*")}
+    named = [*found.get("attempts", {}), *(name for own in extensions.values() for name in own)]
+    for kind, names, known in (
+        ("assignment", named, assignments),
+        ("student", extensions, students),
+    ):
+        for name in names:
+            if known and name not in known and name != EVERY:
+                close = get_close_matches(name, known, 1)
+                guess = f"did you mean {quoted(close[0])}?" if close else "see the spelling"
+                return f"the class has no {kind} {quoted(name)}: {guess}"
+    return ""
 
 
 def _what_is_wrong(found: Mapping[str, Any]) -> str:
@@ -81,23 +105,33 @@ def _what_is_wrong(found: Mapping[str, Any]) -> str:
 def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
     """Bring the extensions of these students into the gradebook, where penalties read them.
 
-    Only whom the rules name is touched: what was granted in another way stays. nbgrader cannot
-    add time to a due date that is not set, so it is given once there is one.
+    Only whom the rules name, or named before, is touched: what was granted in another way stays.
+    nbgrader cannot add time to a due date that is not set, so it is given once there is one.
     """
-    named = [student for student in students if student in rules.extensions]
+    place = (rules.course or Path()) / ".tilewise" / "extensions" / f"{assignment}.json"
+    before = read_json(place) if rules.course is not None else {}
+    named = [student for student in students if student in {*rules.extensions, *before}]
     if not named:
         return
     from nbgrader.api import Gradebook  # slow to import
 
+    given = dict(before)
     with Gradebook(database) as gradebook:
         for student in named:
             gradebook.update_or_create_student(student)
             submission = gradebook.update_or_create_submission(assignment, student)
             dated = submission.assignment.duedate is not None
             wanted = (dated and rules.more_time(student, assignment)) or None
+            ours = timedelta(seconds=given.pop(student, 0)) or None
+            if student not in rules.extensions and submission.extension != ours:
+                continue  # somebody has changed it since
             if submission.extension != wanted:
                 submission.extension = wanted
+            if wanted is not None:
+                given[student] = wanted.total_seconds()
         gradebook.db.commit()
+    if rules.course is not None and given != before:
+        write_atomically(place, given)
 
 
 class Attempts:

@@ -1,30 +1,38 @@
-"""Where submissions come from: nbgrader's exchange, a folder of notebooks, or an LMS's zip.
+"""Bring what a platform has packed to where nbgrader looks for submissions.
 
-All end up where nbgrader looks for them: submitted/<student>/<assignment>/<notebook>.ipynb.
-When they were handed in stands beside them in nbgrader's timestamp.txt, where that is known.
+All end up in submitted/<student>/<assignment>/<assignment>.ipynb. When they were handed in stands
+beside them in nbgrader's timestamp.txt, where the platform or nbgrader says it.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
 
-from graders.authoring.class_folder import ROSTER
-from graders.grading.intake import lms
-from graders.grading.intake.handed_in import KINDS
+from graders.grading.intake import gradescope, platforms, timestamps
+from graders.grading.intake.handed_in import KINDS, NOTES, PACKED, described, listed, several
+from graders.grading.intake.identity import whose
+from graders.grading.intake.platforms import Claim, Read
 from graders.grading.intake.roster import Roster
+from graders.grading.intake.sources import (
+    MAX_FILE,
+    Entry,
+    Package,
+    UnreadableFileError,
+    is_junk,
+    opened_source,
+    packed_inside,
+    plain,
+    too_large,
+)
+from graders.grading.intake.timestamps import TIMESTAMP as TIMESTAMP
 from graders.judge.records import GraderError
 
-TIMESTAMP = "timestamp.txt"  # nbgrader's: what late penalties go by
-MAX_FILE = 200_000_000  # bytes, unpacked: a larger notebook is refused by name
-_AGAIN = re.compile(r"-(?P<attempt>\d{1,6})\.\w+\Z")  # how an LMS marks a second attempt
+_AGAIN = re.compile(r"(?P<base>.+)-(?P<attempt>\d{1,6})\Z")  # how an LMS marks a second attempt
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -50,14 +58,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was copied, and what was not."""
+    """What was copied, what was left out, and what never counts beside a notebook that does."""
 
     found: tuple[Found, ...]
     left_out: tuple[LeftOut, ...]
-
-
-class _UnreadableFileError(Exception):
-    """One file of a source is broken; the others are not."""
+    beside: tuple[str, ...] = ()
 
 
 def take(
@@ -66,176 +71,278 @@ def take(
     assignment: str,
     times: bool = False,
     roster: Roster | None = None,
+    lms: str = "folders",
 ) -> Taken:
     """Copy the submissions of a folder or a zip to nbgrader's folder `submitted`.
 
-    Whose they are is said by the roster; where nobody is entered there, by the file names, as far
-    as those stay the same from one assignment to the next.
+    `lms` names who packed them, one of `platforms.PATTERNS`. Whose they are is said by the
+    roster; where nobody is entered there, by the paths, as far as those stay the same from one
+    assignment to the next. One file of each student counts; each other one is named.
 
-    Of several notebooks of one student counts the one that has the assignment's name, of
-    those the latest attempt. What is there already and equal stays untouched, so doing it
-    twice changes nothing. With `times` the files' dates are the times of submission; else only
-    a timestamp.txt beside the notebook is. A file that is broken is left out, with the reason.
+    What is there already and equal stays untouched, so doing it twice changes nothing. With
+    `times` the files' dates are the times of submission.
     """
-    if not source.exists():
-        raise GraderError(f"{source} does not exist: name a folder of notebooks or a zip")
-    roster = roster or Roster()
-    if source.is_dir():
-        return _take(_FolderSource(source), submitted, assignment, times, roster)
-    if zipfile.is_zipfile(source):
-        with zipfile.ZipFile(source) as archive:
-            return _take(_ZipSource(archive), submitted, assignment, times, roster)
-    raise GraderError(f"{source} is neither a folder nor a zip")
+    with opened_source(source) as files:
+        return _Import(files, submitted, assignment, times, roster or Roster(), lms).run()
 
 
-class _FolderSource:
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+@dataclass(frozen=True)
+class _File:
+    """A file with who handed it in. `inside` is the part of a zip that was handed in."""
 
-    def paths(self) -> Iterator[str]:
-        for path in sorted(self._folder.rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                yield path.relative_to(self._folder).as_posix()
+    entry: Entry
+    claim: Claim
+    inside: Entry | None = None
+    source: Package | None = None
 
-    def size(self, path: str) -> int:
-        return (self._folder / path).stat().st_size
+    @property
+    def path(self) -> str:
+        return f"{self.entry.path}/{self.inside.path}" if self.inside else self.entry.path
 
-    def time(self, path: str) -> datetime:
-        return datetime.fromtimestamp((self._folder / path).stat().st_mtime, UTC)
+    @property
+    def name(self) -> str:
+        return PurePosixPath(plain(self.inside.path) if self.inside else self.claim.file).name
 
-    def text(self, path: str) -> str:
-        return (self._folder / path).read_text(encoding="utf-8", errors="replace")
+    @property
+    def kind(self) -> str:
+        return PurePosixPath(self.name).suffix.lower()
 
-    def copy(self, path: str, target: Path) -> None:
-        shutil.copyfile(self._folder / path, target)
+    @property
+    def size(self) -> int:
+        return self.inside.size if self.inside else self.entry.size
 
 
-class _ZipSource:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+@dataclass
+class _Import:
+    """One run over a source."""
 
-    def paths(self) -> Iterator[str]:
-        for info in sorted(self._archive.infolist(), key=lambda info: info.filename):
-            parts = PurePosixPath(info.filename).parts
-            if not info.is_dir() and ".." not in parts and not info.filename.startswith("/"):
-                yield info.filename
+    files: Package
+    submitted: Path
+    assignment: str
+    times: bool
+    roster: Roster
+    lms: str
+    found: list[Found] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    stamps: dict[str, Entry] = field(default_factory=dict)
 
-    def size(self, path: str) -> int:
-        return self._archive.getinfo(path).file_size
+    def run(self) -> Taken:
+        for student, senders in self._by_student().items():
+            if len(senders) > 1:
+                self._refuse_all(student, senders)
+                continue
+            ((_, files),) = senders.items()
+            chosen = self._choose(files, student)
+            if chosen is not None:
+                try:
+                    self._copy(chosen, student)
+                except UnreadableFileError as error:
+                    self._leave_out(chosen.path, str(error))
+        return Taken(tuple(self.found), tuple(self.left_out), tuple(self.beside))
 
-    def time(self, path: str) -> datetime:
-        """A zip tells no time zone: it is taken to be the one of this machine."""
-        said = self._archive.getinfo(path).date_time
+    def _leave_out(self, path: str, why: str) -> None:
+        self.left_out.append(LeftOut(path, why))
+
+    # ------------------------------------------------------------ whose
+
+    def _by_student(self) -> dict[str, dict[str, list[_File]]]:
+        """Student → what the platform calls who handed in → files."""
+        found: dict[str, dict[str, list[_File]]] = {}
+        entries = list(self._sound())
+        around = platforms.folder_around(
+            self.lms, [plain(e.path) for e in entries], self.assignment, self.roster
+        )
+        read = self._reader(entries, around)
+        for entry in entries:
+            path = plain(entry.path).removeprefix(around)
+            claim = read(path)
+            if claim is None:
+                self._nameless(entry, path)
+                continue
+            for student, why in whose(claim, self.lms, self.roster):
+                if not student:
+                    self._leave_out(entry.path, why)
+                elif self.lms == "nbgrader" and claim.file in NOTES:
+                    self.stamps |= {student: entry} if claim.file == TIMESTAMP else {}
+                else:
+                    senders = found.setdefault(student, {})
+                    senders.setdefault(claim.sender, []).append(_File(entry, claim))
+        return found
+
+    def _sound(self) -> Iterator[Entry]:
+        """What is no junk and may be looked at; the rest is named."""
+        for entry in self.files.entries():
+            if is_junk(platforms.students_part(self.lms, entry.path)):
+                continue
+            if entry.refused:
+                self._leave_out(entry.path, entry.refused)
+            else:
+                yield entry
+
+    def _reader(self, entries: Iterable[Entry], around: str) -> Read:
+        if self.lms == "canvas":
+            return platforms.canvas(self.assignment)
+        if self.lms == "moodle":
+            return platforms.moodle
+        if self.lms == "nbgrader":
+            return platforms.nbgrader(self.assignment)
+        if self.lms == "folders":
+            return platforms.folders(self.assignment, self.roster)
+        if self.lms != "gradescope":
+            raise GraderError(f"{self.lms} is no platform: name {', '.join(platforms.PATTERNS)}")
+        return platforms.gradescope(self._metadata(entries, around + gradescope.METADATA))
+
+    def _metadata(self, entries: Iterable[Entry], path: str) -> dict[str, gradescope.HandIn]:
+        """What Gradescope says of its submissions, at the root of what it packs only."""
+        entry = next((entry for entry in entries if plain(entry.path) == path), None)
         try:
-            return datetime(*said).astimezone(UTC)
-        except ValueError as error:
-            raise _UnreadableFileError(f"the zip gives it no date that exists: {said}") from error
+            if entry is None:
+                raise GraderError("it is missing, and says whose each submission is: export anew")
+            if entry.size > gradescope.LARGEST:
+                raise GraderError(f"it holds more than {gradescope.LARGEST / 1e6:.0f} MB")
+            text = b"".join(self.files.chunks(entry.path)).decode("utf-8", "replace")
+            return dict(gradescope.read_metadata(text))
+        except (GraderError, UnreadableFileError) as error:
+            self._leave_out(path, f"{error}; without it nobody's submission can be told")
+            return {}
 
-    def text(self, path: str) -> str:
+    def _nameless(self, entry: Entry, path: str) -> None:
+        """Name a file that says nothing of a student, unless that is as it should be."""
+        if self.lms == "gradescope" and path == gradescope.METADATA:
+            return
+        if self.lms == "nbgrader" and path.count("/") >= 2:  # of another assignment
+            return
+        if self.lms == "gradescope" and path.startswith("submission_"):
+            why = f"{gradescope.METADATA} does not say whose it is"
+        else:
+            pattern = platforms.PATTERNS[self.lms]
+            why = f"its name tells no student: with --lms {self.lms} it is {pattern}"
+        self._leave_out(entry.path, why)
+
+    def _refuse_all(self, student: str, senders: dict[str, list[_File]]) -> None:
+        """Leave out all files of several people, or folders, that come to one student."""
+        why = f"{len(senders)} hand-ins, {listed(senders)}, are for {student}: leave one of them"
+        for files in senders.values():
+            for file in files:
+                self._leave_out(file.path, why)
+
+    # ------------------------------------------------------------ which file
+
+    def _choose(self, files: list[_File], student: str) -> _File | None:
+        """The file of a hand-in that counts; None where none does, which is said."""
+        looked_at = self._with_packed(files)
+        work = [file for file in looked_at if file.kind in KINDS]
+        if not work:
+            if not any(left.path.startswith(files[0].entry.path) for left in self.left_out):
+                what, step = described([file.name for file in looked_at] or ["nothing"])
+                self._leave_out(files[0].path, f"{what}: {step[0].lower()}{step[1:]}")
+            return None
+        best = max(map(self._level, work))
+        tied = [file for file in work if self._level(file) == best]
+        bases = {_base(file.name)[0] for file in tied}
+        last = max(_base(file.name)[1] for file in tied)
+        chosen = [file for file in tied if _base(file.name)[1] == last]
+        if len(bases) > 1 or len(chosen) > 1:
+            what, step = several([file.name for file in tied], self.assignment)
+            for file in tied:
+                self._leave_out(file.path, f"{what}: {step[0].lower()}{step[1:]}")
+            self.beside += [file.path for file in looked_at if file not in tied]
+            return None
+        for file in looked_at:
+            if file is not chosen[0]:
+                self._name_beside(file, chosen[0], student)
+        return chosen[0]
+
+    def _name_beside(self, file: _File, chosen: _File, student: str) -> None:
+        """Say what does not count: another notebook may be the one that was meant."""
+        again = _base(file.name)[0] == _base(chosen.name)[0]
+        if file.kind == chosen.kind and not again:
+            self._leave_out(file.path, f"{listed([chosen.path])} counts for {student}")
+        elif not is_junk(file.name):
+            self.beside.append(file.path)
+
+    def _level(self, file: _File) -> tuple[bool, int]:
+        """How surely a file is the work: a notebook, and called like the assignment."""
+        base, wanted = _base(file.name)[0], self.assignment.casefold()
+        return file.kind == KINDS[0], 2 if base == wanted else int(wanted in base)
+
+    def _with_packed(self, files: list[_File]) -> list[_File]:
+        """The files, and what is in their zips where there is no notebook beside these."""
+        if any(file.kind == KINDS[0] for file in files):
+            return files
+        found = [file for file in files if file.kind != PACKED]
+        for file in files:
+            if file.kind != PACKED:
+                continue
+            try:
+                inside = packed_inside(self.files, file.entry)
+            except UnreadableFileError as error:
+                self._leave_out(file.path, f"{error}: hand in the notebook (.ipynb) itself")
+                continue
+            for entry in inside.entries():
+                one = _File(file.entry, file.claim, entry, inside)
+                if entry.refused:
+                    self._leave_out(one.path, entry.refused)
+                elif not is_junk(entry.path):
+                    found.append(one)
+        return found
+
+    # ------------------------------------------------------------ copying
+
+    def _copy(self, file: _File, student: str) -> None:
+        if file.size > MAX_FILE:
+            raise UnreadableFileError(too_large())
+        folder = self.submitted / student / self.assignment
+        time = file.claim.time
+        if time is None and self.times:
+            time = self.files.time(file.entry.path)
+        source, path = self.files, file.entry.path
+        if file.inside is not None and file.source is not None:
+            source, path = file.source, file.inside.path
+        target = folder / f"{self.assignment}{file.kind}"
+        changed = _copy_if_changed(source, path, self.submitted, target)
+        for other in set(KINDS) - {file.kind}:  # what was handed in before, in another form
+            (folder / f"{self.assignment}{other}").unlink(missing_ok=True)
+        self._stamp(folder, time or self._told_by_nbgrader(student), changed)
+        late, lms = file.claim.late, self.lms if self.lms in platforms.NAMING else ""
+        self.found.append(Found(student, file.entry.path, late, lms))
+
+    def _stamp(self, folder: Path, time: datetime | None, changed: bool) -> None:
+        if time is not None:
+            timestamps.write(folder, time)
+        elif changed:
+            timestamps.forget(folder)  # it told of the notebook before
+
+    def _told_by_nbgrader(self, student: str) -> datetime | None:
+        """The time in nbgrader's own layout, where nbgrader wrote the file."""
+        entry = self.stamps.get(student)
+        if entry is None:
+            return None
         try:
-            return self._archive.read(path).decode("utf-8", "replace")
-        except (RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise GraderError(f"{path} in the zip is damaged or encrypted") from error
-
-    def copy(self, path: str, target: Path) -> None:
-        try:
-            with self._archive.open(path) as packed, open(target, "wb") as file:
-                shutil.copyfileobj(packed, file)
-        except RuntimeError as error:  # what zipfile raises without a password
-            raise _UnreadableFileError("it is encrypted") from error
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise _UnreadableFileError(f"it is damaged in the zip ({error})") from error
+            if entry.size > timestamps.LONGEST:
+                raise ValueError("no time")
+            return timestamps.parse(b"".join(self.files.chunks(entry.path)).decode())
+        except (ValueError, UnreadableFileError):
+            self._leave_out(entry.path, "it holds no time: nobody is penalised for it")
+            return None
 
 
-Source = _FolderSource | _ZipSource
+def _base(name: str) -> tuple[str, int]:
+    """A file's name without its ending and the number of an attempt, and that number."""
+    stem = PurePosixPath(name).stem.casefold()
+    again = _AGAIN.match(stem)
+    return (again["base"], int(again["attempt"])) if again else (stem, 0)
 
 
-def _take(source: Source, submitted: Path, assignment: str, times: bool, roster: Roster) -> Taken:
-    chosen, left_out, stamps = _choose(source, assignment, roster)
-    taken = []
-    for found in chosen:
-        folder = submitted / found.student / assignment
-        try:
-            said = f"{source.time(found.path):%Y-%m-%d %H:%M:%S} UTC" if times else ""
-            kind = PurePosixPath(found.path).suffix
-            changed = _copy_if_changed(
-                source, found.path, submitted, folder / f"{assignment}{kind}"
-            )
-            for other in set(KINDS) - {kind}:  # what was handed in before, in another form
-                (folder / f"{assignment}{other}").unlink(missing_ok=True)
-            stamp = str(PurePosixPath(found.path).with_name(TIMESTAMP))
-            if times:
-                (folder / TIMESTAMP).write_text(said, encoding="utf-8")
-            elif "/" in stamp and stamp in stamps:
-                _copy_if_changed(source, stamp, submitted, folder / TIMESTAMP)
-            elif changed:
-                (folder / TIMESTAMP).unlink(missing_ok=True)  # it told of the notebook before
-            taken.append(found)
-        except _UnreadableFileError as error:
-            left_out.append(LeftOut(found.path, str(error)))
-    return Taken(tuple(taken), tuple(left_out))
-
-
-def _choose(
-    source: Source, assignment: str, roster: Roster
-) -> tuple[list[Found], list[LeftOut], set[str]]:
-    """One file for each student, what is left out, and the paths of timestamps."""
-    chosen: dict[str, Found] = {}
-    left_out: list[LeftOut] = []
-    paths = [path for path in source.paths() if not lms.is_junk(path)]
-    stamps = {path for path in paths if PurePosixPath(path).name == TIMESTAMP}
-    recognise = lms.recogniser(paths, _metadata(source, paths))
-    for path in paths:
-        if path in stamps or PurePosixPath(path).name == lms.GRADESCOPE_METADATA:
-            continue
-        found, why = _whose(recognise(path), roster)
-        if found is not None and source.size(path) > MAX_FILE:
-            found, why = None, f"it holds more than {MAX_FILE / 1e6:.0f} MB"
-        if found is None:
-            left_out.append(LeftOut(path, why))
-            continue
-        before = chosen.get(found.student)
-        better = before is None or _rank(found, assignment) >= _rank(before, assignment)
-        if before is not None:
-            loser, winner = (before, found) if better else (found, before)
-            left_out.append(LeftOut(loser.path, f"{winner.path} counts for {found.student}"))
-        if better:
-            chosen[found.student] = found
-    return list(chosen.values()), left_out, stamps
-
-
-def _rank(found: Found, assignment: str) -> tuple[bool, bool, int]:
-    """Which of several files of a student counts: a notebook, the assignment's, the latest."""
-    name = PurePosixPath(found.path).name
-    again = _AGAIN.search(name)
-    return name.endswith(KINDS[0]), assignment in name, int(again["attempt"]) if again else 0
-
-
-def _whose(claim: lms.Claim | None, roster: Roster) -> tuple[Found | None, str]:
-    """The file with its student, or why it has none."""
-    if claim is None:
-        return None, lms.NAMELESS
-    if roster:
-        student, why = roster.find(claim.marks)
-    elif claim.student:
-        student, why = claim.student, ""
-    else:
-        told = " or ".join(map(ascii, claim.marks))
-        student, why = "", f"it names only {told}: say in {ROSTER} who that is"
-    return (Found(student, claim.path, claim.late, claim.lms), "") if student else (None, why)
-
-
-def _metadata(source: Source, paths: Sequence[str]) -> Mapping[str, Any] | None:
-    """What Gradescope says of its submissions; None where the source is not from there."""
-    found = [path for path in paths if PurePosixPath(path).name == lms.GRADESCOPE_METADATA]
-    return lms.read_metadata(source.text(found[0])) if found else None
-
-
-def _copy_if_changed(source: Source, path: str, submitted: Path, target: Path) -> bool:
+def _copy_if_changed(source: Package, path: str, submitted: Path, target: Path) -> bool:
+    """Copy one file without the mark that some editors put first; False where it is there."""
     submitted.mkdir(parents=True, exist_ok=True)
     fresh = submitted / ".fresh"  # a folder of the student's only once there is something for it
     try:
-        source.copy(path, fresh)
+        with open(fresh, "wb") as file:
+            for number, part in enumerate(source.chunks(path)):
+                file.write(part.removeprefix(_BOM) if number == 0 else part)
         if target.is_file() and target.read_bytes() == fresh.read_bytes():
             return False
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,9 @@ from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns, parse_utc
 
+from graders.grading.intake import removed_links
+from graders.judge.plain_text import quoted
+
 if TYPE_CHECKING:  # it imports torch, and all of nbgrader's commands import this module
     from graders.grading.intake.rules import Rules
 
@@ -45,8 +48,11 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         try:
             student, stamp = parts[0], parse_utc(parts[2])
             owner = self._owner(path)
-        except (IndexError, ValueError, OverflowError, OSError) as error:
-            self._leave_out(name, f"its name cannot be read ({type(error).__name__})")
+        except (IndexError, ValueError, OverflowError):
+            self._leave_out(name, "its name is not STUDENT+ASSIGNMENT+TIME: let them submit again")
+            return record
+        except OSError as error:
+            self._leave_out(name, f"it cannot be looked at: {error.strerror}")
             return record
         if not _STUDENT.match(student) or student.startswith((".", "-")):
             self._leave_out(name, "it names nobody who could be a student")
@@ -55,12 +61,13 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         elif self.check_owner and owner not in (student, _UNKNOWN):
             self._leave_out(
                 name,
-                f"it says that it is by {student!r} and belongs to the account {owner!r}; where "
-                "students are not accounts, set ExchangeCollect.check_owner = False",
+                f"it says that it is by {quoted(student)} and belongs to the account "
+                f"{quoted(owner)}; where students are not accounts, set "
+                "ExchangeCollect.check_owner = False",
             )
         else:
             if self.check_owner and owner == _UNKNOWN:  # as in a container of another system
-                self.log.warning("nobody here knows whose account %s belongs to", ascii(name))
+                self.log.warning("nobody here knows whose account %s belongs to", quoted(name))
             record |= {"username": student, "timestamp": stamp}
         return record
 
@@ -72,7 +79,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             return _UNKNOWN
 
     def _leave_out(self, name: str, why: str) -> None:
-        self.log.error("NOT COLLECTED: %s: %s", ascii(name), why)
+        self.log.error("NOT COLLECTED: %s: %s", quoted(name), why)
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The submissions of one student, the newest first; beyond the limit none counts."""
@@ -120,7 +127,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         if due is not None and record["timestamp"] <= due < latest - _CLOCKS:
             self.log.warning(
                 "PERHAPS TAMPERED WITH: %s says %s, before the due date, but was changed on disk "
-                "at %s, after it", ascii(record["filename"]), record["timestamp"], latest,
+                "at %s, after it", quoted(record["filename"]), record["timestamp"], latest,
             )  # fmt: skip
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
@@ -137,8 +144,9 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
                 ignore=self._ignored(),
                 copy_function=partial(shutil.copy2, follow_symlinks=False),
             )
-            self._settle(name, part)
+            links = self._settle(name, part)
             part.rename(dest)  # whoever is killed before has collected nothing
+            removed_links.keep(Path(dest), links)
         except (OSError, shutil.Error, RuntimeError) as error:
             shutil.rmtree(part, ignore_errors=True)
             self._leave_out(name, f"it cannot be copied: {str(error)[:300]}")
@@ -148,9 +156,11 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         assignment = str(self.coursedir.assignment_id)
         source = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment)
         released = sorted(Path(source).glob("*.ipynb"))
-        found = sorted(dest.glob("*.ipynb"))
+        found = sorted(path for path in dest.glob("*") if path.suffix.lower() == ".ipynb")
+        for notebook in found:
+            _without_mark(notebook)
         if len(released) == len(found) == 1 and found[0].name != released[0].name:
-            self.log.info("%s: %s counts as %s", name, ascii(found[0].name), released[0].name)
+            self.log.info("%s: %s counts as %s", name, quoted(found[0].name), released[0].name)
             found[0].rename(dest / released[0].name)
 
     def _check_size(self, src: str) -> None:
@@ -165,19 +175,35 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             log=self.log,
         )
 
-    def _settle(self, name: str, dest: Path) -> None:
-        """Remove links, reset modes (a set-user-id bit would stay), set the time of the name."""
+    def _settle(self, name: str, dest: Path) -> list[str]:
+        """Remove links, reset modes (a set-user-id bit would stay), set the time of the name.
+
+        Returns the links.
+        """
+        links = []
         directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
         dest.chmod(directory)
         for path in sorted(dest.rglob("*")):  # a directory comes before what is in it
             if path.is_symlink():
                 self.log.error(
-                    "TAMPERED WITH: %s held the link %s to %s: removed", ascii(name),
-                    ascii(path.name), ascii(os.readlink(path)),
+                    "TAMPERED WITH: %s held the link %s to %s: removed", quoted(name),
+                    quoted(path.name), quoted(os.readlink(path)),
                 )  # fmt: skip
+                links.append(path.relative_to(dest).as_posix())
                 path.unlink()
             else:
                 path.chmod(directory if path.is_dir() else file)
         self._name(name, dest)
         (dest / "timestamp.txt").unlink(missing_ok=True)
         (dest / "timestamp.txt").write_text(name.rsplit("+", 3)[2], encoding="utf-8")
+        return links
+
+
+def _without_mark(notebook: Path) -> None:
+    """Remove the byte order mark that some editors write first, and nbgrader cannot read."""
+    if not notebook.is_file():
+        return
+    with open(notebook, "rb") as file:
+        marked = file.read(3) == b"\xef\xbb\xbf"
+    if marked:
+        notebook.write_bytes(notebook.read_bytes()[3:])

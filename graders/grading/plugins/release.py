@@ -10,6 +10,8 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
+from graders.judge.plain_text import quoted
+
 SECRET = "submission_secret.txt"  # nbgrader's; feedback lies in the exchange under its digest
 
 
@@ -24,7 +26,7 @@ class ReleaseToTheExchange(ExchangeReleaseFeedback):  # type: ignore[misc]
         for student in without:
             self.log.warning(
                 "NOT RELEASED: %s has no secret of the exchange: see `tilewise feedback`",
-                ascii(student),
+                quoted(student),
             )
         self.coursedir.student_id_exclude = ",".join(filter(None, [excluded, *without]))
         try:

@@ -61,7 +61,7 @@ def load(path: Path, exercise: Exercise) -> Submission:
     """The submission in a `.py` file or a notebook; raises SubmissionError and nothing else."""
     descriptor = opened(path)
     try:
-        return _sliced(descriptor, exercise, str(path), path.suffix == ".ipynb")
+        return _sliced(descriptor, exercise, str(path), path.suffix.lower() == ".ipynb")
     finally:
         os.close(descriptor)
 
@@ -104,7 +104,7 @@ def kernels_in(path: Path, exercise: Exercise | None = None) -> tuple[Submission
     The submission that comes with them says where a line stands, and has no source.
     """
     descriptor = opened(path)
-    is_notebook = path.suffix == ".ipynb"
+    is_notebook = path.suffix.lower() == ".ipynb"
     request = {"notebook": is_notebook} if exercise is None else _wanted(exercise, is_notebook)
     try:
         found = shared().ask("kernels", descriptor, request)
@@ -135,7 +135,9 @@ def defined_functions(path: Path) -> set[str] | None:
         return None
     try:
         return set(
-            shared().ask("names", descriptor, {"notebook": path.suffix == ".ipynb"})["names"]
+            shared().ask("names", descriptor, {"notebook": path.suffix.lower() == ".ipynb"})[
+                "names"
+            ]
         )
     except SubmissionError:
         return None

@@ -9,7 +9,8 @@ import pytest
 from nbgrader.utils import parse_utc
 
 from graders.grading.intake.roster import Enrolled, Roster
-from graders.grading.intake.submissions import MAX_FILE, LeftOut, Taken, take
+from graders.grading.intake.sources import MAX_FILE
+from graders.grading.intake.submissions import LeftOut, Taken, take
 from graders.judge.records import GraderError
 
 ROSTER = Roster(
@@ -21,32 +22,47 @@ ROSTER = Roster(
 
 
 @pytest.mark.parametrize(
-    ("path", "student"),
+    ("path", "student", "lms"),
     [
-        ("lovelaceada_1234_567890_01_vector_add-2.ipynb", "1234"),
-        ("lovelaceada_LATE_1234_567890_01_vector_add.ipynb", "1234"),
-        ("lovelaceada_1234_567890_my_kernel.py", "1234"),
-        ("Ada Lovelace_77_assignsubmission_file_/01_vector_add.ipynb", "ada"),
-        ("Ada Lovelace_78_assignsubmission_file/answer.ipynb", "ada"),
-        ("Ada Lovelace_79_assignsubmission_file_01_vector_add.ipynb", "ada"),
-        ("CS1-Work-99/Ada Lovelace_79_assignsubmission_file_01_vector_add.py", "ada"),
-        ("ada/anything.ipynb", "ada"),
-        ("ada.ipynb", "ada"),
-        ("ada.py", "ada"),
+        ("lovelaceada_1234_567890_01_vector_add-2.ipynb", "1234", "canvas"),
+        ("lovelaceada_LATE_1234_567890_01_vector_add.ipynb", "1234", "canvas"),
+        ("lovelaceada_1234_567890_my_kernel.py", "1234", "canvas"),
+        ("Ada Lovelace_77_assignsubmission_file_/01_vector_add.ipynb", "ada", "moodle"),
+        ("Ada Lovelace_78_assignsubmission_file/answer.ipynb", "ada", "moodle"),
+        ("Ada Lovelace_79_assignsubmission_file_01_vector_add.ipynb", "ada", "moodle"),
+        ("CS1-99/Ada Lovelace_79_assignsubmission_file_01_vector_add.py", "ada", "moodle"),
+        ("submitted/ada/01_a/x.ipynb", "ada", "nbgrader"),
+        ("ada/01_a/x.ipynb", "ada", "nbgrader"),
+        ("ada/anything.ipynb", "ada", "folders"),
+        ("ada/01_a/anything.IPYNB", "ada", "folders"),
+        ("class/ada/work/x.ipynb", "ada", "folders"),
+        ("ada.ipynb", "ada", "folders"),
+        ("ada.py", "ada", "folders"),
     ],
 )
-def test_the_student_is_read_from_the_path(path: str, student: str, tmp_path: Path) -> None:
+def test_the_student_is_read_from_the_path(
+    path: str, student: str, lms: str, tmp_path: Path
+) -> None:
     roster = ROSTER if student == "ada" else None  # Moodle's number is no student's
     archive = packed(tmp_path, {path: "1"})
-    taken = take(archive, tmp_path / "submitted", "01_a", roster=roster)
+    taken = take(archive, tmp_path / "submitted", "01_a", roster=roster, lms=lms)
+    assert taken.left_out == ()
     assert [found.student for found in taken.found] == [student]
-    kind = Path(path).suffix
+    kind = Path(path).suffix.lower()
     assert (tmp_path / "submitted" / student / "01_a" / f"01_a{kind}").read_text() == "1"
 
 
-@pytest.mark.parametrize("path", ["ada/notes.txt", "a/b/c/x.ipynb", "../x.ipynb", "a b.ipynb"])
-def test_what_names_nobody_is_left_out(path: str, tmp_path: Path) -> None:
-    assert take(packed(tmp_path, {path: "1"}), tmp_path / "submitted", "01_a").found == ()
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("ada/notes.txt", "a/b/c/x.ipynb", "../x.ipynb", "a b.ipynb", "/ada/x.ipynb"),
+        *("lovelaceada_1234_567890_x.ipynb", "Ada_7_assignsubmission_file_x.ipynb"),
+    ],
+)
+def test_what_names_nobody_is_left_out_by_name(path: str, tmp_path: Path) -> None:
+    taken = take(packed(tmp_path, {path: "1"}), tmp_path / "submitted", "01_a")
+    assert taken.found == ()
+    assert [left.path for left in taken.left_out] == [path]
 
 
 def packed(folder: Path, files: dict[str, str]) -> Path:
@@ -60,16 +76,70 @@ def packed(folder: Path, files: dict[str, str]) -> Path:
 def test_a_student_keeps_the_id_whatever_number_the_lms_gives(tmp_path: Path) -> None:
     for number, assignment in ((77, "01_a"), (4711, "02_b")):
         path = packed(tmp_path, {f"Ada Lovelace_{number}_assignsubmission_file_/x.ipynb": "1"})
-        take(path, tmp_path / "submitted", assignment, roster=ROSTER)
+        take(path, tmp_path / "submitted", assignment, roster=ROSTER, lms="moodle")
     assert {p.name for p in (tmp_path / "submitted").iterdir()} == {"ada"}
     assert {p.name for p in (tmp_path / "submitted" / "ada").iterdir()} == {"01_a", "02_b"}
 
 
-def test_canvas_knows_students_by_its_number_or_by_their_name(tmp_path: Path) -> None:
-    names = ["goedelkurt_1931_5_a.ipynb", "lovelaceada_9_6_a.ipynb", "nobody_3_7_a.ipynb"]
-    taken = take(packed(tmp_path, dict.fromkeys(names, "1")), tmp_path / "s", "01_a", roster=ROSTER)
-    assert [found.student for found in taken.found] == ["kurt", "ada"]
-    assert taken.left_out == (LeftOut(names[2], "the roster has nobody called '3' or 'nobody'"),)
+CANVAS = Roster([*ROSTER.students, Enrolled("1815", "Emmy", "Noether", "", "1882")])
+CANVAS = Roster([*CANVAS.students, Enrolled("hypatia", "", "", name="Hypatia")])
+
+
+def test_canvas_knows_students_by_its_number_alone(tmp_path: Path) -> None:
+    """Emmy's id here is Ada's number there; who has no number in the roster has a name."""
+    files = {
+        "goedelkurt_1931_5_a.ipynb": "by the number, however Canvas spells the name",
+        "lovelaceada_1815_6_a.ipynb": "by Canvas's number, not by an id here",
+        "hypatia_3_7_a.ipynb": "by the name",
+    }
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=CANVAS, lms="canvas")
+    assert {found.student: found.path for found in taken.found} == dict(
+        zip(["kurt", "ada", "hypatia"], files, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        (
+            "noetheremmy_1815_5_a.ipynb",
+            "1815 is Ada Lovelace (ada), and the name 'noetheremmy' is Emmy Noether (1815)",
+        ),
+        ("platon_1815_5_a.ipynb", "1815 is Ada Lovelace (ada), and the name 'platon' is another"),
+        (
+            "lovelaceada_77_5_a.ipynb",
+            "'lovelaceada' is Ada Lovelace (ada), who has another Canvas number than 77",
+        ),
+        (
+            "nobody_3_7_a.ipynb",
+            "nobody with the Canvas number 3 (`lms_user_id`) or the name 'nobody'",
+        ),
+        ("王伟_3_7_a.ipynb", "or the name '王伟'"),
+        ("x_1815_1931_5_a.ipynb", "can be read in two ways"),
+        ("mallory/lovelaceada_1815_1_x.ipynb", "its name tells no student"),
+        ("anon_7eF3x_1815_x.ipynb", "its name tells no student"),
+    ],
+)
+def test_where_canvas_names_two_people_it_names_nobody(tmp_path: Path, path: str, why: str) -> None:
+    files = {path: "1", "hypatia_3_8_a.ipynb": "2"} if "_3_" not in path else {path: "1"}
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=CANVAS, lms="canvas")
+    assert [found.student for found in taken.found] == ["hypatia"][: len(files) - 1]
+    assert [left.path for left in taken.left_out] == [path]
+    assert why in taken.left_out[0].why
+
+
+def test_two_hand_ins_never_become_one_student(tmp_path: Path) -> None:
+    """Two people of one name, of whom the roster knows one: it cannot be said which."""
+    for lms, files in {
+        "canvas": ["hypatia_3_7_a.ipynb", "hypatia_4_8_a.ipynb"],
+        "moodle": [f"Hypatia_{n}_assignsubmission_file_/x.ipynb" for n in (7, 8)],
+        "folders": ["Hypatia/x.ipynb", "hypatia/y.ipynb"],
+    }.items():
+        archive = packed(tmp_path, dict.fromkeys(files, "1"))
+        taken = take(archive, tmp_path / "s", "01_a", roster=CANVAS, lms=lms)
+        assert taken.found == ()
+        assert [left.path for left in taken.left_out] == files
+        assert all("2 hand-ins" in left.why for left in taken.left_out)
 
 
 def test_gradescope_says_in_a_file_whose_each_submission_is(tmp_path: Path) -> None:
@@ -92,12 +162,34 @@ submission_13: {}
         "assignment_5_export/submission_12/work.py": "k",
         "assignment_5_export/submission_13/work.ipynb": "?",
     }
-    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER)
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER, lms="gradescope")
     assert [(found.student, found.lms) for found in taken.found] == [
         ("ada", "gradescope"),
         ("kurt", "gradescope"),
     ]
     assert [left.path for left in taken.left_out] == list(files)[3:]
+
+
+GROUP = """
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '1815'
+  - :name: Kurt Gödel
+    :email:
+  :created_at: 2026-03-01 11:30:00.123456789 +01:00
+  :history:
+  - :created_at: 2026-02-01 11:30:00.000000000 Z
+"""
+
+
+def test_a_group_hands_in_once_and_the_platform_says_when(tmp_path: Path) -> None:
+    files = {"submission_metadata.yml": GROUP, "submission_11/x.ipynb": "1"}
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER, lms="gradescope")
+    assert [found.student for found in taken.found] == ["ada", "kurt"]
+    for student in ("ada", "kurt"):
+        stamp = (tmp_path / "s" / student / "01_a" / "timestamp.txt").read_text()
+        assert stamp == "2026-03-01 10:30:00.123456 UTC"
 
 
 def test_what_a_system_packs_beside_the_files_is_no_student(tmp_path: Path) -> None:
@@ -109,9 +201,10 @@ def test_what_a_system_packs_beside_the_files_is_no_student(tmp_path: Path) -> N
         "noname.ipynb": "5",
         "Ada Lovelace_7_assignsubmission_onlinetext_/onlinetext.html": "6",
     }
-    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER)
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", roster=ROSTER, lms="moodle")
     assert [(found.student, found.path) for found in taken.found] == [("ada", next(iter(files)))]
-    assert [left.path for left in taken.left_out] == list(files)[:3:-1]
+    assert [left.path for left in taken.left_out] == ["noname.ipynb"]
+    assert taken.beside == (list(files)[-1],)
     plain = take(
         packed(tmp_path, {"__MACOSX/x.ipynb": "1", "._ada.ipynb": "2"}), tmp_path / "p", "b"
     )
@@ -121,19 +214,24 @@ def test_what_a_system_packs_beside_the_files_is_no_student(tmp_path: Path) -> N
 def test_two_of_the_same_name_and_a_second_file_are_named(tmp_path: Path) -> None:
     twins = Roster([Enrolled("a1", "Ada", "Lovelace"), Enrolled("a2", "Ada", "Lovelace")])
     path = packed(tmp_path, {"Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1"})
-    (left,) = take(path, tmp_path / "s", "01_a", roster=twins).left_out
-    assert left.why == "'Ada Lovelace' may be any of a1, a2: the roster does not tell them apart"
-    path = packed(tmp_path, {"ada.ipynb": "1", "1815/01_a.ipynb": "2"})
+    (left,) = take(path, tmp_path / "s", "01_a", roster=twins, lms="moodle").left_out
+    assert left.why == (
+        "the name 'Ada Lovelace' may be any of Ada Lovelace (a1), Ada Lovelace (a2): "
+        "the roster does not tell them apart"
+    )
+    path = packed(tmp_path, {"1815/notes.ipynb": "1", "1815/01_a.ipynb": "2"})
     taken = take(path, tmp_path / "s", "01_a", roster=ROSTER)
     assert [found.path for found in taken.found] == ["1815/01_a.ipynb"]
-    assert taken.left_out == (LeftOut("ada.ipynb", "1815/01_a.ipynb counts for ada"),)
+    assert taken.left_out == (LeftOut("1815/notes.ipynb", "'1815/01_a.ipynb' counts for ada"),)
 
 
 def test_without_a_roster_moodle_names_nobody(tmp_path: Path) -> None:
     path = packed(tmp_path, {"Ada Lovelace_7_assignsubmission_file_/x.ipynb": "1"})
-    taken = take(path, tmp_path / "s", "01_a")
+    taken = take(path, tmp_path / "s", "01_a", lms="moodle")
     assert taken.found == ()
-    assert taken.left_out[0].why == "it names only 'Ada Lovelace': say in roster.csv who that is"
+    assert (
+        taken.left_out[0].why == "it names only 'Ada Lovelace': write into roster.csv who that is"
+    )
 
 
 def test_a_notebook_takes_the_place_of_an_earlier_script(tmp_path: Path) -> None:
@@ -149,7 +247,9 @@ def test_a_folder_is_taken_twice_without_a_change(tmp_path: Path) -> None:
     (source / "readme.txt").write_text("2")
     taken = take(source, submitted, "01_a")
     assert [found.student for found in taken.found] == ["ada"]
-    assert taken.left_out == (LeftOut("readme.txt", "its name tells no student"),)
+    (left,) = taken.left_out
+    assert left.path == "readme.txt"
+    assert "its name tells no student" in left.why
     target = submitted / "ada" / "01_a" / "01_a.ipynb"
     before = target.stat().st_mtime_ns
     take(source, submitted, "01_a")
@@ -165,8 +265,9 @@ def test_a_zip_cannot_leave_its_folder(tmp_path: Path) -> None:
         archive.writestr("../evil.ipynb", "x")
         archive.writestr("/etc/evil.ipynb", "x")
         archive.writestr("lovelaceada_1234_5_a.ipynb", "right")
-    taken = take(path, tmp_path / "submitted", "01_a")
+    taken = take(path, tmp_path / "submitted", "01_a", lms="canvas")
     assert [found.student for found in taken.found] == ["1234"]
+    assert [left.path for left in taken.left_out] == ["../evil.ipynb", "/etc/evil.ipynb"]
     assert [path.name for path in tmp_path.iterdir()] in (
         ["lms.zip", "submitted"],
         ["submitted", "lms.zip"],
@@ -181,16 +282,29 @@ def test_a_wrong_source_is_one_clear_line(tmp_path: Path) -> None:
         take(tmp_path / "x.txt", tmp_path / "submitted", "01_a")
 
 
-def test_when_it_was_handed_in_is_told_by_a_file_beside_it(tmp_path: Path) -> None:
-    source, submitted = tmp_path / "in", tmp_path / "submitted"
-    (source / "ada").mkdir(parents=True)
-    (source / "ada" / "x.ipynb").write_text("1")
-    (source / "ada" / "timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
-    (source / "kurt.ipynb").write_text("1")
-    taken = take(source, submitted, "01_a")
-    assert taken.left_out == ()
-    assert (submitted / "ada/01_a/timestamp.txt").read_text() == "2026-03-01 10:00:00 UTC"
-    assert not (submitted / "kurt/01_a/timestamp.txt").exists()
+STAMP = "2026-03-01 10:00:00 UTC"
+
+
+def test_when_it_was_handed_in_is_told_by_nbgrader_and_by_no_upload(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    (source / "ada" / "01_a").mkdir(parents=True)
+    (source / "ada" / "01_a" / "x.ipynb").write_text("1")
+    (source / "ada" / "01_a" / "timestamp.txt").write_text(STAMP)
+    for lms, told in (("nbgrader", True), ("folders", False)):
+        taken = take(source, tmp_path / lms, "01_a", roster=ROSTER, lms=lms)
+        assert taken.left_out == ()
+        stamp = tmp_path / lms / "ada/01_a/timestamp.txt"
+        assert stamp.exists() == told
+        assert not told or stamp.read_text() == STAMP
+
+
+@pytest.mark.parametrize("said", ["yesterday", "2026-02-30 10:00:00 UTC", "9" * 10_000, "\xff"])
+def test_a_time_that_is_none_penalises_nobody(tmp_path: Path, said: str) -> None:
+    files = {"ada/01_a/x.ipynb": "1", "ada/01_a/timestamp.txt": said}
+    taken = take(packed(tmp_path, files), tmp_path / "s", "01_a", lms="nbgrader")
+    assert [found.student for found in taken.found] == ["ada"]
+    assert [left.path for left in taken.left_out] == ["ada/01_a/timestamp.txt"]
+    assert not (tmp_path / "s/ada/01_a/timestamp.txt").exists()
 
 
 def test_the_dates_of_a_zip_count_only_where_that_is_said(tmp_path: Path) -> None:
@@ -199,10 +313,10 @@ def test_the_dates_of_a_zip_count_only_where_that_is_said(tmp_path: Path) -> Non
     with zipfile.ZipFile(path, "w") as archive:
         info = zipfile.ZipInfo("lovelaceada_LATE_1234_5_a.ipynb", (2026, 3, 2, 12, 30, 0))
         archive.writestr(info, "right")
-    taken = take(path, submitted, "01_a")
+    taken = take(path, submitted, "01_a", lms="canvas")
     assert [found.late for found in taken.found] == [True]
     assert not stamp.exists()
-    take(path, submitted, "01_a", times=True)
+    take(path, submitted, "01_a", times=True, lms="canvas")
     local = datetime(2026, 3, 2, 12, 30).astimezone()
     assert parse_utc(stamp.read_text()).replace(tzinfo=UTC) == local
 
@@ -247,7 +361,7 @@ def test_one_broken_file_of_a_zip_stops_nobody_else(
     data = bytearray(path.read_bytes())
     harm(data)
     path.write_bytes(data)
-    taken = take(path, submitted, "01_a", times=True)
+    taken = take(path, submitted, "01_a", times=True, lms="canvas")
     assert [found.student for found in taken.found] == ["2"]
     assert [left.path for left in taken.left_out] == ["lovelaceada_1_5_a.ipynb"]
     assert why in taken.left_out[0].why
@@ -259,7 +373,7 @@ def test_a_zip_that_unpacks_to_gigabytes_is_left_out_unread(tmp_path: Path) -> N
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("lovelaceada_1_5_a.ipynb", bytes(MAX_FILE + 1))
     assert path.stat().st_size < 1_000_000
-    taken = take(path, tmp_path / "submitted", "01_a")
+    taken = take(path, tmp_path / "submitted", "01_a", lms="canvas")
     assert taken.found == ()
     assert "more than 200 MB" in taken.left_out[0].why
 
@@ -270,7 +384,8 @@ def test_of_several_notebooks_the_one_of_the_assignment_counts(tmp_path: Path) -
     with zipfile.ZipFile(path, "w") as archive:
         for name in names:
             archive.writestr(f"lovelaceada_1_5_{name}", name)
-    taken = take(path, tmp_path / "submitted", "01_a")
+    taken = take(path, tmp_path / "submitted", "01_a", lms="canvas")
     assert (tmp_path / "submitted/1/01_a/01_a.ipynb").read_text() == "01_a-10.ipynb"
-    assert len(taken.left_out) == len(names) - 1
-    assert all("counts for 1" in left.why for left in taken.left_out)
+    assert taken.beside == ("lovelaceada_1_5_01_a-2.ipynb", "lovelaceada_1_5_01_a.ipynb")
+    assert [left.path for left in taken.left_out] == ["lovelaceada_1_5_scratch-11.ipynb"]
+    assert "counts for 1" in taken.left_out[0].why

@@ -15,6 +15,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from traitlets.config import Config
 from traitlets.log import get_logger
 
+from graders.grading.intake import removed_links
 from graders.grading.plugins.collect import CollectSafely
 from graders.grading.plugins.configure import configure
 from tests.support.small_course import ask_alembic_once
@@ -282,3 +283,32 @@ def test_who_is_killed_while_copying_has_collected_nothing(
     exchange.collect(update=True)
     assert set(exchange.collected()) == {"ada"}
     assert not list((exchange.course / ".tilewise").glob("collecting/*"))
+
+
+def test_what_a_link_was_is_known_when_grading(exchange: Exchange) -> None:
+    folder = exchange.hand_in(named("ada"))
+    _link_to_file(exchange, folder)
+    exchange.collect()
+    assert removed_links.read(exchange.course / "submitted/ada" / ASSIGNMENT) == [
+        f"{ASSIGNMENT}.ipynb"
+    ]
+
+
+def test_a_notebook_is_found_and_read_however_it_was_saved(exchange: Exchange) -> None:
+    """With capitals in its ending, and with the mark that some editors write first."""
+    (exchange.course / "source" / ASSIGNMENT).mkdir(parents=True)
+    (exchange.course / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").write_text("{}")
+    folder = exchange.hand_in(named("ada"))
+    (folder / f"{ASSIGNMENT}.ipynb").unlink()
+    (folder / "Übung.IPYNB").write_bytes(b"\xef\xbb\xbf{}")
+    exchange.collect()
+    assert exchange.collected() == {"ada": NOTEBOOK}
+    path = exchange.course / "submitted" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    assert path.read_bytes() == b"{}"
+
+
+def test_names_are_printed_as_names(exchange: Exchange, caplog: pytest.LogCaptureFixture) -> None:
+    exchange.hand_in("Jürgen 王+01_a+no time+x")
+    exchange.hand_in(named("ada"))
+    exchange.collect()
+    assert "'Jürgen 王+01_a+no time+x': its name is not STUDENT+ASSIGNMENT+TIME" in caplog.text

@@ -1,0 +1,143 @@
+"""Who handed in a file: what the platform says, looked up in the roster. Never a guess.
+
+A student is found by what this platform calls the student. Where two things that the platform
+says name two people, the file is left out and both are named.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from graders.authoring.class_folder import ROSTER
+from graders.grading.intake.platforms import Claim, Person
+from graders.grading.intake.roster import STUDENT, Enrolled, Roster, folded
+from graders.judge.plain_text import quoted
+
+Answer = tuple[str, str]  # the id of a student and "", or "" and the reason
+
+
+def whose(claim: Claim, lms: str, roster: Roster) -> list[Answer]:
+    """To whom a file belongs: one student, or each member of a group."""
+    if not roster:
+        return [_without_roster(claim, person, lms) for person in claim.people]
+    if lms == "canvas":
+        return [_canvas(claim, roster)]
+    return [_found(person, lms, roster) for person in claim.people]
+
+
+def _without_roster(claim: Claim, person: Person, lms: str) -> Answer:
+    """The platform's own number, where it stays the same from one assignment to the next."""
+    if claim.instead is not None:
+        return "", _two_ways(claim)
+    said = person.id or person.number or person.folder
+    student = unicodedata.normalize("NFC", said)
+    if lms != "moodle" and STUDENT.match(student) and student not in (".", ".."):
+        return student, ""
+    told = " or ".join(quoted(text) for text in (said, person.email, person.name) if text)
+    return "", f"it names only {told or 'nobody'}: write into {ROSTER} who that is"
+
+
+def _found(person: Person, lms: str, roster: Roster) -> Answer:
+    if lms == "gradescope":
+        return _gradescope(person, roster)
+    if lms == "nbgrader":
+        return _only(roster.by("id", person.id), f"the id {quoted(person.id)}")
+    if lms == "moodle":
+        student, why = _only(roster.by("name", person.name), f"the name {quoted(person.name)}")
+        if folded(person.name) == "participant":
+            why = "Moodle packed it without a name: reveal the identities there, download it again"
+        return student, why
+    kinds = ("id", "email", "name", "canvas", "gradescope")
+    found = set[Enrolled]().union(*(roster.by(kind, person.folder) for kind in kinds))
+    return _only(found, f"the id, e-mail address or name {quoted(person.folder)}")
+
+
+def _only(found: Iterable[Enrolled], what: str) -> Answer:
+    """The only student among these, or why there is none."""
+    students = list(found)
+    if len(students) == 1:
+        return students[0].id, ""
+    if not students:
+        return "", f"the roster has nobody with {what}"
+    return "", f"{what} may be any of {_called(students)}: the roster does not tell them apart"
+
+
+def _called(students: Iterable[Enrolled]) -> str:
+    return ", ".join(sorted(student.called for student in students))
+
+
+# ---------------------------------------------------------------- Canvas
+
+
+def _canvas(claim: Claim, roster: Roster) -> Answer:
+    """By the number, which the name may not contradict; by name only who has no number here."""
+    person = claim.people[0]
+    if claim.instead is not None:
+        complete = all(student.canvas_numbers for student in roster.students)
+        if roster.by("canvas", claim.instead.number) or not complete:
+            return "", _two_ways(claim)
+    numbered, named = roster.by("canvas", person.number), roster.by("name", person.name)
+    number, name = f"the Canvas number {person.number}", f"the name {quoted(person.name)}"
+    if len(numbered) > 1:
+        return _only(numbered, number)
+    if numbered:
+        (student,) = numbered
+        others = named - numbered
+        if student not in named and (others or not student.may_be_called(person.name)):
+            whom = f"is {_called(others)}" if others else "is another"
+            return "", (
+                f"{number} is {student.called}, and {name} {whom}: correct {ROSTER}, where a "
+                "column `name` may say what Canvas calls the student"
+            )
+        return student.id, ""
+    if not named:
+        return "", f"the roster has nobody with {number} (`lms_user_id`) or {name}"
+    contradicted = [student for student in named if student.canvas_numbers]
+    if contradicted:
+        return "", (
+            f"{name} is {_called(named)}, who has another Canvas number than {person.number}: "
+            f"correct `lms_user_id` in {ROSTER}"
+        )
+    return _only(named, name)
+
+
+def _two_ways(claim: Claim) -> str:
+    """Why a file named `ada_12_34_56_x.ipynb` is nobody's."""
+    first, other = claim.people[0], claim.instead or claim.people[0]
+    return (
+        f"its name can be read in two ways, as {quoted(first.name)} with the Canvas number "
+        f"{first.number} and as {quoted(other.name)} with {other.number}: give everybody a "
+        f"number in {ROSTER}, or rename the upload so that it does not begin with a number"
+    )
+
+
+# ---------------------------------------------------------------- Gradescope
+
+
+def _gradescope(person: Person, roster: Roster) -> Answer:
+    """By the student whom SID, address and name have in common, as far as they are known."""
+    said = {"gradescope": person.number, "email": person.email, "name": person.name}
+    words = {"gradescope": "the SID", "email": "the e-mail address", "name": "the name"}
+    hits = {kind: found for kind, text in said.items() if (found := roster.by(kind, text))}
+    told = {kind: f"{words[kind]} {quoted(text)}" for kind, text in said.items() if text}
+    if not hits:
+        return "", f"the roster has nobody with {' or '.join(told.values()) or 'no name'}"
+    common = set.intersection(*hits.values())
+    if not common:
+        who = ", and ".join(f"{told[kind]} is {_called(found)}" for kind, found in hits.items())
+        return "", f"{who}: correct {ROSTER}"
+    student, why = _only(common, " and ".join(told[kind] for kind in hits))
+    if why:
+        return "", why
+    (known,) = common
+    if set(hits) == {"name"}:
+        here = {"gradescope": known.sid or known.lms_user_id, "email": known.email}
+        against = [told[kind] for kind in here if here[kind] and said[kind]]
+    else:
+        alone = "name" not in hits and len(hits) == 1
+        against = [told["name"]] if alone and not known.may_be_called(person.name) else []
+    if against:
+        which = " and ".join(told[kind] for kind in hits)
+        return "", f"{which} is {known.called}, and {against[0]} is another: correct {ROSTER}"
+    return student, ""
