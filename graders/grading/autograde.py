@@ -317,6 +317,13 @@ class Autograder:
         try:
             return master_cells({"nbgrader": nbgrader}, _Place(self.course))
         except MissingEntry as error:
+            others = self._notebooks()
+            if others:
+                raise GraderError(
+                    f"{self.assignment} has the notebooks {', '.join(others)}, and `tilewise "
+                    f"autograde` grades assignments of one notebook with the assignment's name: "
+                    f"use `nbgrader autograde {self.assignment}`, which gives the same marks"
+                ) from error
             raise GraderError(
                 f"the gradebook does not know {self.assignment}: run `nbgrader "
                 f"generate_assignment {self.assignment} --force` in {self.course} (with the same "
@@ -327,6 +334,16 @@ class Autograder:
             raise GraderError(
                 f"the gradebook cannot be reached, so nothing was graded: {why}"
             ) from error
+
+    def _notebooks(self) -> list[str]:
+        """The names of the notebooks that the gradebook knows of this assignment."""
+        from nbgrader.api import Gradebook, MissingEntry
+
+        with Gradebook(self.database) as gradebook:
+            try:
+                return sorted(n.name for n in gradebook.find_assignment(self.assignment).notebooks)
+            except MissingEntry:
+                return []
 
     def _submitted(self) -> Path:
         return self.course / "submitted"

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from graders.grading.own_tests import session
+from graders.judge.records import GraderError
 from tests.support.own_assignment import (
     HIDDEN,
     HOMEWORK,
@@ -25,6 +26,7 @@ from tests.support.own_assignment import (
     graded_cell,
     hand_in,
     homework,
+    label,
     page,
     write,
 )
@@ -316,6 +318,29 @@ def test_another_language_stays_open(course: SmallCourse) -> None:
     marks, log = by_nbgrader(course)
     assert marks == {"ada": dict.fromkeys(FULL)}
     assert "the kernel 'ir'" in log
+
+
+def test_a_task_and_an_answer_that_a_person_grades_stay_so(course: SmallCourse) -> None:
+    answer = nbformat.v4.new_code_cell("YOUR CODE")
+    task = label(nbformat.v4.new_markdown_cell("Draw the square."), "draw", 3, task=True)
+    write(course, [*homework(), label(answer, "plot", 2, solution=True), task])
+    hand_in(course, "ada", "print('drawn')\n1 / 0", answer="plot")
+    marks, log = by_nbgrader(course)
+    assert marks["ada"]["plot"] is None
+    assert marks["ada"]["draw"] is None, log
+    cells = {c.id: c for c in autograded(course, "ada").cells}
+    assert cells["draw"].metadata.nbgrader.task
+    assert cells["plot"].outputs == []  # it stands behind the last test, so nothing has run it
+    assert by_tilewise(course)[0] == marks
+
+
+def test_an_assignment_of_two_notebooks_is_for_nbgraders_command(course: SmallCourse) -> None:
+    folder = write(course, homework(), "pair").parent
+    (folder / "pair.ipynb").rename(folder / "one.ipynb")
+    shutil.copy(folder / "one.ipynb", folder / "two.ipynb")
+    generate(course, "pair")
+    with pytest.raises(GraderError, match="use `nbgrader autograde pair`"):
+        by_tilewise(course, "pair")
 
 
 LESSON_TEST = "import torch\nassert vector_add(torch.ones(3), torch.ones(3)).tolist() == [2, 2, 2]"

@@ -108,6 +108,9 @@ class Session:
         )
         try:
             self._ensure_started(mentioned)
+        except CannotRun:
+            self.close()
+            raise
         except (OSError, ValueError) as error:
             self.close()
             raise CannotRun(broken(f"{type(error).__name__}: {error}")) from error

@@ -65,6 +65,7 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
     before = _cells_before(nbgrader["assignment"], nbgrader["notebook"], coursedir)
     with Gradebook(nbgrader["db_url"]) as gradebook:
         notebook = gradebook.find_notebook(nbgrader["notebook"], nbgrader["assignment"])
+        tasks = {cell.name: cell.max_score for cell in notebook.task_cells}
         points = {cell.name: cell.max_score for cell in notebook.grade_cells}
         solutions = {cell.name for cell in notebook.solution_cells}
         masters = [
@@ -75,7 +76,8 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
                 locked=bool(cell.locked),
                 grade=cell.name in points,
                 solution=cell.name in solutions,
-                points=points.get(cell.name),
+                points=(points | tasks).get(cell.name),
+                task=cell.name in tasks,
                 checksum=cell.checksum,
                 before=before.get(cell.name, ("", 0))[0],
             )
