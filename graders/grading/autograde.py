@@ -31,6 +31,8 @@ from graders.grading.intake.rules import grant, read_rules
 from graders.grading.intake.submissions import TIMESTAMP
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
+from graders.grading.own_tests import files
+from graders.grading.own_tests.cells import judged_exercises, own_part
 from graders.grading.parallel import Judging, Task
 from graders.grading.plugins.preprocess import master_cells
 from graders.grading.plugins.release import SECRET
@@ -169,6 +171,8 @@ class Autograder:
         submission = _Submission(student, path)
         try:
             self._put_in_order(counting(folder, self.assignment), path)
+            if self._has_own_tests:
+                files.copy(folder, path.parent, NOTES)
             code = _code(path, self._masters)
             submission.keys = {name: judging.mark_key(code, name) for name in self._exercises()}
             submission.digest = self._digest(path, submission.keys)
@@ -193,8 +197,12 @@ class Autograder:
                 shutil.copyfile(handed_in.with_name(note), path.with_name(note))
 
     def _exercises(self) -> list[str]:
-        names = [master.name for master in self._masters if master.grade]
-        return [name.removesuffix("-public") for name in names if name.endswith("-public")]
+        return judged_exercises((m.name, m.source) for m in self._masters if m.grade)
+
+    @cached_property
+    def _has_own_tests(self) -> bool:
+        tests = [m for m in self._masters if m.grade and not m.solution and m.cell_type == "code"]
+        return any(own_part(test.name, test.source) for test in tests)
 
     def _digest(self, path: Path, keys: Mapping[str, str]) -> str:
         """What a finished grading depends on: the submission, and what its marks depend on."""
@@ -205,6 +213,9 @@ class Autograder:
             digest.update(part.encode())
         for master in self._masters:
             digest.update(repr(master).encode())
+        if self._has_own_tests:
+            source = self.course / "source" / self.assignment
+            digest.update(files.digest(source, path.parent).encode())
         return digest.hexdigest()
 
     def _unchanged(self, submission: _Submission) -> bool:
@@ -236,6 +247,7 @@ class Autograder:
             judging.given.clear()
             judging.decided.reset(decided)
         reasons = [marks.reason for marks in submission.marks.values() if marks.reason]
+        reasons += self._left_open(submission.student)
         return self._finish(submission, reason or "; ".join(reasons))
 
     def _finish(self, submission: _Submission, reason: str) -> GradedStudent:
@@ -249,11 +261,22 @@ class Autograder:
         return GradedStudent(submission.student, status, told, self._tampered(submission.student))
 
     def _tampered(self, student: str) -> tuple[str, ...]:
+        return tuple(self._noted(student).get("tampered", ()))
+
+    def _left_open(self, student: str) -> list[str]:
+        """Why own tests have no points, each reason once with the cells that it concerns."""
+        cells: dict[str, list[str]] = {}
+        for name, reason in self._noted(student).get("open", {}).items():
+            cells.setdefault(reason, []).append(name)
+        return [f"{', '.join(names)}: {reason}" for reason, names in cells.items()]
+
+    def _noted(self, student: str) -> dict[str, Any]:
+        """What was noted about a notebook while it was graded."""
         try:
             written = json.loads(self.autograded(student).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return ()
-        return tuple(written["metadata"].get("tilewise", {}).get("tampered", ()))
+            return {}
+        return dict(written["metadata"].get("tilewise", {}))
 
     def autograded(self, student: str) -> Path:
         """The notebook that nbgrader wrote for the student."""
@@ -294,6 +317,13 @@ class Autograder:
         try:
             return master_cells({"nbgrader": nbgrader}, _Place(self.course))
         except MissingEntry as error:
+            others = self._notebooks()
+            if others:
+                raise GraderError(
+                    f"{self.assignment} has the notebooks {', '.join(others)}, and `tilewise "
+                    f"autograde` grades assignments of one notebook with the assignment's name: "
+                    f"use `nbgrader autograde {self.assignment}`, which gives the same marks"
+                ) from error
             raise GraderError(
                 f"the gradebook does not know {self.assignment}: run `nbgrader "
                 f"generate_assignment {self.assignment} --force` in {self.course} (with the same "
@@ -304,6 +334,16 @@ class Autograder:
             raise GraderError(
                 f"the gradebook cannot be reached, so nothing was graded: {why}"
             ) from error
+
+    def _notebooks(self) -> list[str]:
+        """The names of the notebooks that the gradebook knows of this assignment."""
+        from nbgrader.api import Gradebook, MissingEntry
+
+        with Gradebook(self.database) as gradebook:
+            try:
+                return sorted(n.name for n in gradebook.find_assignment(self.assignment).notebooks)
+            except MissingEntry:
+                return []
 
     def _submitted(self) -> Path:
         return self.course / "submitted"

@@ -154,6 +154,7 @@ def _student(
         for finding in report["findings"]
         if report["verdict"] == "ungraded"
     ]
+    reasons += tilewise.get("open", {}).values()  # of the instructor's own tests
     reason = state.get("reason") or "; ".join(dict.fromkeys(reasons))
     tampered = tuple(tilewise.get("tampered", ()))
     return Student(name, score, max_score, open_cells, reason, reports, tampered)

@@ -15,6 +15,7 @@ from nbformat.notebooknode import NotebookNode
 
 from graders.grading import store
 from graders.grading.marks import Marker, Marks, official_marker, unsandboxed_allowed
+from graders.grading.own_tests.cells import judged_exercises
 from graders.grading.store import MarksStore
 from graders.judge.records import GraderError
 from graders.judge.report import GateStatus
@@ -90,13 +91,12 @@ def _is_grade_cell(cell: NotebookNode) -> bool:
 
 
 def graded_exercises(notebook: NotebookNode) -> list[str]:
-    """The exercises whose grade cells stand in the (mended) notebook, in order."""
-    ids = [
-        cell.metadata.get("nbgrader", {}).get("grade_id", "")
+    """The exercises whose grade cells are in the (mended) notebook, in order."""
+    return judged_exercises(
+        (cell.metadata["nbgrader"].get("grade_id", ""), cell.source)
         for cell in notebook.cells
         if _is_grade_cell(cell) and cell.cell_type == "code"
-    ]
-    return [name.removesuffix("-public") for name in ids if name.endswith("-public")]
+    )
 
 
 def mark_code(

@@ -32,6 +32,7 @@ class MasterCell:
     solution: bool
     points: float | None = None
     checksum: str | None = None
+    task: bool = False  # nbgrader's cell that a person grades, answers around it included
     before: str = ""  # the text of the cell that stands before it in the lesson
 
     def metadata(self) -> dict[str, Any]:
@@ -42,7 +43,7 @@ class MasterCell:
             "grade": self.grade,
             "solution": self.solution,
             "locked": self.locked,
-            "task": False,
+            "task": self.task,
             "cell_type": self.cell_type,
         }
         if self.points is not None:

@@ -14,7 +14,10 @@ from graders.grading.mend import MasterCell, Notes, mend
 from graders.grading.mend import released as without_hidden_tests
 from graders.grading.sanitise import clean_markdown
 
-GRADE = "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\nask()\n### END HIDDEN TESTS"
+GRADE = (
+    "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\n"
+    "grade_cell('vector_add', part='{0}')\n### END HIDDEN TESTS"
+)
 CODE = "def vector_add(x, y):\n    return x"
 MASTERS = (
     MasterCell(

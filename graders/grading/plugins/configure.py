@@ -50,6 +50,7 @@ def trust(config: Any) -> None:
     """Collect safely, mend and clean notebooks, and ask the judge instead of `Execute`."""
     config.ExchangeFactory.collect = "graders.grading.plugins.collect.CollectSafely"
     config.ExchangeFactory.release_feedback = "graders.grading.plugins.release.ReleaseToTheExchange"
+    config.Autograde.exporter_class = "graders.grading.plugins.submission.SubmissionExporter"
     config.Autograde.pre_convert_hook = "graders.grading.plugins.hooks.need_gpu"
     preprocess = "graders.grading.plugins.preprocess"
     config.Autograde.sanitize_preprocessors = [

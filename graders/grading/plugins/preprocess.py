@@ -1,7 +1,8 @@
 """nbgrader preprocessors that put the judge in the place of `Execute`.
 
 No line of a submission runs in nbgrader's process or in a kernel: the notebook is mended
-and cleaned, its code goes to the judge, and the outputs of the grade cells are ours.
+and cleaned, its code goes to the judge, and the outputs of the grade cells are ours. Where an
+instructor has added tests, a jailed process executes the notebook for them (`own_tests`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from graders.grading.judging import (
 )
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
+from graders.grading.own_tests import running, telling
+from graders.grading.own_tests.cells import is_test
 from graders.grading.sanitise import clean_markdown, number_output, text_output
 from graders.judge import discovery
 from graders.judge.report import Report
@@ -62,6 +65,7 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
     before = _cells_before(nbgrader["assignment"], nbgrader["notebook"], coursedir)
     with Gradebook(nbgrader["db_url"]) as gradebook:
         notebook = gradebook.find_notebook(nbgrader["notebook"], nbgrader["assignment"])
+        tasks = {cell.name: cell.max_score for cell in notebook.task_cells}
         points = {cell.name: cell.max_score for cell in notebook.grade_cells}
         solutions = {cell.name for cell in notebook.solution_cells}
         masters = [
@@ -72,7 +76,8 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
                 locked=bool(cell.locked),
                 grade=cell.name in points,
                 solution=cell.name in solutions,
-                points=points.get(cell.name),
+                points=(points | tasks).get(cell.name),
+                task=cell.name in tasks,
                 checksum=cell.checksum,
                 before=before.get(cell.name, ("", 0))[0],
             )
@@ -110,20 +115,36 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
             if mode() != "interpret":
                 bonus[hidden_id(exercise)] = judged.bonus
             reports[exercise] = _with_examples(judged.report, code)
-        nb.metadata.setdefault("tilewise", {})["reports"] = reports  # for the class report
         ungraded = resources.setdefault("tilewise_ungraded", {})
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-            if name in marks:
-                reason = _fill(cell, marks[name])
-                if reason:
-                    ungraded[name] = reason
-                    self.log.error(
-                        "%s: %s is UNGRADED: %s", resources["nbgrader"]["student"], name, reason
-                    )
+            if name in marks and (reason := _fill(cell, marks[name])):
+                ungraded[name] = reason
+        own = running.run(nb, _beside(resources))
+        unsettled = _unsettled(nb, {*marks, *own.settled, *own.reasons})
+        left = own.reasons | dict.fromkeys(unsettled, "nothing has graded this cell")
+        for name, reason in left.items():
+            ungraded.setdefault(name, reason)
+        student = resources["nbgrader"]["student"]
+        for name, reason in ungraded.items():
+            self.log.error("%s: %s is UNGRADED: %s", student, name, reason)
+        known = {"reports": reports, "own": own.notes, "open": left}
+        nb.metadata.setdefault("tilewise", {}).update(known)  # for reports and feedback
         return nb, resources
+
+
+def _beside(resources: Mapping[str, Any]) -> Path | None:
+    """The folder in which nbgrader has put the notebook and the files of the assignment."""
+    folder = resources.get("metadata", {}).get("path")
+    return Path(folder) if folder else None
+
+
+def _unsettled(nb: NotebookNode, settled: set[str]) -> list[str]:
+    """The cells to which nbgrader would give full marks because they show no error."""
+    names = [cell.metadata["nbgrader"]["grade_id"] for cell in nb.cells if is_test(cell)]
+    return [name for name in names if name not in settled]
 
 
 def _with_examples(report: Mapping[str, Any], code: list[str]) -> dict[str, Any]:
@@ -195,6 +216,7 @@ class GetMarks(GetGrades):  # type: ignore[misc]
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        self._own = nb.metadata.get("tilewise", {}).get("own", {})
         with gradebooks.shared():
             read: Pair = super().preprocess(nb, resources)
         return read
@@ -203,6 +225,9 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> Pair:
         cell.metadata["number"] = cell_index + 1  # findings say in which cell something is
+        known = self._own.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        if known is not None:
+            telling.tell(cell, known)
         if cell.cell_type == "markdown":
             cell.source = clean_markdown(cell.source)  # also what stock nbgrader autograded
         elif utils.is_grade(cell) and not utils.is_solution(cell):

@@ -21,13 +21,16 @@ from typing import Literal
 
 from graders.judge.jail import landlock, seccomp
 
-Device = Literal["cpu", "cuda"]
+# What a process works with: the processor alone, a GPU, or, as a notebook's session does, the
+# processor with threads, timers and files of its own in one directory.
+Device = Literal["cpu", "cuda", "session"]
 
 LAYERS = ("limits", "user", "landlock", "seccomp")
 # What an installation of the course adds to Python's own directories. No submission needs it, and
 # where an instructor installed the course it holds the hidden cases.
 _OURS = ("graders", "solutions", "lessons", "tests", "tilewise", "triton_util", "__editable__")
 PACKAGE_DIRECTORIES = ("site-packages", "dist-packages")
+SESSION_FILE_BYTES = 16 << 20  # the largest file that a notebook's session may write
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _NOBODY = 65_534
@@ -89,12 +92,16 @@ class Jail:
         self._ruleset.allow(map(Path, ("/dev/urandom", "/dev/null")), landlock.READ)
         if self.device == "cuda":
             _allow_gpu(self._ruleset, scratch, self._devices)
+        elif self.device == "session":
+            _allow_session(self._ruleset, scratch)
         self.layers["landlock"] = f"on (version {landlock.abi()})"
 
     def _prepare_seccomp(self) -> None:
         try:
             if self.device == "cuda":
                 self._filter = seccomp.driving_gpu()
+            elif self.device == "session":
+                self._filter = seccomp.session()
             else:
                 self._filter = seccomp.computing(may_open=self._ruleset is not None)
         except (ImportError, OSError, RuntimeError, ValueError) as error:
@@ -187,6 +194,23 @@ def _allow_gpu(ruleset: landlock.Ruleset, scratch: Path | None, gpus: Collection
         ruleset.allow([scratch], landlock.EVERYTHING)
 
 
+def _allow_session(ruleset: landlock.Ruleset, scratch: Path | None) -> None:
+    """Allow what libraries read when they are imported or first used, and a scratch directory.
+
+    A rule for a directory covers all that lies beneath it, so those that may hold an installation
+    of the course are left out.
+    """
+    libraries = (Path("/usr/lib"), Path("/lib"), Path("/usr/lib64"), Path("/lib64"))
+    beneath = (entry for folder in libraries if folder.is_dir() for entry in folder.iterdir())
+    ruleset.allow((e for e in beneath if not e.name.startswith("python")), landlock.READ)
+    ruleset.allow((Path(sys.base_prefix) / "lib").glob("*.so*"), landlock.READ)
+    machine = ("/usr/share", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu")
+    ruleset.allow(map(Path, (*machine, "/proc/cpuinfo", "/proc/meminfo")), landlock.READ)
+    ruleset.allow([Path(os.devnull)], landlock.READ_FILE | landlock.WRITE_FILE)
+    if scratch is not None:
+        ruleset.allow([scratch], landlock.EVERYTHING & ~landlock.EXECUTE)
+
+
 def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
     """Set resource limits, which a GPU's driver needs wider.
 
@@ -205,6 +229,12 @@ def _limit(device: Device, cpu_seconds: float, memory_bytes: int) -> None:
             resource.RLIMIT_FSIZE: 0,
             resource.RLIMIT_NPROC: 0,
             resource.RLIMIT_NOFILE: 64,
+        }
+    elif device == "session":
+        limits |= {
+            resource.RLIMIT_AS: _address_space() + memory_bytes,
+            resource.RLIMIT_FSIZE: SESSION_FILE_BYTES,
+            resource.RLIMIT_NOFILE: 128,
         }
     else:
         limits |= {

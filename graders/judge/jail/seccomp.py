@@ -10,6 +10,7 @@ import errno
 import os
 import socket
 import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 # What numpy, torch and the interpreter need to compute in one thread on memory that is there.
@@ -24,6 +25,20 @@ _COMPUTE = (
     "readlink readlinkat getdents64",
 )
 _OPEN = "openat open"
+
+# What a notebook's cells need besides: files and folders, which Landlock keeps in one directory, an
+# event loop, timers, and talking to itself.
+_SESSION = (
+    "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat",
+    "ftruncate fallocate fsync fdatasync flock umask chdir fchdir statfs fstatfs fadvise64",
+    "copy_file_range sendfile msync pipe pipe2 dup2 dup3 poll ppoll select pselect6 eventfd2",
+    "epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 alarm setitimer getitimer",
+    "recvfrom shutdown getsockopt setsockopt getsockname getpgrp getpgid getsid getgroups",
+    "getresuid getresgid set_tid_address",
+)
+# Landlock does not guard these, and who may not call them fails for no reason: they do nothing.
+_WITHOUT_EFFECT = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
+_CLONE_THREAD = 0x10000
 
 # A GPU driver needs threads, ioctl and devices, and Triton a compiler: all but these is let pass.
 _NEVER_ON_GPU = (
@@ -73,14 +88,37 @@ def computing(may_open: bool) -> Filter:
     """
     import pyseccomp  # here, because its import fails where libseccomp is missing
 
+    return Filter(_export(_arithmetic(pyseccomp, (*_COMPUTE, _OPEN if may_open else ""))))
+
+
+def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
+    """Rules that allow these calls and one's own limits; every other call is an error."""
     rules = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
-    for name in " ".join((*_COMPUTE, _OPEN if may_open else "")).split():
+    for name in " ".join(allowed).split():
         _add(rules, pyseccomp.ALLOW, name)
     _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
-    # glibc turns to clone where there is no clone3, and that one is forbidden.
+    # glibc turns to clone where there is no clone3, whose flags a filter cannot see.
     _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     own_limits = (pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0))
     _add(rules, pyseccomp.ALLOW, "prlimit64", *own_limits)
+    return rules
+
+
+def session() -> Filter:
+    """What the cells of a notebook need: threads and files, but no other process and no network.
+
+    Files are left to Landlock: without it, `probe` finds them open.
+    """
+    import pyseccomp
+
+    rules = _arithmetic(pyseccomp, (*_COMPUTE, _OPEN, *_SESSION))
+    for name in _WITHOUT_EFFECT.split():
+        _add(rules, pyseccomp.ERRNO(0), name)
+    thread = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)
+    _add(rules, pyseccomp.ALLOW, "clone", thread)
+    local = pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX)
+    _add(rules, pyseccomp.ALLOW, "socketpair", local)
+    _add(rules, pyseccomp.ALLOW, "sendto", pyseccomp.Arg(4, pyseccomp.EQ, 0))  # to its own end
     return Filter(_export(rules))
 
 

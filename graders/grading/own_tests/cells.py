@@ -1,0 +1,77 @@
+"""Which cells of a notebook the judge grades, and which are an instructor's own tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+
+from graders.authoring.grade_cells import hidden_id, public_id
+from graders.judge import discovery
+
+_CALL = "grade_cell("  # of the judge, in the grade cells of our lessons
+_OUR_LINES = re.compile(  # of a grade cell, as `tilewise build` writes it
+    r"^(?:from graders\.grading\.plugins\.cell import grade_cell|import triton_util"
+    r"|(?:triton_util\.validate|grade_cell)\([^()#]*\))[ \t]*;?[ \t]*$",
+    re.MULTILINE,
+)
+_SAYS_NOTHING = re.compile(r"\s*(?:#.*)?\Z")
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+
+
+def label(cell: NotebookNode) -> Mapping[str, Any]:
+    """nbgrader's metadata of a cell; empty where it has none."""
+    found = cell.metadata.get("nbgrader")
+    return found if isinstance(found, Mapping) else {}
+
+
+def judged_exercises(cells: Iterable[tuple[str, str]]) -> list[str]:
+    """The exercises that the judge grades, of (nbgrader's id, text) of grade cells, in order."""
+    known = {public_id(name): name for name in discovery.exercises()}
+    return [known[name] for name, text in cells if name in known and _CALL in text]
+
+
+def is_judged(name: str, text: str) -> bool:
+    """Whether the judge gives the points of the grade cell of this id and text."""
+    exercise = name.removesuffix("-public").removesuffix("-hidden")
+    ours = exercise in discovery.exercises() and name in (public_id(exercise), hidden_id(exercise))
+    return ours and _CALL in text
+
+
+def is_test(cell: NotebookNode) -> bool:
+    """Whether nbgrader grades the cell by what happens when it is executed."""
+    found = label(cell)
+    return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
+
+
+def own_test(cell: NotebookNode) -> str:
+    """What an instructor's own test in this cell executes; "" where there is none."""
+    return own_part(label(cell).get("grade_id", ""), cell.source) if is_test(cell) else ""
+
+
+def own_part(name: str, text: str) -> str:
+    """What of a test's text an instructor has written; "" where all of it is the judge's."""
+    if not is_judged(name, text):
+        return text
+    rest = _OUR_LINES.sub("", text)
+    return "" if all(map(_SAYS_NOTHING.match, rest.split("\n"))) else rest
+
+
+def runnable(text: str) -> bool:
+    """Whether a test can be executed apart from the judge, whose call is tied into no line."""
+    return _CALL not in text
+
+
+def hides(text: str) -> bool:
+    """Whether the cell has hidden tests."""
+    return BEGIN_HIDDEN in text
+
+
+def is_hidden_line(text: str, number: int) -> bool:
+    """Whether the line of this number, from 1, is among the hidden tests."""
+    hidden = False
+    for line in text.split("\n")[:number]:
+        hidden = (hidden or BEGIN_HIDDEN in line) and END_HIDDEN not in line
+    return hidden
