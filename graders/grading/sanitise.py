@@ -45,8 +45,8 @@ symmetric width
 """
 # What an attribute may say; on a page of formgrader, a link may lead to another submission.
 _LINK = re.compile(
-    r"(?i:https?://|mailto:)[^\s\x00-\x20]++|#[^\s\x00-\x20]*+"
-    r"|(?:/[\w@%.~-]++)*/formgrader/submissions/[0-9a-f]{32}/"
+    r"\A(?:(?i:https?://|mailto:)[^\s\x00-\x20]++|#[^\s\x00-\x20]*+"
+    r"|(?:/[\w@%.~-]++)*/formgrader/submissions/[0-9a-f]{32}/)\Z"
 )
 _PICTURE = re.compile(r"data:(?:" + "|".join(PICTURES) + r");base64,[A-Za-z0-9+/=\s]*+")
 _STYLE = re.compile(r"(?is)(?!.*(?:url|image|\\)).*")  # what loads something
