@@ -20,6 +20,7 @@ CELL_KEYS = {"cell_type", "id", "metadata", "source"}
 EXTRA_KEYS = {"markdown": {"attachments"}, "code": {"outputs", "execution_count"}}
 FLAGS = ("deletable", "editable")  # of a cell's metadata; all else but nbgrader's goes
 MAX_SOURCE = 200_000  # characters of one cell; no kernel and no answer is longer
+LONGEST_LINE = 500  # characters that pages show in one line of code
 MAX_TEXT = 100_000  # characters of all text cells; a lesson has 17,000
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 _FILE_NAME = re.compile(r"[\w. ()-]{1,200}\Z")
@@ -150,6 +151,20 @@ def clean_markdown(text: str) -> str:
     `a<b` becomes `a< b`, which reads the same and can open no tag.
     """
     return _LINKED_IMAGE.sub("", _BADGE.sub(r"[\1]", _TAG.sub("< ", text)))
+
+
+def shown_code(text: str) -> str:
+    """The code of a cell as pages show it: no blanks at the ends of lines, and no endless line.
+
+    What colours it takes the square of a line, and of blank lines that hold blanks.
+    """
+    lines = (line.rstrip() for line in text.split("\n"))
+    width = LONGEST_LINE
+    return "\n".join(
+        line[start : start + width]
+        for line in lines
+        for start in range(0, max(1, len(line)), width)
+    )
 
 
 def _clean_attachments(cell: NotebookNode) -> None:

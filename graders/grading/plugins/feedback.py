@@ -17,10 +17,11 @@ from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 
 from graders.grading.plugins.formulas import to_html
-from graders.grading.sanitise import clean_html
+from graders.grading.sanitise import clean_html, shown_code
 
 LONGEST = 20_000  # characters of a text that is kept
 MOST = 2_000  # texts
@@ -52,7 +53,18 @@ def kept(work: Callable[[str], str]) -> Callable[[str], str]:
 
 
 _shown: dict[tuple[bool, str, bool], Callable[[str], str]] = {}  # markdown, by its settings
-highlighted = kept(lambda source: str(Highlight2HTML()(source)))
+highlighted = kept(lambda source: str(Highlight2HTML()(shown_code(source))))
+
+
+class ShowCode(Preprocessor):  # type: ignore[misc]
+    """For formgrader's pages, which nbconvert colours by itself."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if cell.cell_type == "code":
+            cell = NotebookNode({**cell, "source": shown_code(cell.source)})
+        return cell, resources
 
 
 class FeedbackExporter(HTMLExporter):  # type: ignore[misc]

@@ -9,10 +9,11 @@ import pytest
 from traitlets.config import Config
 
 from graders.grading.plugins.configure import configure
-from graders.grading.plugins.feedback import FeedbackExporter
+from graders.grading.plugins.feedback import FeedbackExporter, highlighted
 from graders.grading.plugins.formulas import to_html
-from graders.grading.sanitise import clean_html
+from graders.grading.sanitise import clean_html, shown_code
 from tests.support.live_markup import live
+from tests.support.processor_time import processor_seconds
 
 FAR = "http://198.51.100.7/pixel.png"  # an address that nobody has
 LINKS = (
@@ -123,3 +124,17 @@ def test_it_is_stable() -> None:
     for markup in MARKUP:
         once = clean_html(markup)
         assert clean_html(once) == once
+
+
+@pytest.mark.parametrize("piece", [" \n", "\t\n", "1.", "a.", "@a.", "a.\n", '"""a.\n'])
+def test_code_is_coloured_in_time_with_its_length(piece: str) -> None:
+    """20,000 blank lines took minutes of a page of feedback."""
+    with processor_seconds(30):
+        highlighted(piece * (40_000 // len(piece)))
+
+
+def test_code_is_shown_as_it_was_written_but_for_blanks_at_the_ends_of_lines() -> None:
+    text = "def f():\n    return 1  \n\n   \n# " + "x" * 1_200
+    assert shown_code(text) == "def f():\n    return 1\n\n\n# " + "\n".join(
+        ("x" * 498, "x" * 500, "x" * 202)
+    )
