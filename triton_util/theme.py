@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import io
-import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -131,6 +130,12 @@ def plot_style() -> dict[str, Any]:
     }
 
 
+def _without(drawn: str, tag: str) -> str:
+    """The picture without the elements of that name."""
+    first, *others = drawn.split(f"<{tag}")
+    return first + "".join(part.partition(f"</{tag}>")[2] for part in others)
+
+
 def figure_html(figure: Figure, alt: str) -> str:
     """The figure as inline SVG that follows the page's theme; `alt` says what it shows.
 
@@ -145,8 +150,7 @@ def figure_html(figure: Figure, alt: str) -> str:
     drawn = text.getvalue()
     drawn = drawn[drawn.index("<svg") :]
     # Matplotlib's style sheet speaks to every element of the page that it is put into.
-    drawn = re.sub(r"<style[^>]*>.*?</style>", "", drawn, flags=re.DOTALL)
-    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = _without(_without(drawn, "style"), "metadata")
     for name, value in LIGHT.items():
         drawn = drawn.replace(value, f"var(--tw-{name}, {value})")
     label = html.escape(alt, quote=True)

@@ -113,11 +113,14 @@ def _sandbox() -> Examined:
 
     try:
         with Workers(device="cpu") as workers:
-            tier = workers.tier
+            tier, open_to = workers.tier, workers.open_to
+            lacks = [f"{name}: {words}" for name, words in workers.layers.items() if ";" in words]
     except Exception as error:
         return Examined("sandbox", False, str(error), "see docs/security.md")
     mend = "fine for learning; grade others' work on Linux with Landlock and seccomp"
-    return Examined("sandbox for grading", tier == "A", f"tier {tier}", mend, needed=False)
+    found = f"tier {tier}" if not open_to else f"tier {tier}: it does not stop {', '.join(open_to)}"
+    found = "; ".join([found, *lacks])
+    return Examined("sandbox for grading", tier == "A", found, mend, needed=False)
 
 
 def _gpu() -> Examined:

@@ -29,6 +29,12 @@ from graders.judge.records import GraderError
 @click.option("--seconds", type=click.FloatRange(1), default=300.0, help="For one check.")
 @click.option("--waiting", type=click.IntRange(1), default=2000, help="Checks in the queue.")
 @click.option("--per-hour", type=click.FloatRange(1), default=120.0, help="Checks of a learner.")
+@click.option(
+    "--learners-per-address",
+    type=click.IntRange(1),
+    default=10,
+    help="Whose checks an address may ask for with the shared token.",
+)
 def serve(
     address: str,
     port: int,
@@ -40,6 +46,7 @@ def serve(
     seconds: float,
     waiting: int,
     per_hour: float,
+    learners_per_address: int,
 ) -> None:
     """Serve `check(..., gpu=True)` to a class. Started by JupyterHub it asks the hub who is who.
 
@@ -57,7 +64,12 @@ def serve(
         workers=workers or _gpus(),
         class_file=None if hub else class_file,
         board=board,
-        limits=ServiceLimits(waiting=waiting, running=seconds, per_hour=per_hour),
+        limits=ServiceLimits(
+            waiting=waiting,
+            running=seconds,
+            per_hour=per_hour,
+            learners_per_address=learners_per_address,
+        ),
     )
 
     def ready(place: running.Place) -> None:

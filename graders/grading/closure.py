@@ -27,10 +27,10 @@ FORMAT = 1  # of what is kept between processes; a new one forgets it
 _STRING = r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''|"
 _STRING += r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 # the end of a line with its comment, and every line behind it that holds nothing else
-_TOKENS = re.compile(rf"({_STRING})|((?:[ \t]*(?:#[^\n]*)?(?:\n|\Z))+)", re.DOTALL)
+_TOKENS = re.compile(rf"({_STRING})|(?<![ \t])((?:[ \t]*+(?:#[^\n]*+)?(?:\n|\Z))+)", re.DOTALL)
 _MODULE = re.compile(rf"""["']((?:{"|".join(OURS)})(?:\.\w+)+)["']""")
 _FILE = re.compile(r"""["']([\w-]+(?:\.[\w-]+)+)["']""")
-_KERNEL = re.compile(r"^\s*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)
+_KERNEL = re.compile(r"^[ \t]*+@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)

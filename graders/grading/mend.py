@@ -131,8 +131,8 @@ def _by_other_marks(notebook: NotebookNode, master: MasterCell) -> list[Notebook
 
 def defines(cell: NotebookNode, function: str) -> bool:
     """Does the code cell seem to define the function? Its text is searched, never parsed."""
-    definition = rf"^def {re.escape(function)}\b"
-    return cell.cell_type == "code" and re.search(definition, cell.source, re.M) is not None
+    found = re.search(rf"^def {re.escape(function)}\b", cell.source, re.M)
+    return cell.cell_type == "code" and found is not None
 
 
 def released(source: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +71,9 @@ def _kernel(folder: Path, misconception: str) -> str:
 
 def first_line(code: str, exercise: str, line: str) -> str:
     """The same code with another first line in its launcher."""
-    launcher = re.compile(rf"(def {exercise}\(.*?\).*?:\n)", re.DOTALL)
-    return launcher.sub(lambda found: f"{found[1]}    {line}\n", code, count=1)
+    start = code.index(f"def {exercise}(")
+    body = code.index(":\n", start) + 2
+    return f"{code[:body]}    {line}\n{code[body:]}"
 
 
 def _answer(notebook: NotebookNode, exercise: str, code: str, more: tuple[Change, ...]) -> None:

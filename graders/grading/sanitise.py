@@ -1,10 +1,8 @@
 """Make a submitted notebook harmless to whoever opens it: graders, feedback, formgrader.
 
-Student text is shown as text. Live HTML, scripts, network images, tags that change how a
-notebook runs, outputs, widgets and attachments other than pictures go.
-
-nbconvert's SanitizeHTML is no substitute: it escapes `>` in quotations and code, and leaves links
-that run code, pictures from the network and TeX commands, which are markdown and no tags.
+`clean_notebook` shows a student's text as text, and removes outputs, widgets, attachments other
+than pictures, and tags that change how a notebook runs. `clean_html` is for what is made of that
+text: pages get their markup through nh3 alone, which knows what a browser would make of it.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import nh3
 from nbformat.notebooknode import NotebookNode
 
 PICTURES = ("image/png", "image/jpeg", "image/gif")
@@ -21,20 +20,74 @@ CELL_KEYS = {"cell_type", "id", "metadata", "source"}
 EXTRA_KEYS = {"markdown": {"attachments"}, "code": {"outputs", "execution_count"}}
 FLAGS = ("deletable", "editable")  # of a cell's metadata; all else but nbgrader's goes
 MAX_SOURCE = 200_000  # characters of one cell; no kernel and no answer is longer
+LONGEST_LINE = 500  # characters that pages show in one line of code
+MAX_TEXT = 100_000  # characters of all text cells; a lesson has 17,000
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 _FILE_NAME = re.compile(r"[\w. ()-]{1,200}\Z")
 # "<" before these opens a tag, a comment or an instruction; with a blank it is just a sign
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_SCHEMES = re.compile(
-    r"(?:javascript|vbscript|data|file)(?=\s*(?::|&colon;|&#0*58;|&#x0*3a;))", re.I
-)
-_TEX = re.compile(r"\\(href|url|require|unicode|html\w*|class|style|cssId)\b")
-_ENTITY = re.compile(r"&(?=#|(?:colon|tab|newline|lpar|NewLine|Tab);)")
+# Jupyter itself loads pictures from the network where a notebook is opened.
 # No pattern looks at a place twice: each part stops where the next could begin.
-_ATTACHED = re.compile(r"!\[([^\[\]]*+)\]\(attachment:([^()\s]*+)[^()]*+\)")
-_ATTACHMENT = re.compile(r"attachment\\?:([^()\s]++)")
 _BADGE = re.compile(r"\[!\[([^\[\]]*+)\]\([^()]*+\)\](?=\()")
 _LINKED_IMAGE = re.compile(r"!(?=\[)(?!\[[^\[\]]*+\]\(attachment:)")
+
+_TEXT = """
+a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li main ol
+p pre s section small span strong sub summary sup table tbody td th thead tr u ul
+"""
+_FORMULA = """
+math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup
+msup mtable mtd mtext mtr munder munderover
+"""
+_FORMULA_ATTRIBUTES = """
+accent columnalign columnspacing display displaystyle form linethickness lspace mathsize
+mathvariant maxsize minsize movablelimits notation numalign rowspacing rspace scriptlevel stretchy
+symmetric width
+"""
+# What an attribute may say; on a page of formgrader, a link may lead to another submission.
+_LINK = re.compile(
+    r"\A(?:(?i:https?://|mailto:)[^\s\x00-\x20]++|#[^\s\x00-\x20]*+"
+    r"|(?:/[\w@%.~-]++)*/formgrader/submissions/[0-9a-f]{32}/)\Z"
+)
+_PICTURE = re.compile(r"data:(?:" + "|".join(PICTURES) + r");base64,[A-Za-z0-9+/=\s]*+")
+_STYLE = re.compile(r"(?is)(?!.*(?:url|image|\\)).*")  # what loads something
+_VALUES = {"href": _LINK, "src": _PICTURE, "style": _STYLE, "id": re.compile("grade-.*", re.S)}
+
+
+def _kept(_tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute as it stays; None where the attribute goes.
+
+    An `id` of a text could take the place of one that formgrader's script asks for.
+    """
+    pattern = _VALUES.get(name)
+    return value if pattern is None or pattern.fullmatch(value) else None
+
+
+_cleaner = nh3.Cleaner(
+    tags={*_TEXT.split(), *_FORMULA.split()},
+    attributes={
+        "*": {"class", "id"},
+        "a": {"href", "title"},
+        "abbr": {"title"},
+        "img": {"src", "alt", "title", "width", "height"},
+        "ol": {"start"},
+        "span": {"style"},
+        **{tag: {"style", "colspan", "rowspan"} for tag in ("td", "th")},
+        **{tag: set(_FORMULA_ATTRIBUTES.split()) for tag in _FORMULA.split()},
+    },
+    filter_style_properties={"color", "background-color", "font-weight", "text-align"},
+    attribute_filter=_kept,
+    url_schemes={"http", "https", "mailto", "data"},  # data: for pictures alone, says `_VALUES`
+)
+
+
+def clean_html(html: str) -> str:
+    """The same markup with nothing in it that a browser would run or load.
+
+    What stays is text, tables, formulas, pictures that are part of the page, and links with the
+    schemes http, https and mailto.
+    """
+    return _cleaner.clean(html)
 
 
 def clean_notebook(notebook: NotebookNode) -> list[str]:
@@ -47,6 +100,17 @@ def clean_notebook(notebook: NotebookNode) -> list[str]:
     )
     for number, cell in enumerate(notebook.cells, start=1):
         notes += _clean_cell(cell, number)
+    return notes + _bounded([cell for cell in notebook.cells if cell.cell_type == "markdown"])
+
+
+def _bounded(cells: list[NotebookNode]) -> list[str]:
+    """Cut what is over MAX_TEXT in all text cells together: a page has to be made of it."""
+    left, notes = MAX_TEXT, []
+    for cell in cells:
+        if len(cell.source) > left:
+            notes = [f"the text cells held more than {MAX_TEXT:,} characters: the rest is cut"]
+            cell.source = cell.source[:left]
+        left -= len(cell.source)
     return notes
 
 
@@ -82,21 +146,29 @@ def _clean_metadata(metadata: NotebookNode) -> NotebookNode:
 
 
 def clean_markdown(text: str) -> str:
-    """The same text with nothing in it that a browser would run or load.
+    """The same text with no tag in it, and with links in the place of pictures from elsewhere.
 
-    `a<b` becomes `a< b`, which reads the same and can open no tag; schemes that run code and
-    TeX commands that make links lose their meaning; pictures from the network become links.
+    `a<b` becomes `a< b`, which reads the same and can open no tag.
     """
-    text = _TAG.sub("< ", text)
-    text = _ENTITY.sub("& ", text)
-    text = _SCHEMES.sub("text", text)
-    text = _TEX.sub(r"\1", text)
-    text = _BADGE.sub(r"[\1]", text)
-    return _LINKED_IMAGE.sub("", text)
+    return _LINKED_IMAGE.sub("", _BADGE.sub(r"[\1]", _TAG.sub("< ", text)))
+
+
+def shown_code(text: str) -> str:
+    """The code of a cell as pages show it: no blanks at the ends of lines, and no endless line.
+
+    What colours it takes the square of a line, and of blank lines that hold blanks.
+    """
+    lines = (line.rstrip() for line in text.split("\n"))
+    width = LONGEST_LINE
+    return "\n".join(
+        line[start : start + width]
+        for line in lines
+        for start in range(0, max(1, len(line)), width)
+    )
 
 
 def _clean_attachments(cell: NotebookNode) -> None:
-    """Keep pictures; a picture that is not there (any more) would end nbgrader's feedback."""
+    """Keep the pictures; where one is missing, its page says so (`formulas.FormulaRenderer`)."""
     kept: dict[str, Any] = {}
     for name, bundle in dict(cell.get("attachments", {})).items():
         pictures = {
@@ -108,14 +180,6 @@ def _clean_attachments(cell: NotebookNode) -> None:
             kept[name] = pictures
     if "attachments" in cell:
         cell.attachments = kept
-
-    def shown(match: re.Match[str]) -> str:
-        return match[0] if match[2] in kept else f"({match[1]}: picture left out)"
-
-    def known(match: re.Match[str]) -> str:
-        return match[0] if match[1] in kept else "left-out"
-
-    cell.source = _ATTACHMENT.sub(known, _ATTACHED.sub(shown, cell.source))
 
 
 def storable(source: Any) -> str:

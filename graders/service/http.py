@@ -27,7 +27,7 @@ from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.service.board import Board
 from graders.service.dispatching import Dispatcher
-from graders.service.identity import Identities, token_in
+from graders.service.identity import Identities, client_of, token_in
 from graders.service.outgoing import ungraded
 from graders.service.queue import FairQueue, NotTaken, ServiceJob
 
@@ -35,6 +35,11 @@ LONGEST_WAIT = 20.0
 KEY_LENGTH = 16, 100
 JSON_TYPE = "application/json"
 log = logging.getLogger("tilewise.serve")
+_BUSY = json.dumps({"error": "Too many ask the class's GPU at once: try again.", "again": 30})
+TOO_MANY = (
+    "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 30\r\n"
+    f"Content-Type: {JSON_TYPE}\r\nContent-Length: {len(_BUSY)}\r\n\r\n{_BUSY}"
+).encode()
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
@@ -143,7 +148,8 @@ class JobsHandler(LearnerHandler):
             raise NotTaken(400, "A key has {} to {} characters.".format(*KEY_LENGTH))
         if len(source.encode("utf-8", "replace")) > self.queue.limits.source_bytes:
             raise NotTaken(413, f"More than {self.queue.limits.source_bytes:,} bytes of source.")
-        return self.queue.submit(self.learner, key, exercise, source, self.now())
+        client = client_of(self.learner, self.request.remote_ip or "")
+        return self.queue.submit(self.learner, key, exercise, source, self.now(), client)
 
 
 class JobHandler(LearnerHandler):
@@ -208,13 +214,13 @@ class HealthHandler(ServiceHandler):
 
 
 class LimitedServer(HTTPServer):
-    """No more connections than memory and descriptors allow: the next ones are closed at once."""
+    """No more connections than memory and descriptors allow: the next ones get an error."""
 
     most = 1000
 
     def handle_stream(self, stream: Any, address: Any) -> None:
         if len(self._connections) >= self.most:
-            stream.close()
+            stream.write(TOO_MANY).add_done_callback(lambda written: stream.close())
             return
         super().handle_stream(stream, address)
 

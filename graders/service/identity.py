@@ -15,9 +15,11 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Protocol
 
+SHARED = "shared:"  # how the names of learners begin who have the token of a class
 AT_ONCE = 16  # questions to the hub: wrong tokens by the thousand shall not stop it
 SECRET = re.compile(r"[A-Za-z0-9_-]{32,128}")
 _HEADER = re.compile(r"(?:token|bearer) +([A-Za-z0-9._~+/=-]{8,512})", re.IGNORECASE)
@@ -57,7 +59,7 @@ class ClassFile:
         if name is not None:
             return f"class:{name}"
         if self.shared and hmac.compare_digest(_digest(self.shared), _digest(token)):
-            return f"shared:{_digest(secret)}" if SECRET.fullmatch(secret) else None
+            return f"{SHARED}{_digest(secret)}" if SECRET.fullmatch(secret) else None
         return None
 
 
@@ -100,6 +102,21 @@ class HubTokens:
         if not self._hub.check_scopes(self._hub.access_scopes, model):
             return None
         return f"hub:{model['name']}"
+
+
+def client_of(learner: str, address: str) -> str:
+    """Who has a turn: the learner, or everybody who uses the shared token from that address.
+
+    One machine can draw as many secrets as it likes, and has a whole network of IPv6.
+    """
+    if not learner.startswith(SHARED):
+        return learner
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return f"{SHARED}{address}"
+    bits = 64 if found.version == 6 else 32
+    return f"{SHARED}{ip_network((found, bits), strict=False)}"
 
 
 def _digest(text: str) -> str:

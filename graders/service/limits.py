@@ -9,14 +9,17 @@ from dataclasses import dataclass
 class ServiceLimits:
     """The limits of one service; times in seconds.
 
-    `per_hour` checks a learner may ask for, of which `burst` at once. `running` is how long one
-    check may have a worker, `kept` how long its report waits to be fetched.
+    A learner may have `waiting_each` checks in the queue and ask for `per_hour`, of which `burst`
+    at once. An address from which a shared token is used may have as much as
+    `learners_per_address` of them. `running` is how long one check may have a worker, `kept` how
+    long its report waits to be fetched.
     """
 
     waiting: int = 2000
     waiting_each: int = 4
     per_hour: float = 120.0
     burst: int = 12
+    learners_per_address: int = 10
     running: float = 300.0
     kept: float = 900.0
     kept_each: int = 12

@@ -1,14 +1,17 @@
-"""Whose turn it is: learners in a ring, each with a line of checks, of which one runs at a time.
+"""Whose turn it is: clients in a ring, in each its learners in a ring, each with a line of checks.
 
-A state machine without clock, network or threads: each call says what time it is. A learner is in
-the ring while a check of theirs waits and none runs, and goes to its end each time that one of
-their checks ends; so nobody's ten checks delay another one's first by more than one.
+A state machine without clock, network or threads: each call says what time it is. A learner with a
+token is a client. Learners who share a token and come from one address are one client together,
+because one of them can pretend to be many. A learner is in the client's ring while a check of
+theirs waits and none runs. A client goes to the end of the ring after each turn: whatever names its
+checks come under, they delay another client's first check by one.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,6 +28,7 @@ class ServiceJob:
 
     id: str
     learner: str
+    client: str
     key: str
     exercise: str
     source: str
@@ -38,6 +42,7 @@ class ServiceJob:
 
 @dataclass
 class _Line:
+    client: str = ""  # in whose ring the learner stands
     waiting: deque[ServiceJob] = field(default_factory=deque)
     running: ServiceJob | None = None
     done: deque[ServiceJob] = field(default_factory=deque)
@@ -52,6 +57,20 @@ class NotTaken(Exception):  # noqa: N818 - an answer, not a fault
     again: float = 0.0
 
 
+def _before(own: str, ring: Iterable[tuple[str, int]], rounds: int) -> int:
+    """How many turns others in a ring have before one's own, which follows on `rounds` of them.
+
+    `ring` are the names in their order, with the checks that each has waiting.
+    """
+    before, ahead = True, 0
+    for name, waiting in ring:
+        if name == own:
+            before = False
+        else:
+            ahead += min(waiting, rounds + before)
+    return ahead
+
+
 class FairQueue:
     """All checks that wait, run, or were done lately."""
 
@@ -59,17 +78,24 @@ class FairQueue:
         self.limits = limits or ServiceLimits()
         self.mean_seconds = GUESS
         self._lines: dict[str, _Line] = {}
-        self._ring: OrderedDict[str, None] = OrderedDict()
+        self._ring: OrderedDict[str, OrderedDict[str, None]] = OrderedDict()  # clients' learners
+        self._waiting: Counter[str] = Counter()  # checks, by client
         self._jobs: dict[str, ServiceJob] = {}
         self._keys: dict[tuple[str, str], ServiceJob] = {}
         self._done: OrderedDict[str, ServiceJob] = OrderedDict()
-        self._rate = Rate(self.limits.per_hour / 3600, self.limits.burst)
+        per_second, burst = self.limits.per_hour / 3600, self.limits.burst
+        together = self.limits.learners_per_address
+        self._rate = Rate(per_second, burst)
+        self._rate_together = Rate(per_second * together, burst * together)
         self.waiting = 0
         self.running = 0
 
-    def submit(self, learner: str, key: str, exercise: str, source: str, now: float) -> ServiceJob:
+    def submit(
+        self, learner: str, key: str, exercise: str, source: str, now: float, client: str = ""
+    ) -> ServiceJob:
         """Take a check. The same key of the same learner is the same check: it runs once.
 
+        `client` names those who may be one and the same; "" for a learner who is nobody else.
         Raises NotTaken where a limit is reached.
         """
         self.forget_old(now)
@@ -77,11 +103,31 @@ class FairQueue:
         if known is not None:
             return known
         line = self._lines.get(learner) or _Line()
+        client = client or learner
+        self._admit(learner, client, line, now)
+        job = ServiceJob(secrets.token_urlsafe(24), learner, client, key, exercise, source, now)
+        self._lines[learner] = line
+        self._jobs[job.id] = self._keys[learner, key] = job
+        line.waiting.append(job)
+        self._count(job, 1)
+        self._enter(learner)
+        return job
+
+    def _admit(self, learner: str, client: str, line: _Line, now: float) -> None:
+        """Raises NotTaken where the learner, the client or everybody has asked for too much."""
         if len(line.waiting) >= self.limits.waiting_each:
             raise NotTaken(
                 429,
                 f"You have {len(line.waiting)} checks waiting already: wait until one of them has "
                 "been answered.",
+                self.mean_seconds,
+            )
+        together = self.limits.waiting_each * self.limits.learners_per_address
+        if self._waiting[client] >= together:
+            raise NotTaken(
+                429,
+                f"{together} checks from your address wait already: try again when some of them "
+                "have been answered. Who has a token of their own need not wait for others.",
                 self.mean_seconds,
             )
         if self.waiting >= self.limits.waiting:
@@ -91,37 +137,63 @@ class FairQueue:
                 "minutes.",
                 60.0,
             )
-        again = self._rate.take(learner, now)
-        if again:
-            raise NotTaken(
-                429,
-                f"You have asked for many checks in a short time: the next one is taken in "
-                f"{again:.0f} s.",
-                again,
-            )
-        job = ServiceJob(secrets.token_urlsafe(24), learner, key, exercise, source, now)
-        self._lines[learner] = line
-        self._jobs[job.id] = self._keys[learner, key] = job
-        line.waiting.append(job)
-        self.waiting += 1
-        self._enter(learner)
-        return job
+        for rate, name, who in (
+            (self._rate, learner, "You have"),
+            (self._rate_together, client, "Learners at your address have"),
+        ):
+            again = rate.take(name, now)
+            if again:
+                raise NotTaken(
+                    429,
+                    f"{who} asked for many checks in a short time: the next one is taken in "
+                    f"{again:.0f} s.",
+                    again,
+                )
 
-    def _enter(self, learner: str) -> None:
-        """Put a learner at the end of the ring, unless one of their checks runs."""
+    def _count(self, job: ServiceJob, more: int) -> None:
+        self.waiting += more
+        self._waiting[job.client] += more
+        if not self._waiting[job.client]:
+            del self._waiting[job.client]
+
+    def _enter(self, learner: str, first: bool = False) -> None:
+        """Put a learner at the end of the client's ring, unless one of their checks runs.
+
+        A client that is not in the ring goes to its end, too; both to the beginning where `first`.
+        """
         line = self._lines[learner]
-        if line.waiting and line.running is None and learner not in self._ring:
-            self._ring[learner] = None
+        if not line.waiting or line.running is not None:
+            return
+        if learner in self._ring.get(line.client, ()):
+            return
+        line.client = line.waiting[0].client
+        own = self._ring.setdefault(line.client, OrderedDict())
+        own[learner] = None
+        if first:
+            own.move_to_end(learner, last=False)
+            self._ring.move_to_end(line.client, last=False)
+
+    def _leave(self, learner: str) -> None:
+        client = self._lines[learner].client
+        own = self._ring.get(client)
+        if own is not None:
+            own.pop(learner, None)
+            if not own:
+                del self._ring[client]
 
     def next(self, now: float) -> ServiceJob | None:
         """The check whose turn it is; from now on it runs."""
         if not self._ring:
             return None
-        learner, _ = self._ring.popitem(last=False)
+        client, own = next(iter(self._ring.items()))
+        learner = next(iter(own))
+        self._leave(learner)
+        if client in self._ring:
+            self._ring.move_to_end(client)
         line = self._lines[learner]
         job = line.running = line.waiting.popleft()
         job.state, job.started, job.attempts = "running", now, job.attempts + 1
-        self.waiting -= 1
+        self._count(job, -1)
         self.running += 1
         return job
 
@@ -132,10 +204,9 @@ class FairQueue:
         line.running = None
         line.waiting.appendleft(job)
         job.state = "waiting"
-        self.waiting += 1
+        self._count(job, 1)
         self.running -= 1
-        self._ring[job.learner] = None
-        self._ring.move_to_end(job.learner, last=False)
+        self._enter(job.learner, first=True)
 
     def finish(self, job: ServiceJob, answer: dict[str, Any], now: float) -> None:
         """Keep the answer for the learner, and let the learner's next check wait its turn."""
@@ -154,9 +225,9 @@ class FairQueue:
             return False
         line = self._lines[job.learner]
         line.waiting.remove(job)
-        self.waiting -= 1
+        self._count(job, -1)
         if not line.waiting:
-            self._ring.pop(job.learner, None)
+            self._leave(job.learner)
         self._end(job, line, answer, now)
         return True
 
@@ -176,19 +247,14 @@ class FairQueue:
         """How many checks will start before this one; 0: it is the next, or runs already."""
         if job.state != "waiting":
             return 0
-        own = self._lines[job.learner]
-        place = own.waiting.index(job)
-        rounds = place + (own.running is not None)  # turns of their own that come first
-        if not rounds:  # as for nearly everybody: one check of each learner before them comes first
-            return list(self._ring).index(job.learner)
-        before, ahead = True, place
-        for learner in self._ring:
-            if learner == job.learner:
-                before = False
-                continue
-            others = len(self._lines[learner].waiting)
-            ahead += min(others, rounds + before)
-        return ahead
+        line = self._lines[job.learner]
+        place = line.waiting.index(job)
+        running = line.running is not None
+        own = self._ring.get(line.client, ())
+        learners = ((name, len(self._lines[name].waiting)) for name in own)
+        turns = place + _before(job.learner, learners, place + running)  # of the same client
+        clients = ((name, self._waiting[name]) for name in self._ring)
+        return turns + _before(line.client, clients, turns + running)
 
     def expected_wait(self, job: ServiceJob, workers: int, position: int) -> float | None:
         """Seconds until its report, as the last checks make likely; None without a worker.

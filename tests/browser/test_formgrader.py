@@ -95,3 +95,28 @@ def test_an_answer_is_graded_by_hand_with_nothing_from_elsewhere(server: Server,
     browser.execute_script("arguments[0].click()", link)  # the page may still scroll
     until(browser, f"location.href.startsWith({page_of(server, 'ada')!r})")
     until(browser, "document.body.textContent.includes('1 other gave this same answer')")
+
+
+def test_the_policy_of_the_pages_stops_nothing_of_nbgrader(server: Server, browser) -> None:
+    for page in ("manage_assignments", "manage_students", f"gradebook/{ASSIGNMENT}/{ASSIGNMENT}"):
+        browser.get(f"{server.address}/{page}")
+        until(browser, "document.querySelector('table tbody tr')")
+    browser.get(page_of(server, "grace"))
+    until(browser, "window.formgrader && document.querySelector('[onclick]')")
+    browser.execute_script("document.querySelector('[onclick]').click()")
+    until(browser, "getComputedStyle(document.querySelector('.name-shown')).display !== 'none'")
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
+def test_a_script_that_got_into_a_page_does_not_run(server: Server, browser) -> None:
+    """As if every filter in front of it had failed."""
+    browser.get(page_of(server, "grace"))
+    until(browser, "window.formgrader && formgrader.keyboard_manager")
+    browser.execute_script(
+        "const hole = document.createElement('div'); document.body.append(hole);"
+        "hole.innerHTML = '<img src=x onerror=\"window.stolen = 1\">';"
+        "const script = document.createElement('script');"
+        "script.textContent = 'window.stolen = 1'; hole.append(script);"
+    )
+    until(browser, "document.images[document.images.length - 1].complete")
+    assert browser.execute_script("return window.stolen") is None

@@ -1,8 +1,5 @@
 """Mangled notebooks: mended silently, or reported by name; harmless afterwards."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import nbformat
@@ -13,6 +10,7 @@ from graders.grading.judging import code_of, graded_exercises
 from graders.grading.mend import MasterCell, Notes, mend
 from graders.grading.mend import released as without_hidden_tests
 from graders.grading.sanitise import clean_markdown
+from tests.support.processor_time import processor_seconds
 
 GRADE = (
     "# vector_add, {0} cases: 4 points.\n### BEGIN HIDDEN TESTS\n"
@@ -176,30 +174,6 @@ def test_outputs_and_foreign_metadata_go() -> None:
     assert "widgets" not in notebook.metadata
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<script>alert(1)</script>",
-        "<img src=x onerror=alert(1)>",
-        "[x](javascript:alert(1))",
-        "[x](JavaScript:alert(1))",
-        "[x](java&#115;cript:alert(1))",
-        "[x](data:text/html;base64,AA)",
-        "![x](https://example.org/x.png)",
-        "![x][ref]\n\n[ref]: https://example.org/x.png",
-        "$\\href{javascript:alert(1)}{x}$",
-        "<!-- --><svg/onload=alert(1)>",
-        "<a href='x'>",
-    ],
-)
-def test_markdown_is_harmless_when_it_is_rendered(text: str) -> None:
-    from nbconvert.filters.markdown_mistune import markdown2html_mistune
-
-    page = markdown2html_mistune(clean_markdown(text)).lower()
-    for danger in ("<script", "<img", "<svg", "javascript:", "<a href='x'", "data:text", "\\href"):
-        assert danger not in page
-
-
 def test_ordinary_markdown_stays_readable() -> None:
     text = "The row stride is *twice* the width, so `a < b` and $i<n$ hold.\n\n> a quote"
     assert clean_markdown(text).replace("< n", "<n") == text
@@ -214,16 +188,21 @@ def test_the_judge_gets_code_and_no_grade_cell() -> None:
     assert [text for text in code if text] == [CODE]
 
 
-def test_a_picture_that_is_not_there_is_named_and_the_others_stay() -> None:
+def test_of_what_is_attached_the_pictures_stay() -> None:
     notebook = submission()
     cell = by_id(notebook, "why")
     cell.attachments = {"a.png": {"image/png": "iVBORw0KGgo="}, "b.png": {"image/png": "<b>"}}
-    cell.source = "![one](attachment:a.png) ![two](attachment:b.png) ![x](attachment:c.png 'y')"
     found, _ = mended(notebook)
-    assert found["why"].source == (
-        "![one](attachment:a.png) (two: picture left out) (x: picture left out)"
-    )
     assert set(found["why"].attachments) == {"a.png"}
+
+
+def test_text_without_end_is_cut_and_named() -> None:
+    notebook = submission()
+    notebook.cells += [nbformat.v4.new_markdown_cell("x" * 45_000) for _ in range(4)]
+    _, notes = mended(notebook)
+    assert notes.tampered == ["the text cells held more than 100,000 characters: the rest is cut"]
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert 90_000 < sum(map(len, texts)) < 110_000
 
 
 def test_half_a_character_becomes_a_question_mark() -> None:
@@ -247,22 +226,6 @@ def test_of_far_too_many_cells_the_known_ones_stay() -> None:
 def test_a_badge_becomes_a_link() -> None:
     badge = "[![Open in Colab](https://example.org/badge.svg)](https://example.org/x.ipynb)"
     assert clean_markdown(badge) == "[Open in Colab](https://example.org/x.ipynb)"
-
-
-@contextmanager
-def processor_seconds(most: float) -> Iterator[None]:
-    """End what takes longer: a quadratic walk over a megabyte takes an hour."""
-
-    def over(*_: object) -> None:
-        raise AssertionError(f"more than {most} s of the processor")
-
-    before = signal.signal(signal.SIGVTALRM, over)
-    signal.setitimer(signal.ITIMER_VIRTUAL, most)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from graders.judge.report import Report
 from graders.service import http
+from graders.service.identity import client_of
 from tests.service.serving import (
     ADA,
     BOB,
@@ -218,14 +219,17 @@ def test_a_thousand_requests_at_once(tmp_path: Path) -> None:
             await asyncio.sleep(0.05)
         assert len(workers.asked) == len(set(workers.asked)) == len(taken)
 
-    against(tmp_path, attack, workers=workers, waiting=700)
+    against(tmp_path, attack, workers=workers, waiting=700, learners_per_address=1000)
 
 
-def test_more_connections_than_allowed_are_closed(tmp_path: Path) -> None:
+def test_more_connections_than_allowed_are_told_so_and_closed(tmp_path: Path) -> None:
     async def attack(running: Running) -> None:
         opened = [await asyncio.open_connection("127.0.0.1", running.port) for _ in range(30)]
         ends = await asyncio.gather(*(asyncio.wait_for(r.read(), 15) for r, _ in opened[20:]))
-        assert set(ends) == {b""}
+        (said,) = set(ends)
+        assert said.startswith(b"HTTP/1.1 503 ")
+        assert b"Retry-After: 30" in said
+        assert json.loads(said.partition(b"\r\n\r\n")[2])["again"] == 30
         for _, writer in opened:
             writer.close()
         await asyncio.sleep(0.2)
@@ -376,3 +380,41 @@ def test_answers_say_nothing_of_the_program(tmp_path: Path) -> None:
             assert b"tornado" not in answer.body.lower()
 
     against(tmp_path, attack)
+
+
+def test_many_secrets_behind_one_address_leave_room_for_others(tmp_path: Path) -> None:
+    """The shared token tells learners apart by what each of their machines drew."""
+    released = asyncio.Event()
+
+    async def held(exercise: str, source: str) -> dict[str, Any]:
+        await released.wait()
+        return {"report": report(exercise)}
+
+    async def attack(running: Running) -> None:
+        answers = [
+            await running.submit(f"k{n}", token=SHARED, X_Tilewise_Learner=f"secret-{n:030d}")
+            for n in range(60)
+        ]
+        refused = [told for told in answers if told["status"] != 202]
+        assert {told["status"] for told in refused} == {429}
+        assert "address" in refused[0]["error"]
+        assert refused[0]["again"] > 0
+        job = await running.submit("hers")
+        assert job["status"] == 202
+        assert job["position"] <= 1
+        released.set()
+
+    against(tmp_path, attack, workers=StandIns(does=held), waiting_each=2)
+
+
+@pytest.mark.parametrize(
+    ("learner", "address", "client"),
+    [
+        ("class:ada", "192.0.2.1", "class:ada"),
+        ("shared:x", "192.0.2.1", "shared:192.0.2.1/32"),
+        ("shared:x", "2001:db8:1:2:3::4", "shared:2001:db8:1:2::/64"),
+        ("shared:x", "", "shared:"),
+    ],
+)
+def test_a_client_is_a_token_or_an_address(learner: str, address: str, client: str) -> None:
+    assert client_of(learner, address) == client

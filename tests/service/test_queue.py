@@ -196,3 +196,69 @@ def test_whatever_happens_nothing_is_lost_or_done_twice(seed: int) -> None:
         queue.finish(job, ANSWER, 1e3)
         ended[job.id] += 1
     assert ended == Counter(job.id for job in jobs)
+
+
+def flood(queue: FairQueue, client: str, secrets: int, each: int = 1) -> list[NotTaken]:
+    """What the machine of `client` is told that draws a new secret for each of many checks."""
+    refused = []
+    for secret in range(secrets):
+        for number in range(each):
+            try:
+                queue.submit(f"{client}-{secret}", f"k{number:015d}", "copy", "", 0.0, client)
+            except NotTaken as refusal:
+                refused.append(refusal)
+    return refused
+
+
+def test_whoever_draws_many_secrets_has_the_budget_of_one_address() -> None:
+    """1,200 checks in a few seconds filled the queue, and everybody else was turned away."""
+    queue = FairQueue(ServiceLimits())
+    refused = flood(queue, "mallory", 1_200)
+    assert queue.waiting == 40
+    assert len(refused) == 1_160
+    assert {refusal.status for refusal in refused} == {429}
+    assert all(refusal.again > 0 and "your address" in refusal.message for refusal in refused)
+    assert submit(queue, "ada", 0).state == "waiting"
+
+
+def test_clients_take_turns_whatever_names_they_use() -> None:
+    queue = FairQueue(ServiceLimits())
+    flood(queue, "mallory", 30)
+    turn(queue)
+    modest = [submit(queue, learner, 0) for learner in ("ada", "bob")]
+    assert [queue.position(job) for job in modest] == [1, 2]
+    order = [turn(queue).client for _ in range(6)]
+    assert order == ["mallory", "ada", "bob", "mallory", "mallory", "mallory"]
+
+
+def test_learners_of_one_address_take_turns_among_themselves() -> None:
+    queue = FairQueue(ServiceLimits())
+    flood(queue, "laboratory", 3, each=3)
+    order = []
+    while queue.waiting:
+        job = turn(queue)
+        order.append(job.learner)
+        queue.finish(job, ANSWER, 0.0)
+    assert order == [f"laboratory-{n}" for n in (0, 1, 2)] * 3
+
+
+def test_an_address_may_ask_as_often_as_its_learners_together() -> None:
+    queue = FairQueue(replace(OPEN, per_hour=3600, burst=2, learners_per_address=3))
+    (refusal,) = flood(queue, "laboratory", 7)
+    assert "Learners at your address" in refusal.message
+    assert queue.waiting == 6
+    later = queue.submit("laboratory-9", "k" * 16, "copy", "", 1.0, "laboratory")
+    assert later.state == "waiting"
+
+
+def test_what_is_known_of_a_client_ends_with_its_checks() -> None:
+    queue = FairQueue(ServiceLimits())
+    flood(queue, "mallory", 30)
+    for _ in range(10):
+        job = turn(queue)
+        queue.again(job)
+        assert turn(queue) is job
+        queue.finish(job, ANSWER, 1.0)
+    for job in list(queue._jobs.values()):
+        queue.withdraw(job, ANSWER, 2.0)
+    assert queue.waiting == queue.running == len(queue._ring) == len(queue._waiting) == 0

@@ -68,12 +68,12 @@ def assemble(
 def read_report(log: str) -> Assembled:
     """The figures in the output of `ptxas -v` for one kernel."""
     return Assembled(
-        registers=_largest(r"Used (\d+) registers", log),
-        shared_bytes=_largest(r"(\d+) bytes smem", log),
-        spill_store_bytes=_largest(r"(\d+) bytes spill stores", log),
-        spill_load_bytes=_largest(r"(\d+) bytes spill loads", log),
+        registers=_largest(re.compile(r"Used (\d+) registers"), log),
+        shared_bytes=_largest(re.compile(r"(?<!\d)(\d++) bytes smem"), log),
+        spill_store_bytes=_largest(re.compile(r"(?<!\d)(\d++) bytes spill stores"), log),
+        spill_load_bytes=_largest(re.compile(r"(?<!\d)(\d++) bytes spill loads"), log),
     )
 
 
-def _largest(pattern: str, log: str) -> int:
-    return max((int(figure) for figure in re.findall(pattern, log)), default=0)
+def _largest(figures: re.Pattern[str], log: str) -> int:
+    return max((int(figure) for figure in figures.findall(log)), default=0)

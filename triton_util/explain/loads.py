@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 from triton_util.explain.ptx import LOADS, access_of, placed_lines
 
-_ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\((.*?)\)", re.DOTALL)
-_PARAMETER = re.compile(r"\.param\s+([^,]*?)([\w$]+)\s*(\[\d+\])?\s*(?:,|$)")
+_ENTRY = re.compile(r"\.entry\s+[\w$.]+\s*\(([^()]*+)\)")
 _THREADS = re.compile(r"\.(?:reqntid|maxntid)\s+(\d+)(?:,\s*(\d+))?(?:,\s*(\d+))?")
-_COMPUTES = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*)(\S*)\s+(.+)$", re.DOTALL)
+_COMPUTES = re.compile(r"^\s*+(?:\{\s*+)?(?:@!?%\w++\s++)?([a-z]\w*+)(\S*+)\s++(.+)$", re.DOTALL)
 _REGISTER = re.compile(r"%(?!p\d+\b)\w+")  # a predicate chooses, it is no part of an address
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_BRACKETS = re.compile(r"\[([^\]]*)\]")
+_BRACKETS = re.compile(r"\[([^\[\]]*+)\]")
 _NO_RESULT = frozenset(
     ("st", "red", "bra", "brx", "bar", "barrier", "ret", "cp", "call", "setp", "fence", "membar")
 )
@@ -59,8 +58,17 @@ def pointers(ptx: str) -> tuple[str, ...]:
     entry = _ENTRY.search(ptx)
     if entry is None:
         return ()
-    found = (_PARAMETER.search(item.strip()) for item in entry[1].split(","))
-    return tuple(m[2] for m in found if m and (".ptr" in m[1] or m[3]))
+    found = (_pointer(item) for item in entry[1].split(","))
+    return tuple(name for name in found if name is not None)
+
+
+def _pointer(parameter: str) -> str | None:
+    """The name of a parameter that is a pointer or, as bytes, a descriptor; None for any other."""
+    declared, bracket, _ = parameter.partition("[")
+    words = declared.split()
+    if ".param" not in words or not (".ptr" in words or bracket):
+        return None
+    return words[-1]
 
 
 def threads_of(ptx: str) -> int:

@@ -74,6 +74,7 @@ def formgrader_pages(config: Any) -> None:
     config.HTMLExporter.preprocessors = [
         "graders.grading.plugins.rubric.ShowRubric",
         "graders.grading.plugins.same_answers.ShowSameAnswers",
+        "graders.grading.plugins.feedback.ShowCode",
     ]
     config.HTMLExporter.filters = {
         "markdown2html": "graders.grading.plugins.formulas.markdown2html"

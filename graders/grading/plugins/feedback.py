@@ -1,8 +1,8 @@
 """The exporter of feedback pages: a class of its own, so that formgrader keeps its pages.
 
 Most of what stands on a page stands on everybody's: the lesson. So what becomes of a text is kept,
-templates are compiled once, and the page is not parsed again when it is done: a page costs a
-tenth of what nbconvert's own costs.
+templates are compiled once, and nh3 reads the page once when it is done: a page costs a tenth of
+what nbconvert's own costs.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 from jinja2 import BytecodeCache, Environment, pass_context
 from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter
-from nbconvert.filters import Highlight2HTML, clean_html
+from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 
 from graders.grading.plugins.formulas import to_html
+from graders.grading.sanitise import clean_html, shown_code
 
 LONGEST = 20_000  # characters of a text that is kept
 MOST = 2_000  # texts
@@ -51,8 +53,18 @@ def kept(work: Callable[[str], str]) -> Callable[[str], str]:
 
 
 _shown: dict[tuple[bool, str, bool], Callable[[str], str]] = {}  # markdown, by its settings
-clean = kept(lambda text: str(clean_html(text)))
-highlighted = kept(lambda source: str(Highlight2HTML()(source)))
+highlighted = kept(lambda source: str(Highlight2HTML()(shown_code(source))))
+
+
+class ShowCode(Preprocessor):  # type: ignore[misc]
+    """For formgrader's pages, which nbconvert colours by itself."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        if cell.cell_type == "code":
+            cell = NotebookNode({**cell, "source": shown_code(cell.source)})
+        return cell, resources
 
 
 class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
@@ -71,7 +83,7 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     def default_filters(self) -> Iterator[tuple[str, Any]]:
         yield from super().default_filters()
         yield "markdown2html", self.markdown2html
-        yield "clean_html", lambda element: clean(str(element))
+        yield "clean_html", lambda element: str(element)  # the whole page is cleaned in the end
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
@@ -91,14 +103,14 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
-        """As HTMLExporter does it, but for its second reading of the finished page."""
+        """As HTMLExporter does it; what stands in the finished page's body goes through nh3."""
         resources = self._init_resources(resources)
         types = WidgetsDataTypeFilter(
             notebook_metadata=self._nb_metadata, parent=self, resources=resources
         )
         self.register_filter("highlight_code", lambda source, **_: highlighted(source))
         self.register_filter("filter_data_type", types)
-        made: tuple[str, dict[str, Any]] = super(HTMLExporter, self).from_notebook_node(
-            nb, resources, **options
-        )
-        return made
+        page, resources = super(HTMLExporter, self).from_notebook_node(nb, resources, **options)
+        head, _, rest = page.partition("<main>")
+        body = clean_html(rest.rpartition("</main>")[0])
+        return f"{head}<main>{body}</main>\n</body>\n</html>\n", resources

@@ -14,9 +14,13 @@ import json
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
+from importlib import import_module
 from typing import Any
 
-HANDLERS = "nbgrader.server_extensions.formgrader.apihandlers"
+from graders.grading.plugins import page_policy
+
+PACKAGE = "nbgrader.server_extensions.formgrader"
+HANDLERS = f"{PACKAGE}.apihandlers"
 LONGEST_ANSWER = 1 << 24  # bytes: nbgrader's log of one request
 ENDED = {  # what is said where the process has ended before its answer
     "autograde": "the process that grades has ended; nothing was changed: press Autograde again",
@@ -91,10 +95,14 @@ def queue() -> Queue:
 
 
 def take_over() -> None:
-    """Let formgrader's buttons use the queue; without effect where there is no formgrader."""
+    """Let formgrader's buttons use the queue, and its pages have a policy.
+
+    Without effect where there is no formgrader.
+    """
     handlers: Any = sys.modules.get(HANDLERS)
     if handlers is None:
         return
+    page_policy.take_over(*(import_module(f"{PACKAGE}.{name}") for name in ("base", "handlers")))
     handlers.AutogradeHandler.post = _queued(handlers, "autograde")
     handlers.GenerateFeedbackHandler.post = _queued(handlers, "generate_feedback")
     handlers.GenerateAllFeedbackHandler.post = _queued(handlers, "generate_feedback")

@@ -6,55 +6,61 @@ nothing, and formgrader has to work where there is no internet.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+from html import escape
 from typing import Any
-from xml.etree import ElementTree
 
 from docutils.utils.math.latex2mathml import tex2mathml
 from jinja2 import pass_context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import (
+    IPythonRenderer,
+    MarkdownWithMath,
+    MathBlockParser,
+    MathInlineParser,
+)
 
-LONGEST = 2_000  # characters of a formula that is translated
+from graders.grading.sanitise import PICTURES, clean_html
+
+LONGEST = 2_000  # characters of a formula
+LONGEST_TEXT = 20_000  # characters of a cell that is read as markdown; a lesson's have 2,500
 KEPT = 500  # formulas; the lesson's stand on everybody's page
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
-_ELEMENT = re.compile(
-    r"math|menclose|mfrac|mi|mn|mo|mover|mpadded|mphantom|mroot|mrow|mspace|msqrt|mstyle|msub"
-    r"|msubsup|msup|mtable|mtd|mtext|mtr|munder|munderover"
-)
-_ATTRIBUTE = re.compile(
-    r"accent|class|column(align|spacing)|display(style)?|form|linethickness|[lr]space|math(size"
-    r"|variant)|(max|min)size|movablelimits|notation|numalign|rowspacing|scriptlevel|stretchy"
-    r"|symmetric|width"
-)
 APPLY_FUNCTION = "\u2061"  # docutils writes its name, which is none of XML
-_VALUE = re.compile(r"[\w .%+-]*")
 
 
 @lru_cache(KEPT)
 def mathml(tex: str, block: bool) -> str | None:
-    """The formula as an element `math`; None where it is none that can be translated.
-
-    What learners write comes here, too: only elements and attributes of formulas go out.
-    """
+    """The formula as an element `math`; None where it is none that can be translated."""
     if len(tex) > LONGEST:
         return None
     try:
-        made = str(tex2mathml(tex, as_block=block)).replace("&ApplyFunction;", APPLY_FUNCTION)
-        root = ElementTree.fromstring(made)
+        made = str(tex2mathml(tex, as_block=block))
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError, SyntaxError):
         return None  # no TeX, or TeX that docutils does not know
-    if not all(_is_plain(element) for element in root.iter()):
-        return None
-    return made.replace(f' xmlns="{NAMESPACE}"', "")  # HTML knows the element without it
+    # HTML knows the element without its namespace
+    return made.replace("&ApplyFunction;", APPLY_FUNCTION).replace(f' xmlns="{NAMESPACE}"', "")
 
 
-def _is_plain(element: ElementTree.Element) -> bool:
-    name = element.tag.removeprefix(f"{{{NAMESPACE}}}")
-    return _ELEMENT.fullmatch(name) is not None and all(
-        _ATTRIBUTE.fullmatch(key) and _VALUE.fullmatch(value)
-        for key, value in element.attrib.items()
-    )
+def _bounded(rules: dict[str, str]) -> dict[str, str]:
+    """The same patterns, which look no further than a formula is long.
+
+    nbconvert's look for the end of each one up to the end of the text: many beginnings without an
+    end cost the square of its length.
+    """
+    return {
+        name: rule.replace(".*?", f".{{0,{LONGEST}}}?").replace(".+?", f".{{1,{LONGEST}}}?")
+        if "math" in name or "latex" in name
+        else rule
+        for name, rule in rules.items()
+    }
+
+
+class _Blocks(MathBlockParser):  # type: ignore[misc]
+    SPECIFICATION = _bounded(MathBlockParser.SPECIFICATION)
+
+
+class _Inlines(MathInlineParser):  # type: ignore[misc]
+    SPECIFICATION = _bounded(MathInlineParser.SPECIFICATION)
 
 
 class FormulaRenderer(IPythonRenderer):  # type: ignore[misc]
@@ -70,11 +76,24 @@ class FormulaRenderer(IPythonRenderer):  # type: ignore[misc]
         whole = f"\\begin{{{name}}}{body}\\end{{{name}}}"
         return mathml(whole, True) or str(super().latex_environment(name, body))
 
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """A picture that is attached to the cell; of any other one the words."""
+        name = url.removeprefix("attachment:")
+        if name == url or not set(PICTURES) & set(self.attachments.get(name, ())):
+            return escape(f"({text}: picture left out)")
+        return str(super().image(text, url, title))
+
 
 def to_html(source: str, **options: Any) -> str:
-    """Markdown to HTML; the options are those of nbconvert's renderer."""
+    """Markdown to HTML that neither runs nor loads anything.
+
+    The options are those of nbconvert's renderer. A text that is too long is shown as it is.
+    """
+    if len(source) > LONGEST_TEXT:
+        return f"<pre>{escape(source)}</pre>"
     renderer = FormulaRenderer(escape=False, **options)
-    return str(MarkdownWithMath(renderer=renderer).render(source))
+    markdown = MarkdownWithMath(renderer, _Blocks(), _Inlines(hard_wrap=False))
+    return clean_html(str(markdown.render(source)))
 
 
 @pass_context

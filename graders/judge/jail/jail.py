@@ -95,6 +95,8 @@ class Jail:
         elif self.device == "session":
             _allow_session(self._ruleset, scratch)
         self.layers["landlock"] = f"on (version {landlock.abi()})"
+        if landlock.abi() < landlock.SCOPES_SIGNALS:
+            self.layers["landlock"] += "; Linux 6.12 or later would also hold back signals"
 
     def _prepare_seccomp(self) -> None:
         try:
@@ -129,22 +131,22 @@ class Jail:
         if self._limits:
             _limit(self.device, cpu_seconds, memory_bytes)
         _close_all_but({*keep, *([self._ruleset.fd] if self._ruleset else [])})
-        if self.uid is not None:
-            os.setgroups([])
-            os.setresgid(self.uid, self.uid, self.uid)
-            os.setresuid(self.uid, self.uid, self.uid)
+        self.change_user()
         _prctl(_PR_SET_DUMPABLE, 0)
-        # After the change of user, which would clear it. If the parent died before this line, no
-        # signal comes: so it is looked for.
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
+        die_with(parent)  # after the change of user, which would clear it
         no_new_privileges()
         if self._ruleset:
             if self.device == "cuda":  # the driver writes /proc/self/coredump_filter
                 own = landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
                 self._ruleset.allow([Path(f"/proc/{os.getpid()}")], own)
             self._ruleset.restrict()
+
+    def change_user(self) -> None:
+        """Become the jail's own user, where there is one."""
+        if self.uid is not None:
+            os.setgroups([])
+            os.setresgid(self.uid, self.uid, self.uid)
+            os.setresuid(self.uid, self.uid, self.uid)
 
     def seal(self, cpu_seconds: float | None = None) -> None:
         """Enter the last layer, in all threads. `cpu_seconds` limits what comes from now on."""
@@ -306,6 +308,16 @@ def _may_become(uid: int) -> bool:
             os._exit(1)
     _, status = os.waitpid(pid, 0)
     return status == 0
+
+
+def die_with(parent: int) -> None:
+    """Let the kernel kill this process when the one that forked it ends.
+
+    Where that ended before this line, no signal comes: so it is looked for.
+    """
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def no_new_privileges() -> None:

@@ -28,7 +28,8 @@ EVERYTHING = _ABI_1 | REFER | TRUNCATE | IOCTL_DEV
 _FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
 _NET_ALL = 0b11  # bind and connect TCP, ABI 4
-_SCOPE_ALL = 0b11  # abstract unix sockets and signals, ABI 6
+SCOPES_SIGNALS = 6  # the version since which signals stay inside, with Linux 6.12
+_SCOPE_ALL = 0b11  # abstract unix sockets and signals
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -68,7 +69,7 @@ class Ruleset:
         attr = _RulesetAttr(
             self._handled,
             _NET_ALL if version >= 4 else 0,
-            _SCOPE_ALL if version >= 6 else 0,
+            _SCOPE_ALL if version >= SCOPES_SIGNALS else 0,
         )
         size = 24 if version >= 6 else 16 if version >= 4 else 8
         self.fd = _checked(

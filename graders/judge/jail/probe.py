@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from graders.judge.jail import signals
 from graders.judge.jail.jail import Jail
 
 Tier = Literal["A", "B", "C"]
+Attempts = dict[str, Callable[[], object]]
+_SIGNALS = "signals"
 _SECONDS = 20.0
 _MEMORY_BYTES = 1 << 30
 
@@ -38,25 +41,29 @@ def probe(jail: Jail, secret: Path) -> Probed:
 
     `secret` is a file that any user may read: only the jail can keep it.
     """
-    allowed = _try_in_child(jail, secret)
+    with signals.Target(jail) as target:
+        attempts = _attempts(jail, secret, target)
+        allowed = _try_in_child(jail, attempts, target)
+        if target.was_reached() and _SIGNALS not in allowed:
+            allowed.append(_SIGNALS)
     if not allowed:
         tier: Tier = "A"
-    elif len(allowed) == len(_attempts(jail, secret, os.getpid())):
+    elif len(allowed) == len(attempts):
         tier = "C"
     else:
         tier = "B"
     return Probed(tier, dict(jail.layers), tuple(allowed))
 
 
-def _try_in_child(jail: Jail, secret: Path) -> list[str]:
+def _try_in_child(jail: Jail, attempts: Attempts, target: signals.Target) -> list[str]:
     """The names of the attempts that succeeded."""
-    attempts = _attempts(jail, secret, os.getpid())
     shared = mmap.mmap(-1, mmap.PAGESIZE)
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(BaseException):
-            jail.enter(_SECONDS, _MEMORY_BYTES, parent)
+            jail.settle(_SECONDS, _MEMORY_BYTES, parent, keep=target.pipe)
+            jail.seal()
             names = [name for name, attempt in attempts.items() if _succeeds(attempt)]
             raw = json.dumps({"allowed": names}).encode()
             shared[: len(raw)] = raw
@@ -86,14 +93,15 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
     return True
 
 
-def _attempts(jail: Jail, secret: Path, parent: int) -> dict[str, Callable[[], object]]:
+def _attempts(jail: Jail, secret: Path, target: signals.Target) -> Attempts:
     """The attempts, all of which must fail, by the names that reports use."""
-    attempts: dict[str, Callable[[], object]] = {
+    parent = os.getpid()
+    attempts: Attempts = {
         "reading files": secret.read_bytes,
         "writing files": lambda: _write(secret.parent),
         "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
         "local sockets": _speak_locally,
-        "signals": lambda: os.kill(parent, 0),
+        _SIGNALS: lambda: signals.send(target, parent),
         "memory of other processes": lambda: Path(f"/proc/{parent}/mem").open("rb").close(),
     }
     if jail.device != "cuda":

@@ -15,7 +15,7 @@ from typing import Any
 
 # What numpy, torch and the interpreter need to compute in one thread on memory that is there.
 _COMPUTE = (
-    "read readv pread64 write writev pwrite64 close fstat newfstatat stat lstat statx lseek fcntl",
+    "read readv pread64 write writev pwrite64 close fstat newfstatat stat lstat statx lseek",
     "dup mmap munmap mremap mprotect madvise brk mincore membarrier",
     "rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack",
     "futex set_robust_list rseq restart_syscall sched_yield sched_getaffinity getcpu",
@@ -25,6 +25,16 @@ _COMPUTE = (
     "readlink readlinkat getdents64",
 )
 _OPEN = "openat open"
+# What fcntl may do; the others lock, lease or watch files, or let the kernel send signals:
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS
+_FCNTL = (0, 1, 2, 3, 1030, 1033, 1034)
+_F_SETFL = 4
+# Ways to let the kernel send a signal to any process of the same user, when a file has news:
+# F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY; FIOASYNC, FIOSETOWN, SIOCSPGRP
+_SIGNALLING_FCNTL = (8, 10, 15, 1024, 1026)
+_SIGNALLING_IOCTL = (0x5452, 0x8901, 0x8902)
+_O_ASYNC = 0x2000
+_WORD = 0xFFFF_FFFF  # the kernel looks at the lower half of a command
 
 # What a notebook's cells need besides: files and folders, which Landlock keeps in one directory, an
 # event loop, timers, and talking to itself.
@@ -44,7 +54,7 @@ _CLONE_THREAD = 0x10000
 _NEVER_ON_GPU = (
     "socketpair connect accept accept4 sendto recvfrom sendmsg recvmsg",
     "ptrace process_vm_readv process_vm_writev pidfd_open pidfd_getfd pidfd_send_signal",
-    "kill tkill setsid setpgid",
+    "kill tkill rt_sigqueueinfo rt_tgsigqueueinfo setsid setpgid",
     "mount umount2 move_mount open_tree fsopen fsmount pivot_root chroot unshare setns",
     "bpf perf_event_open userfaultfd keyctl add_key request_key io_uring_setup io_uring_enter",
     "init_module finit_module delete_module kexec_load reboot swapon swapoff acct quotactl",
@@ -70,7 +80,7 @@ class Filter:
         self.length = len(program) // _INSTRUCTION_BYTES
         self._buffer = ctypes.create_string_buffer(program, len(program))
         self._program = _Program(self.length, ctypes.addressof(self._buffer))
-        self._number = ctypes.c_long(_number("seccomp"))
+        self._number = ctypes.c_long(number("seccomp"))
 
     def apply(self) -> None:
         """To all threads of the process. Needs no_new_privs. Raises OSError where it is refused."""
@@ -96,6 +106,10 @@ def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
     rules = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for name in " ".join(allowed).split():
         _add(rules, pyseccomp.ALLOW, name)
+    for command in _FCNTL:
+        _add(rules, pyseccomp.ALLOW, "fcntl", _command(command))
+    not_async = pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _O_ASYNC, 0)
+    _add(rules, pyseccomp.ALLOW, "fcntl", _command(_F_SETFL), not_async)
     _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
     # glibc turns to clone where there is no clone3, whose flags a filter cannot see.
     _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")
@@ -129,10 +143,23 @@ def driving_gpu() -> Filter:
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in " ".join(_NEVER_ON_GPU).split():
         _add(rules, pyseccomp.ERRNO(errno.EPERM), name)
+    for command in _SIGNALLING_FCNTL:
+        _add(rules, pyseccomp.ERRNO(errno.EPERM), "fcntl", _command(command))
+    is_async = pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _O_ASYNC, _O_ASYNC)
+    _add(rules, pyseccomp.ERRNO(errno.EPERM), "fcntl", _command(_F_SETFL), is_async)
+    for command in _SIGNALLING_IOCTL:
+        _add(rules, pyseccomp.ERRNO(errno.EPERM), "ioctl", _command(command))
     # CUDA's start fails unless it may listen on a local socket; nobody can connect to it.
     not_local = pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX)
     _add(rules, pyseccomp.ERRNO(errno.EPERM), "socket", not_local)
     return Filter(_export(rules))
+
+
+def _command(number: int) -> Any:
+    """That the second argument, which says what fcntl or ioctl shall do, is this one."""
+    import pyseccomp
+
+    return pyseccomp.Arg(1, pyseccomp.MASKED_EQ, _WORD, number)
 
 
 def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
@@ -146,12 +173,12 @@ def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
 
 def _known(name: str) -> bool:
     try:
-        return _number(name) >= 0
+        return number(name) >= 0
     except (ValueError, OSError, RuntimeError):
         return False
 
 
-def _number(name: str) -> int:
+def number(name: str) -> int:
     """The number of a system call on this architecture."""
     import pyseccomp
 

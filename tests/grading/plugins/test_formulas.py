@@ -10,6 +10,8 @@ import pytest
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins import formulas
 from graders.grading.plugins.formulas import mathml, to_html
+from tests.support.live_markup import live
+from tests.support.processor_time import processor_seconds
 
 ROOMS = Rooms(find_root(Path(__file__)))
 
@@ -59,14 +61,28 @@ def test_what_is_no_formula_stays_text(tex: str) -> None:
     [
         "<math><script>x</script></math>",
         '<math><mi onload="x">x</mi></math>',
-        '<math><mi class="x:y">x</mi></math>',
-        '<math><mi href="x">x</mi></math>',
-        "<math><mi>x</math>",
+        '<math><mi href="javascript:x">x</mi></math>',
+        "<math><mtext><style><img src=x onerror=x></style></mtext></math>",
     ],
 )
 def test_nothing_but_a_formula_comes_out(monkeypatch: pytest.MonkeyPatch, made: str) -> None:
     """Whatever the translator might be made to say."""
-    monkeypatch.setattr(formulas, "tex2mathml", lambda tex, as_block: made)
-    mathml.cache_clear()
-    assert mathml("x", False) is None
-    mathml.cache_clear()
+    monkeypatch.setattr(formulas, "mathml", lambda tex, block: made)
+    page = to_html("$x$")
+    assert "<math>" in page
+    assert live(page) == []
+
+
+@pytest.mark.parametrize("piece", ["\\begin{a}", "$$x", "$x ", "\\\\[x", "\\\\(x", "\\begin{a}$x "])
+def test_beginnings_without_an_end_cost_no_more_than_their_length(
+    monkeypatch: pytest.MonkeyPatch, piece: str
+) -> None:
+    """The square of this length would take minutes."""
+    monkeypatch.setattr(formulas, "LONGEST_TEXT", 10**6)
+    with processor_seconds(30):
+        to_html(piece * (200_000 // len(piece)))
+
+
+def test_a_text_that_is_too_long_is_shown_as_it_is() -> None:
+    page = to_html("<b> *x* " * 8_000)
+    assert page.startswith("<pre>&lt;b&gt; *x* ")

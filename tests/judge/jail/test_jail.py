@@ -15,6 +15,8 @@ import pytest
 
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.jail import landlock
+from graders.judge.jail.jail import Device, Jail
+from graders.judge.jail.probe import Probed, probe
 from graders.judge.records import GraderError
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import captured
@@ -131,6 +133,76 @@ def test_a_missing_layer_is_named(without: tuple[str, ...]) -> None:
         for layer, words in workers.layers.items():
             assert words.startswith("missing" if layer in without else "on")
         assert works(workers)
+
+
+def probed(tmp_path: Path, device: Device, without: tuple[str, ...] = ()) -> Probed:
+    secret = tmp_path / "secret"
+    secret.write_text("the model solution")
+    secret.chmod(0o644)
+    return probe(Jail(device, without=without), secret)
+
+
+def test_no_file_is_made_to_send_a_signal(tmp_path: Path) -> None:
+    """The filter of system calls alone, as if Landlock kept no signals inside."""
+    assert "signals" not in probed(tmp_path, "cpu", ("landlock", "user")).open_to
+    assert "signals" in probed(tmp_path, "cpu", ("landlock", "seccomp", "user")).open_to
+
+
+@needs_landlock
+def test_a_kernel_that_keeps_no_signals_inside_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU threads need tgkill, which then reaches other processes of the same user."""
+    version = landlock.abi()
+    monkeypatch.setattr(landlock, "abi", lambda: min(5, version))
+    on_cpu, on_gpu = probed(tmp_path, "cpu"), probed(tmp_path, "cuda")
+    assert on_cpu.tier == "A", on_cpu.open_to
+    assert (on_gpu.tier, on_gpu.open_to) == ("B", ("signals",))
+    for found in (on_cpu, on_gpu):
+        assert "Linux 6.12 or later would also hold back signals" in found.layers["landlock"]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_every_way_to_ask_a_file_for_signals_is_refused(device: Device) -> None:
+    """One by one, where the process itself would be the target."""
+    ways = (
+        *("fcntl.fcntl(0, 8, me)", "fcntl.fcntl(0, 10, 23)", "fcntl.fcntl(0, 1026, 1)"),
+        *("fcntl.fcntl(0, 15, struct.pack('ii', 1, me))", "fcntl.fcntl(0, 1024, 0)"),
+        *("fcntl.fcntl(0, 4, 0x2000)", "fcntl.ioctl(0, 0x5452, struct.pack('i', 1))"),
+        *("fcntl.ioctl(0, 0x8901, struct.pack('i', me))", "call(72, 0, 8 | 1 << 32, me)"),
+        "fcntl.ioctl(0, 0x8902, struct.pack('i', me))",
+    )
+    text = _REFUSED.format(device=device, ways=list(ways))
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(" -> ") for line in done.stdout.splitlines())
+    assert set(said) == {*ways, "fcntl.fcntl(0, 3)"}
+    assert said.pop("fcntl.fcntl(0, 3)") == "done"
+    assert set(said.values()) <= {"1", "25"}, said  # not permitted, no such command
+
+
+_REFUSED = """
+import ctypes, fcntl, os, struct
+from graders.judge.jail.jail import Jail
+me, libc = os.getpid(), ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    if os.uname().machine != "x86_64":
+        raise PermissionError(1, "its number is another one here")
+    if libc.syscall(number, *map(ctypes.c_long, arguments)) < 0:
+        raise OSError(ctypes.get_errno(), "")
+jail = Jail({device!r}, without=("landlock", "user"))
+jail.settle(20.0, 1 << 30, os.getppid())
+jail.seal()
+for way in [*{ways!r}, "fcntl.fcntl(0, 3)"]:
+    try:
+        eval(way)
+        said = "done"
+    except OSError as error:
+        said = error.errno
+    print(way, "->", said, flush=True)
+"""
 
 
 def test_without_any_layer_nothing_is_promised() -> None:

@@ -11,7 +11,7 @@ from triton_util.interpreter.messages.values import BY_LINE
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
 _UNCALLED = re.compile(r"\btl\.(\w+)(?![\w.(])")
 _OF_POINTER = re.compile(r"\b(\w+_ptrs?)\.(?:shape|size|numel|stride)\b|\blen\((\w+_ptrs?)\)")
-_DIVISION = re.compile(r"[\w.]+\s*/(?!/)\s*[\w.]+")
+_DIVISION = re.compile(r"(?<![\w.])[\w.]++\s*+/(?!/)\s*+[\w.]++")
 _ADDRESS = re.compile(r"^\s*\w*(?:ptr|pointer)\w*\s*[-+]?=[^=]|tl\.(load|store|atomic_\w+)\(")
 _AXIS = re.compile(
     r"axis\s*=\s*(\d*\.\d*|'[^']*'|\"[^\"]*\")|,\s*(\d+\.\d*)\s*\)|\((['\"]\w*['\"])\)"
@@ -20,7 +20,7 @@ _INDEXED_POINTER = re.compile(r"\b\w+_ptrs?\[")
 _LISTED = re.compile(
     r"\btl\.(?!zeros|full|reshape|broadcast_to|permute)(\w+)\((\w+, )?[\[(][^\])]*,"
 )
-_DEPENDS = re.compile(r"tl\.arange\([^)]*\b(pid|program_id|start)\w*")
+_PROGRAM = re.compile(r"\b(?:pid|program_id|start)")
 
 
 def by_line(kind: str, line: str, groups: dict[str, str]) -> str:
@@ -51,8 +51,13 @@ def words(kind: str, groups: dict[str, str]) -> tuple[str, str] | None:
 
 def too_early(name: str, before: str) -> bool:
     """Whether a name that the kernel sets somewhere is set nowhere `before` its use."""
-    return not re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]|\bfor {re.escape(name)}\b",
-                         before, re.MULTILINE)  # fmt: skip
+    return not (is_set(name, before) or re.search(rf"\bfor {re.escape(name)}\b", before))
+
+
+def is_set(name: str, text: str) -> bool:
+    """Whether an indented line gives the name a value."""
+    found = re.search(rf"^[ \t]++{re.escape(name)}[ \t]*+[-+*/|&]?=[^=]", text, re.MULTILINE)
+    return found is not None
 
 
 def undefined(name: str, known: set[str]) -> tuple[str, str]:
@@ -114,4 +119,5 @@ def _range(kind: str, line: str, groups: dict[str, str]) -> str:
     if division:
         groups["division"] = division[0].strip()
         return "range-of-a-float"
-    return "range-of-a-program" if _DEPENDS.search(line) else kind
+    ranges = (part.partition(")")[0] for part in line.split("tl.arange(")[1:])
+    return "range-of-a-program" if any(map(_PROGRAM.search, ranges)) else kind

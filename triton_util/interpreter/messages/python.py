@@ -40,8 +40,8 @@ PYTHON: tuple[Row, ...] = (
     ),
     (
         "loop-changes-type",
-        r"Loop-carried variable (?P<name>\w+) has initial type (?P<before>.+?) "
-        r"but is re-assigned to (?P<after>.+?) in loop",
+        r"Loop-carried variable (?P<name>\w+) has initial type (?P<before>.{1,200}?) "
+        r"but is re-assigned to (?P<after>.{1,200}?) in loop",
         "The variable {name} is {before} before the loop and becomes {after} inside it.",
         "Give it its final dtype from the start: {name} = 0.0, or "
         "tl.zeros((BLOCK_SIZE,), dtype=tl.float32).",

@@ -133,21 +133,42 @@ def _lookup(text: str) -> tuple[str, str, str, dict[str, str]] | None:
     return None
 
 
-_EXCERPT = re.compile(r"at (\d+):(\d+):\n((?:.*\n)*?)( *)\^(?:\n|$)")
+_BEGINS = re.compile(r"at (\d{1,9}):\d{1,9}:\Z")
+
+
+def _taken_apart(text: str) -> tuple[str, list[tuple[int, list[str]]]]:
+    """The text without the excerpts of source that the compiler shows; these, by their line.
+
+    An excerpt begins behind `at LINE:COLUMN:` and ends with a line that is a ^ alone.
+    """
+    kept: list[str] = []
+    found: list[tuple[int, list[str]]] = []
+    begun: list[str] = []  # the lines since an excerpt began that has not ended yet
+    for line in text.split("\n"):
+        if begun and line.lstrip(" ") == "^":
+            begins = _BEGINS.search(begun[0])
+            assert begins is not None
+            found.append((int(begins[1]), begun[1:]))
+            kept.append(begun[0][: begins.start()])
+            begun = []
+        elif begun or _BEGINS.search(line):
+            begun.append(line)
+        else:
+            kept.append(line)
+    return "\n".join(kept + begun), found
 
 
 def _message_only(text: str) -> str:
-    """The text without the excerpts of source that the compiler shows."""
-    return _EXCERPT.sub("", text)
+    return _taken_apart(text)[0]
 
 
 def _place(text: str) -> tuple[int | None, str]:
     """(line, its text) of the first excerpt: that of the kernel, not of a library function."""
-    match = _EXCERPT.search(text)
-    if match is None:
+    _, excerpts = _taken_apart(text)
+    if not excerpts:
         return None, ""
-    lines = match.group(3).splitlines()
-    return int(match.group(1)), lines[-1] if lines else ""
+    line, shown = excerpts[0]
+    return line, shown[-1] if shown else ""
 
 
 def _refined(kind: str, groups: dict[str, str], text: str, shown: str, source: str) -> str:
@@ -163,7 +184,8 @@ def _refined(kind: str, groups: dict[str, str], text: str, shown: str, source: s
         near = calls.meant_parameter(groups.get("name", ""))
         groups["guess"] = near or groups["usage"]
         groups["function"] = calls.written(groups["function"])
-    if kind == "jit-missing" and re.search(r"\w+\[.*\]", shown) and "tl.arange" in shown:
+    indexed = re.search(r"\w\[", shown)
+    if kind == "jit-missing" and indexed and "]" in shown[indexed.end() :] and "tl.arange" in shown:
         return "pointer-indexed"
     if kind in ("unknown-argument", "constexpr-missing"):
         groups.setdefault("name", groups.get("other") or groups.get("names", ""))
@@ -176,7 +198,7 @@ def _undefined(groups: dict[str, str], text: str, source: str) -> str:
     near = _names_near(text, source, name)
     before = "\n".join(part.rpartition("\n")[0] for part in map(str.rstrip, _parts(text)))
     kind, instead = lines.undefined(name, set(near))
-    if re.search(rf"^\s+{re.escape(name)}\s*[-+*/|&]?=[^=]", f"{text}\n{source}", re.MULTILINE):
+    if lines.is_set(name, f"{text}\n{source}"):
         early = bool(before) and lines.too_early(name, before)
         groups["guess"] = instead or "Set it above this line."
         return "used-before-set" if early else "defined-in-one-branch"
@@ -200,7 +222,7 @@ def _excerpts(text: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """The excerpts of the source that the compiler shows, each up to the line of the error."""
-    return [match.group(3) for match in _EXCERPT.finditer(text)]
+    return ["".join(f"{line}\n" for line in shown) for _, shown in _taken_apart(text)[1]]
 
 
 def _row(kind: str) -> tuple[str, str]:
