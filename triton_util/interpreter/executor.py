@@ -14,7 +14,7 @@ import triton.language as tl
 
 from triton_util.interpreter import arguments as args
 from triton_util.interpreter.blame import acts_for_the_kernel
-from triton_util.interpreter.control.rewriting import line_of_return
+from triton_util.interpreter.control.sources import line_of_return
 from triton_util.interpreter.faults import KernelFault
 from triton_util.interpreter.launch import Launching
 from triton_util.interpreter.messages.reports import Reporter

@@ -93,7 +93,7 @@ class Kernels:
             made.parse = lambda: ast.Module([code.tree(1)], [])
             made._unsafe_update_src(self._quoted(code))
         else:
-            from triton_util.interpreter.control.rewriting import know
+            from triton_util.interpreter.control.sources import know
 
             know(function, lambda: ast.Module([code.tree(1)], []), code.def_line)
         return made

@@ -14,7 +14,7 @@ from graders.judge.plan.code import Code
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.steps import Kernel
 from graders.judge.submission.canonical import canonical
-from triton_util.interpreter.control.rewriting import parsed
+from triton_util.interpreter.control.sources import parsed
 
 PREFIXES = (
     "",

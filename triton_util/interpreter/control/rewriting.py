@@ -10,7 +10,6 @@ conditional expressions, `and`, `or`, `not`, chained comparisons.
 from __future__ import annotations
 
 import ast
-import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
@@ -19,17 +18,12 @@ from weakref import WeakKeyDictionary
 
 from triton_util.interpreter.control.flow import Control
 from triton_util.interpreter.control.liveness import private_names
+from triton_util.interpreter.control.sources import parsed
 from triton_util.interpreter.operations.language import ImportedFunctions
 from triton_util.interpreter.state import SourceLines
 
 BUILTINS = ("min", "max", "print")
 _makers: WeakKeyDictionary[Any, Callable[..., Any] | None] = WeakKeyDictionary()
-_known: WeakKeyDictionary[Any, tuple[Callable[[], ast.Module], int]] = WeakKeyDictionary()
-
-
-def know(function: Any, tree: Callable[[], ast.Module], line: int) -> None:
-    """Take this as the source of a function: a fresh tree whose first line counts as `line`."""
-    _known[function] = tree, line
 
 
 def rewrite(function: Any, control: Control, lines: SourceLines) -> Callable[..., Any]:
@@ -75,28 +69,6 @@ def _maker(function: Any) -> Callable[..., Any] | None:
     local: dict[str, Callable[..., Any]] = {}
     exec(code, function.__globals__, local)
     return local["_tw_make"]
-
-
-def line_of_return(function: Any) -> int:
-    """The line of the first `return` with a value, from 1 in its file; 0 where it is unknown."""
-    known = parsed(function)
-    if known is None:
-        return 0
-    tree, start = known
-    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value]
-    return start + min(node.lineno for node in returns) - 1 if returns else 0
-
-
-def parsed(function: Any) -> tuple[ast.Module, int] | None:
-    """The source of a function and the line that it begins at; None where it is unknown."""
-    if function in _known:
-        tree, line = _known[function]
-        return tree(), line
-    try:
-        source, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return None
-    return ast.parse(textwrap.dedent("".join(source))), start
 
 
 def _strip_signature(definition: ast.FunctionDef) -> None:
