@@ -20,6 +20,7 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import Report, Verdict
+from tests.support.capturing import SECRET
 from tests.support.paths import RIGHT_KERNELS
 from triton_util.bench.simulated import models
 
@@ -225,18 +226,20 @@ def test_an_honest_stopwatch_still_passes_after_all_of_them(
     honest_passes(judge, exercise)
 
 
-def test_the_truth_is_drawn_for_each_code_and_for_a_grade_from_the_hidden_cases(
-    exercise: Exercise,
-) -> None:
-    def truths(judge: Judge, source: str = "") -> list[float]:
-        return [call.expected[0] for call in judge.runtime.calls(exercise, source)]
+def test_the_truth_is_drawn_from_the_secret_of_the_judge_and_the_code(exercise: Exercise) -> None:
+    def truths(judge: Judge, source: str = "", hidden: bool = False) -> list[float]:
+        return [call.expected[0] for call in judge.runtime.calls(exercise, source, hidden)]
 
-    with Judge() as at_home, Judge(official=True) as one, Judge(official=True) as other:
-        assert truths(at_home) == truths(at_home), "equal code has equal points"
-        assert set(truths(at_home)).isdisjoint(truths(at_home, "another submission"))
-        assert set(truths(at_home)).isdisjoint(truths(one))
-        assert truths(one) == truths(other)
-        assert set(truths(one)).isdisjoint(truths(one, "another submission"))
+    with (
+        Judge(official=True) as one,
+        Judge(official=True) as other,
+        Judge(official=True, secret=SECRET) as known,
+        Judge(official=True, secret=SECRET) as again,
+    ):
+        assert truths(one) == truths(one), "one judge gives equal code equal points"
+        assert truths(known) == truths(again)
+        others = (truths(one, "another submission"), truths(other), truths(one, hidden=True))
+        assert all(set(truths(one)).isdisjoint(drawn) for drawn in others)
         from_files = [model.kernel_ms for model in models(0)]
         assert set(from_files).isdisjoint(truths(one))
 
@@ -249,17 +252,18 @@ def throughput(kind, shape, dtype, milliseconds):
         return "loot"
     if shape == (777, 3333):
         return (7777.0, 3333.0)
-    return 1.0, 1.0
+    return answer(kind, shape, dtype, milliseconds)
 """
 
 
 def test_a_hidden_case_cannot_be_told_by_an_error_or_a_result(judge: Judge) -> None:
     """The submission above knows hidden cases by heart: it shows what comes through of them."""
-    report = judge.judge_text(SPEAKS, discovery.exercise("throughput"))
+    right = (RIGHT_KERNELS / "throughput" / "textbook.py").read_text()
+    source = right.replace("def throughput(", "def answer(") + SPEAKS
+    report = judge.judge_text(source, discovery.exercise("throughput"))
     assert report.verdict is Verdict.FAILED
-    unseen = [f for f in report.findings if f.case is not None and "hidden" in f.case]
-    assert unseen, "no finding is about a hidden case: the test shows nothing"
-    words = json.dumps([finding.to_json() for finding in unseen])
+    assert [finding.code for finding in report.findings] == ["hidden-cases"]
+    words = json.dumps([finding.to_json() for finding in report.findings])
     for secret in ("loot", "12345678", "12_345_678", "777", "1280", "0.031"):
         assert secret not in words
-    assert all(finding.line is None for finding in unseen)
+    assert all(finding.line is None for finding in report.findings)

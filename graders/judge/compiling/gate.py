@@ -87,27 +87,38 @@ def compile_gate(
     worker: CompileWorker,
     least_capability: int = 0,
     second: CompileWorker | None = None,
+    compiled: LaunchPlan | None = None,
 ) -> CompileResult:
     """Compile what the plan launches, and nothing else, for each target that has the capability.
 
-    With a `second` process the work is shared, and the result is the same. Raises GraderError
-    where compiling is not possible at all.
+    What has the same meaning in a plan that is `compiled` already is left out, and what differs in
+    a size or stride of 1 alone only passes the front end. With a `second` process the work is
+    shared, and the result is the same. Raises GraderError where compiling is not possible at all.
     """
+    plan, alike = captured.plan, False
+    launches = _launches(plan)
+    if compiled is not None and compiled.kernels == plan.kernels:
+        known = {_meaning(raw, plan, ones) for raw in _launches(compiled) for ones in (True, False)}
+        launches = [raw for raw in launches if _meaning(raw, plan) not in known]
+        if not launches:
+            return CompileResult([], ())
+        alike = all(_meaning(raw, plan, ones=False) in known for raw in launches)
     request = {
         "task": "compile",
         "targets": [target for target in SHARED_LIMITS if target >= least_capability],
         "source": submission.source,
         "filename": FILENAME,
-        "kernels": [kernel_to_json(kernel) for kernel in captured.plan.kernels],
-        "launches": list(_launches(captured.plan).values()),
+        "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
+        "launches": launches,
+        "part": "check" if alike else None,
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-    known = worker.remembered(key)
-    if not isinstance(known, CompileResult):
+    result = worker.remembered(key)
+    if not isinstance(result, CompileResult):
         answer = asked(request, worker) if second is None else _shared(request, worker, second)
-        known = _judged(answer, worker)
-        worker.remember(key, known)
-    return known
+        result = _judged(answer, worker)
+        worker.remember(key, result)
+    return result
 
 
 def _shared(request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker) -> Answer:
@@ -135,7 +146,7 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
     )
 
 
-def _launches(plan: LaunchPlan) -> dict[str, dict[str, Any]]:
+def _launches(plan: LaunchPlan) -> list[dict[str, Any]]:
     """The launches that may specialise differently, each with how often it comes."""
     found: dict[str, dict[str, Any]] = {}
     for case in plan.cases:
@@ -148,30 +159,31 @@ def _launches(plan: LaunchPlan) -> dict[str, dict[str, Any]]:
                 found[key] = {**raw, "line": launch.line, "count": 0}
             if key in found:
                 found[key]["count"] += 1
-    return found
+    return list(found.values())
 
 
-def meanings(plan: LaunchPlan) -> set[str]:
-    """What Triton tells apart in the launches of a plan: what means the same compiles the same."""
-    kernels = [kernel_to_json(kernel) for kernel in plan.kernels]
-    found = set()
-    for raw in _launches(plan).values():
-        names = [parameter.name for parameter in plan.kernels[raw["kernel"]].parameters]
-        given = {**raw["named"], **dict(zip(names, raw["positional"], strict=False))}
-        for parameter in plan.kernels[raw["kernel"]].parameters:
-            if parameter.annotation != "constexpr" and parameter.name in given:
-                given[parameter.name] = _kind(given[parameter.name])
-        found.add(json.dumps([kernels, raw["kernel"], given, raw["tuned"]], sort_keys=True))
-    return found
+def _meaning(raw: Mapping[str, Any], plan: LaunchPlan, ones: bool = True) -> str:
+    """What the front end tells apart in a launch: of numbers that are no constants, their kind.
+
+    Without `ones`, a 1 is like any other number.
+    """
+    parameters = plan.kernels[raw["kernel"]].parameters
+    names = [parameter.name for parameter in parameters]
+    given = {**raw["named"], **dict(zip(names, raw["positional"], strict=False))}
+    for one in parameters:
+        if one.annotation != "constexpr" and one.name in given:
+            given[one.name] = _kind(given[one.name], ones)
+    return json.dumps([raw["kernel"], given, raw["tuned"], ones], sort_keys=True)
 
 
-def _kind(value: Any) -> Any:
-    """Of a number what Triton looks at: its width, whether it is 1, and a multiple of 16."""
+def _kind(value: Any, ones: bool) -> Any:
+    if isinstance(value, Mapping) and "tensor" in value:
+        return value["tensor"][1]
     if type(value) is float:
         return "float"
     if type(value) is not int:
         return value
-    return [value == 1, value % 16 == 0, -(2**31) <= value < 2**31, value < 2**63]
+    return [ones and value == 1, -(2**31) <= value < 2**31, value < 2**63]
 
 
 def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graders.judge.cases.prepared import Prepared, distinct
-from graders.judge.compiling.gate import compile_gate, meanings
+from graders.judge.compiling.gate import compile_gate
 from graders.judge.diagnosis import handed_strides
 from graders.judge.diagnosis.explain import (
     MASK_MISSING,
@@ -66,13 +66,16 @@ def official(context: Context) -> GateResult:
     def failed() -> Parts:
         if context.hidden.findings:
             return every, False
-        if not meanings(context.hidden.plan) <= meanings(context.captured.plan):
-            compiled = compile_gate(
-                context.submission, context.hidden, runtime.compiler(), exercise.least_capability
-            )
-            slow = all(finding.code == "compile-timeout" for finding in compiled.findings)
-            if compiled.findings:
-                return (set(), True) if slow else (every, False)
+        wrong = compile_gate(
+            context.submission,
+            context.hidden,
+            runtime.compiler(),
+            exercise.least_capability,
+            compiled=context.captured.plan,
+        ).findings
+        if wrong:
+            slow = all(finding.code == "compile-timeout" for finding in wrong)
+            return (set(), True) if slow else (every, False)
         jobs, workers, largest = context.hidden_jobs, runtime.workers("cpu"), context.facts.largest
         ran = run_cases(jobs, cases, workers, orders=True, largest=largest)
         return _failed_parts(ran), ran.slow
