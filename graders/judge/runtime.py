@@ -19,6 +19,7 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError, Hidden
 from graders.judge.running.gpu import gpu_capability, gpu_properties
 from graders.judge.sandbox import protocol
+from graders.judge.sandbox.deadline import Deadline, not_counted
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.starting import idle_processors
 from graders.judge.sandbox.watched import WatchedWorkers
@@ -48,6 +49,7 @@ class Runtime:
         self.official = official
         self.allow_unsandboxed = allow_unsandboxed
         self.timed = timed
+        self.deadline = Deadline()  # of the submission that is judged
         self._processes = ExitStack()
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
@@ -95,6 +97,8 @@ class Runtime:
             if device not in self._workers:
                 self._workers[device] = self._processes.enter_context(_made_for(device))
         workers = self._workers[device]
+        if device == "cpu":
+            workers.deadline = self.deadline
         if self.official and workers.tier != "A" and not self.allow_unsandboxed:
             missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
             raise GraderError(
@@ -140,11 +144,12 @@ class Runtime:
     def cases(self, exercise: Exercise) -> list[Prepared]:
         """The public cases of an exercise and, for an official grade, the hidden ones."""
         if exercise.name not in self._prepared:
-            prepared = prepare(exercise, exercise.cases, hidden=False)
-            if self.official:
-                secret = _hidden(exercise)
-                first = len(exercise.cases)
-                prepared += prepare(exercise, secret.cases, hidden=True, first=first)
+            with not_counted():
+                prepared = prepare(exercise, exercise.cases, hidden=False)
+                if self.official:
+                    secret = _hidden(exercise)
+                    first = len(exercise.cases)
+                    prepared += prepare(exercise, secret.cases, hidden=True, first=first)
             self._prepared[exercise.name] = prepared
         return self._prepared[exercise.name]
 
@@ -170,7 +175,8 @@ class Runtime:
         name, large = self._prepared_large
         if name != exercise.name:
             first = len(distinct(self.cases(exercise)))
-            large = prepare(exercise, exercise.large, hidden=False, first=first)
+            with not_counted():
+                large = prepare(exercise, exercise.large, hidden=False, first=first)
             self._prepared_large = exercise.name, large
         return large
 
