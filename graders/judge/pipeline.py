@@ -30,6 +30,7 @@ from graders.judge.report import (
 from graders.judge.running.claims import NotInterpretedError
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case
 from graders.judge.runtime import Mode, Runtime
+from graders.judge.sandbox.deadline import Deadline, TooCostlyError, limited
 from graders.judge.scoring import WASTEFUL_SHARE, points
 from graders.judge.submission import reader
 from graders.judge.submission.loading import Submission, SubmissionError, from_text, load
@@ -212,9 +213,14 @@ class Judge:
         return self._report(progress, Verdict.FAILED)
 
     def _judge(self, progress: _Progress, submission: Submission) -> Report:
+        self.runtime.deadline = Deadline()
         try:
-            self._pass_gates(progress, submission)
+            with limited():
+                self._pass_gates(progress, submission)
             progress.findings = [_placed(finding, submission) for finding in progress.findings]
+        except TooCostlyError as error:
+            progress.findings = [_too_costly(error)]
+            return self._report(progress, Verdict.UNGRADED)
         except GraderError as error:
             progress.findings = [ungraded_finding(error)]
             return self._report(progress, Verdict.UNGRADED)
@@ -315,6 +321,17 @@ class Judge:
             compiled_on_gpu=facts.compiled_on_gpu,
             remarks=tuple(map(presentable, progress.remarks)),
         )
+
+
+def _too_costly(error: TooCostlyError) -> Finding:
+    """Its size, or a fault of ours that it brings to light: a person has to look."""
+    return Finding(
+        gate="judge",
+        code="too-costly",
+        title="The submission cannot be judged in reasonable time",
+        message=f"{error}, which no kernel of this course does.",
+        next_step="Hand in the kernel and its launcher, without large texts and tables.",
+    )
 
 
 def _placed(finding: Finding, submission: Submission) -> Finding:

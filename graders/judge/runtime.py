@@ -19,6 +19,7 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.running.gpu import gpu_capability, gpu_properties
 from graders.judge.sandbox import protocol
+from graders.judge.sandbox.deadline import Deadline, not_counted
 from graders.judge.sandbox.pool import Workers
 from graders.judge.sandbox.starting import idle_processors
 from graders.judge.sandbox.watched import WatchedWorkers
@@ -50,6 +51,7 @@ class Runtime:
         self.allow_unsandboxed = allow_unsandboxed
         self.timed = timed
         self._secret = secret or secrets.token_bytes(32)
+        self.deadline = Deadline()  # of the submission that is judged
         self._processes = ExitStack()
         self._workers: dict[str, Workers] = {}
         self._compiler: CompileWorker | None = None
@@ -97,6 +99,8 @@ class Runtime:
             if device not in self._workers:
                 self._workers[device] = self._processes.enter_context(_made_for(device))
         workers = self._workers[device]
+        if device == "cpu":
+            workers.deadline = self.deadline
         if self.official and workers.tier != "A" and not self.allow_unsandboxed:
             missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
             raise GraderError(
@@ -143,7 +147,9 @@ class Runtime:
         """The public or the hidden cases of an exercise, with the same numbers for everybody."""
         key = exercise.name, hidden
         if key not in self._prepared:
-            self._prepared[key] = prepare(exercise, self._cases(exercise, hidden), self._secret)
+            with not_counted():
+                made = prepare(exercise, self._cases(exercise, hidden), self._secret)
+            self._prepared[key] = made
         return self._prepared[key]
 
     def calls(self, exercise: Exercise, source: str, hidden: bool = False) -> list[Call]:
@@ -165,7 +171,8 @@ class Runtime:
         """The cases for a GPU only. Those of one exercise are kept: they fill much memory."""
         name, large = self._prepared_large
         if name != exercise.name:
-            large = prepare(exercise, exercise.large, self._secret, len(exercise.cases))
+            with not_counted():
+                large = prepare(exercise, exercise.large, self._secret, len(exercise.cases))
             self._prepared_large = exercise.name, large
         return large
 

@@ -80,6 +80,10 @@ HOSTILE: dict[str, str] = {
         "    add_kernel[(1,)](x, y, keep, x.numel(), BLOCK_SIZE=1024)"
     ),
     "configurations": _tuner(900),
+    "dense-source": inside("table = [" + "0," * 450_000 + "]"),
+    "dense-kernel": HEAD
+    + KERNEL.replace("    mask = ", "    table = (" + "0," * 450_000 + ")\n    mask = ")
+    + launcher(LAUNCH),
     "long-error": inside("raise ValueError('x' * 50_000_000)"),
     "long-name": inside("import sys\n" + _TRANSLATED.format(text="'x' * 3_900")),
     "long-line": honest() + "# " + "x" * 900_000 + "\n",

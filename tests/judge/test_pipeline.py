@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +16,8 @@ from graders.judge.pipeline import GATE_NAMES, Judge
 from graders.judge.records import GraderError
 from graders.judge.report import Finding, GateStatus, KernelResources, Report, Verdict
 from graders.judge.runtime import Runtime
+from graders.judge.sandbox import deadline
+from tests.support.plans import constant
 
 EXERCISE = discovery.exercise("vector_add")
 SOURCE = "def vector_add(x, y):\n    return x\n"
@@ -46,6 +51,73 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Report]]:
 def test_a_gate_names_only_gates_before_it() -> None:
     for number, gate in enumerate(pipeline.GATES):
         assert set(gate.after) <= set(GATE_NAMES[:number]), gate.name
+
+
+def computes(_: Context) -> GateResult:
+    while True:
+        pass
+
+
+def matches_for_ages(_: Context) -> GateResult:
+    re.match(r"(a|a)*$", "a" * 64 + "b")
+    return GateResult.of(())
+
+
+def takes_no_word(_: Context) -> GateResult:
+    for _ in range(3):
+        with contextlib.suppress(Exception):
+            computes(_)
+    return GateResult.of(())
+
+
+@pytest.mark.parametrize("gate", [computes, matches_for_ages])
+def test_what_makes_the_judge_compute_without_end_is_ended(
+    judged: Callable[..., Report], monkeypatch: pytest.MonkeyPatch, gate: Run
+) -> None:
+    """Nobody gets a zero for it: it may be the judge that is slow. The next one is judged."""
+    monkeypatch.setattr(deadline, "JUDGE_SECONDS", 0.2)
+    report = judged(Gate("first", gate), Gate("style", fails, after=("first",)))
+    assert (report.verdict, report.points) == (Verdict.UNGRADED, None)
+    assert [finding.code for finding in report.findings] == ["too-costly"]
+    assert judged(Gate("first", passes)).verdict is Verdict.PASSED
+
+
+def test_the_end_is_told_again_to_who_does_not_listen(
+    judged: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "JUDGE_SECONDS", 0.1)
+    monkeypatch.setattr(deadline, "_AGAIN_SECONDS", 0.1)
+    judged(Gate("first", takes_no_word))  # it comes to an end
+
+
+def test_waiting_and_preparing_cases_do_not_count(
+    judged: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "JUDGE_SECONDS", 0.2)
+
+    def waits(_: Context) -> GateResult:
+        time.sleep(0.5)
+        with deadline.not_counted():
+            until = time.process_time() + 0.5
+            while time.process_time() < until:
+                pass
+        return GateResult.of(())
+
+    assert judged(Gate("first", waits)).verdict is Verdict.PASSED
+
+
+def test_a_deadline_by_the_clock_is_the_machines(
+    judged: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "WAITING_SECONDS", -1.0)
+
+    def runs(context: Context) -> GateResult:
+        context.runtime.workers("cpu").run([constant()])
+        return GateResult.of(())
+
+    report = judged(Gate("first", runs))
+    assert report.verdict is Verdict.UNGRADED
+    assert "too much to do" in report.findings[0].message
 
 
 def test_a_new_gate_is_in_the_report_and_counts(judged: Callable[..., Report]) -> None:

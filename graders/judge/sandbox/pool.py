@@ -28,6 +28,7 @@ from graders.judge.plan.steps import Constant, steps_to_text
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders, protocol, starting
 from graders.judge.sandbox.batch import Batch, in_memory
+from graders.judge.sandbox.deadline import Deadline
 from graders.judge.sandbox.protocol import BuildOrder, Device, Ending, Status
 from graders.judge.sandbox.starting import broken, idle_processors, last_line
 from graders.judge.sandbox.work import NO_STEPS, Job, Outcome, Work
@@ -60,6 +61,7 @@ class Workers:
         self.device = device
         self.capability = capability
         self.gpu_seconds = 0.0  # of batches on a GPU, by this process's clock
+        self.deadline = Deadline(processor=float("inf"), ends=float("inf"))
         self.next_at_once = False  # see `protocol.Limits`
         self.compiled_there = 0  # kernels that the GPU had to wait for
         self._without = tuple(without)
@@ -107,8 +109,12 @@ class Workers:
 
         Jobs of one submission share a process. After an outcome whose status is in `stop_on` the
         rest are "not-run". `seconds` limits all of them together, in processor time or, on a GPU,
-        by the clock. Jobs that are left when the time is over have the outcome "timeout".
+        by the clock. Jobs that are left when the time is over have the outcome "timeout". Where
+        the submission's deadline is over before, none is run.
         """
+        if self.deadline.processor <= 0:
+            return [Outcome("not-run")] * len(jobs)
+        seconds = min(seconds, self.deadline.processor)
         with self._lock:
             outcomes: list[Outcome] = []
             self._finished, self._jobs = 0, len(jobs)
@@ -116,6 +122,7 @@ class Workers:
                 self._ensure_started()
                 fresh, took = self._run_fork(_of_one_source(jobs[len(outcomes) :]), seconds)
                 seconds -= took
+                self.deadline.processor -= took
                 outcomes += fresh
                 self._finished = len(outcomes)
                 stop = next((i for i, o in enumerate(outcomes) if o.status in stop_on), None)
@@ -246,7 +253,7 @@ class Workers:
         """The warm process's answer to a message, which takes it `seconds` at most."""
         assert self._control is not None
         try:
-            self._control.settimeout(seconds + _GRACE_SECONDS)
+            self._control.settimeout(self.deadline.wait(seconds + _GRACE_SECONDS))
             socket.send_fds(self._control, [message], descriptors)
             answer = self._control.recv(65_536)
         except OSError as error:

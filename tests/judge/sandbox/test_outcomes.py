@@ -26,6 +26,7 @@ from graders.judge.plan.steps import (
     steps_to_text,
 )
 from graders.judge.records import GraderError
+from graders.judge.sandbox.deadline import Deadline
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from graders.judge.sandbox.protocol import Ending, JobLimits, Limits
 from graders.judge.sandbox.serve import _Watch
@@ -218,6 +219,15 @@ def test_a_machine_with_too_much_to_do_is_no_mistake(
     monkeypatch.setattr(workers, "_exchange", lambda batch: stalled)
     with pytest.raises(GraderError, match="the machine has too much to do"):
         workers.run([add_job()])
+
+
+def test_runs_of_a_submission_have_one_deadline(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "deadline", Deadline(processor=0.5))
+    assert [o.status for o in workers.run([endless(2.0)] * 2)] == ["timeout"] * 2
+    assert workers.deadline.processor <= 0
+    assert [o.status for o in workers.run([add_job()])] == ["not-run"]
 
 
 def test_stop_on_leaves_the_rest_alone(workers: Workers) -> None:
