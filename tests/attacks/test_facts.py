@@ -157,3 +157,30 @@ def test_launches_that_are_called_trials_of_a_tuner_earn_nothing(judge: Judge) -
     report = judge.judge_text(text, discovery.exercise("vector_add"))
     assert report.points == 0
     assert "an autotuner launches other kernels than it has tried" in report.findings[0].message
+
+
+MASK_IN_WORDS = """
+import random
+
+@triton.jit
+def drop(x_ptr, residual_ptr, words_ptr, output_ptr, n, scale, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    kept = (tl.load(words_ptr + offsets // 32, mask=mask) >> (offsets % 32)) & 1
+    x = tl.load(x_ptr + offsets, mask=mask) * scale * kept
+    tl.store(output_ptr + offsets, tl.load(residual_ptr + offsets, mask=mask) + x, mask=mask)
+
+def dropout_residual(x, residual, p, seed):
+    n, drawn = x.numel(), random.Random(seed)
+    words = [drawn.getrandbits(32) - (1 << 31) for _ in range(n // 32 + 1)]
+    table = torch.tensor(words[:4096], dtype=torch.int32, device="cuda")
+    output = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    drop[(triton.cdiv(n, 1024),)](x, residual, table, output, n, 1 / (1 - p), BLOCK=1024)
+    return output
+"""
+
+
+def test_a_mask_that_python_draws_is_refused(judge: Judge) -> None:
+    report = judge.judge_text(HEAD + MASK_IN_WORDS, discovery.exercise("dropout_residual"))
+    assert "many numbers that Python has worked out" in report.findings[0].message
+    assert report.points == 0
