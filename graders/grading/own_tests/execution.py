@@ -67,14 +67,14 @@ class _Stopped(Exception):  # noqa: N818 - no error of ours
 
 
 @dataclass(frozen=True)
-class Limits:
+class SessionLimits:
     """Seconds of the processor for one cell, and for all cells of a notebook."""
 
     cell: float
     total: float
 
     @classmethod
-    def of(cls, cell: float | None) -> Limits:
+    def of(cls, cell: float | None) -> SessionLimits:
         """The usual ones, or ten cells of that length."""
         return cls(CELL_SECONDS, TOTAL_SECONDS) if cell is None else cls(cell, 10 * cell)
 
@@ -133,7 +133,7 @@ class Fork:
         return found
 
 
-def execute(fork: Fork, cells: Sequence[SessionCell], size: int, limits: Limits) -> Executed:
+def execute(fork: Fork, cells: Sequence[SessionCell], size: int, limits: SessionLimits) -> Executed:
     """Execute the cells in order, until one of them ends the process or has to be stopped.
 
     `size`: how many bytes the files of the assignment hold.
@@ -153,7 +153,7 @@ def execute(fork: Fork, cells: Sequence[SessionCell], size: int, limits: Limits)
     return outcome
 
 
-def _execute_one(fork: Fork, cell: SessionCell, size: int, limits: Limits) -> Ran:
+def _execute_one(fork: Fork, cell: SessionCell, size: int, limits: SessionLimits) -> Ran:
     fork.send(vars(cell))
     outputs: list[dict[str, Any]] = []
     received, clock = 0, _Clock(fork, limits)
@@ -181,7 +181,7 @@ def _execute_one(fork: Fork, cell: SessionCell, size: int, limits: Limits) -> Ra
 class _Clock:
     """Interrupts a cell that takes too long, and gives up where that does not help."""
 
-    def __init__(self, fork: Fork, limits: Limits) -> None:
+    def __init__(self, fork: Fork, limits: SessionLimits) -> None:
         self._fork, self._limits, self._began = fork, limits, fork.used()
         self.interrupted: float | None = None  # when
         self._next_look = 0.0

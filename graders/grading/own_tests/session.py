@@ -22,7 +22,7 @@ from typing import Any
 
 from graders.grading.marks import UNSANDBOXED, unsandboxed_allowed
 from graders.grading.own_tests import files
-from graders.grading.own_tests.execution import Executed, Fork, Limits, SessionCell, execute
+from graders.grading.own_tests.execution import Executed, Fork, SessionCell, SessionLimits, execute
 from graders.judge.records import GraderError
 from graders.judge.sandbox import folders
 from graders.judge.sandbox.starting import broken, last_line, worker_environment
@@ -81,7 +81,7 @@ class Session:
         assert self._directory is not None
         try:
             size = _fill(self._directory / "work", beside)
-            limits = Limits.of(cell_seconds)
+            limits = SessionLimits.of(cell_seconds)
             with self._fork(limits) as fork:
                 return execute(fork, cells, size, limits)
         except (OSError, ValueError) as error:
@@ -157,7 +157,7 @@ class Session:
             )
 
     @contextlib.contextmanager
-    def _fork(self, limits: Limits) -> Iterator[Fork]:
+    def _fork(self, limits: SessionLimits) -> Iterator[Fork]:
         """A fork that executes cells; it is dead when the block ends."""
         assert self._control is not None
         ours, theirs = socket.socketpair()
