@@ -133,7 +133,7 @@ def test_files_of_the_assignment_are_there_and_an_edited_one_grades_anew(
         ("import sys\nsys.exit()", 0.0),
     ],
 )
-def graded_cells_mean_what_they_mean_in_nbgrader(
+def test_cells_mean_what_they_mean_in_nbgrader(
     course: SmallCourse, test: str, points: float | None
 ) -> None:
     write(course, homework({"test": (4, test), "after": (1, "assert square(3) == 9")}))
