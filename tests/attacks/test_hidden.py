@@ -16,6 +16,7 @@ import torch
 
 from graders.grading.marks import marks
 from graders.judge import discovery
+from graders.judge.capture import gate
 from graders.judge.cases.builders import case, cases, two
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.pipeline import Judge
@@ -309,6 +310,8 @@ def put(t_ptr, o_ptr, n, B: tl.constexpr):
 def test_inputs_do_not_follow_from_the_name_of_a_case(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Such a table has too many numbers for the gate *read*: here it lets them pass.
+    monkeypatch.setattr(gate, "of_numbers", lambda *_: ())
     report = judged(judge, monkeypatch, HEAD + PUT + TABLE, EXERCISE.cases)
     assert report.gates["interpret"] is GateStatus.FAILED
     assert (report.points, report.cases_passed) == (0, 0)

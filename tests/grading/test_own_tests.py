@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from graders.grading.own_tests import session
+from graders.grading.own_tests import execution, session
 from graders.judge.records import GraderError
 from tests.support.own_assignment import (
     HIDDEN,
@@ -133,7 +133,7 @@ def test_files_of_the_assignment_are_there_and_an_edited_one_grades_anew(
         ("import sys\nsys.exit()", 0.0),
     ],
 )
-def graded_cells_mean_what_they_mean_in_nbgrader(
+def test_cells_mean_what_they_mean_in_nbgrader(
     course: SmallCourse, test: str, points: float | None
 ) -> None:
     write(course, homework({"test": (4, test), "after": (1, "assert square(3) == 9")}))
@@ -149,10 +149,9 @@ def test_a_failing_cell_before_a_test_costs_nothing(course: SmallCourse) -> None
     assert marks == {"ada": FULL, "kurt": FULL}
 
 
-def test_an_endless_cell_is_interrupted_and_the_tests_go_on(
-    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "CELL_SECONDS", 2.0)
+def test_an_endless_cell_is_interrupted_and_the_tests_go_on(course: SmallCourse) -> None:
+    with open(course.folder / "nbgrader_config.py", "a") as config:
+        config.write("c.AskJudge.cell_seconds = 2\n")
     hand_in(course, "ada", RIGHT, before("while True: pass"))
     hand_in(course, "kurt", "def square(x):\n    while x == 3: pass\n    return x * x")
     marks, _ = by_nbgrader(course)
@@ -191,7 +190,7 @@ while True: pass
 def test_what_was_not_run_is_open_and_named(
     course: SmallCourse, monkeypatch: pytest.MonkeyPatch, code: str, why: str
 ) -> None:
-    monkeypatch.setattr(session, "CELL_SECONDS", 2.0)
+    monkeypatch.setattr(execution, "CELL_SECONDS", 2.0)
     hand_in(course, "mallory", RIGHT, before(code))
     hand_in(course, "zoe", RIGHT)
     marks, log = by_nbgrader(course)
@@ -386,3 +385,5 @@ def test_an_assert_beside_the_judges_call_counts_too(course: SmallCourse) -> Non
     assert marks["ada"]["vector_add-public"] == 4.0
     assert marks["kurt"]["vector_add-public"] == 0.0
     assert marks["kurt"]["vector_add-hidden"] == 6.0
+    assert "All of them are right" in page(course, "ada", ASSIGNMENT)
+    assert "vector_add.__doc__ ==" in page(course, "kurt", ASSIGNMENT)

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from graders.grading.own_tests import session
-from graders.grading.own_tests.session import CannotRun, Session, SessionCell
+from graders.grading.own_tests import execution, session
+from graders.grading.own_tests.execution import SessionCell
+from graders.grading.own_tests.session import CannotRun, Session
 
 ROOT = Path(__file__).resolve().parents[2]
 _ENDLESS = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from graders.grading.own_tests.session import Session, SessionCell
+from graders.grading.own_tests.execution import SessionCell
+from graders.grading.own_tests.session import Session
 running = Session()
 running.run([SessionCell(0, "1", True)])
 print(running._process.pid, flush=True)
@@ -80,10 +82,31 @@ def test_what_a_cell_sends_is_read_with_limits(running: Session) -> None:
 def test_a_notebook_that_takes_too_long_is_ended(
     running: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "TOTAL_SECONDS", 2.0)
+    monkeypatch.setattr(execution, "TOTAL_SECONDS", 2.0)
     run = running.run(cells("1", "while True: pass", "2"))
     assert set(run.ran) == {0}
     assert "the notebook took more than 2 s in cell 2" in run.reason
+
+
+@pytest.mark.parametrize("dribbled", [b" ", b'{"output": {}}\n'])
+def test_who_sends_without_end_is_ended(
+    running: Session, monkeypatch: pytest.MonkeyPatch, dribbled: bytes
+) -> None:
+    """Each byte comes before the limit of patience for one."""
+    monkeypatch.setattr(execution, "CELL_SECONDS", 1.0)
+    monkeypatch.setattr(execution, "GRACE_SECONDS", 2.0)
+    write = f"os.write(d, {dribbled!r})\n        except OSError: pass"
+    write = f"for d in range(3, 20):\n        try: {write}"
+    stubborn = "import os, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    run = running.run(cells(f"{stubborn}while True:\n    time.sleep(0.02)\n    {write}"))
+    assert "could not be interrupted" in run.reason
+
+
+def test_threads_have_a_limit(running: Session) -> None:
+    start = "threading.Thread(target=time.sleep, args=(60,)).start()"
+    small = "import threading, time\nthreading.stack_size(65536)\n"
+    run = running.run(cells(f"{small}for _ in range(3000): {start}\ntime.sleep(60)"))
+    assert "more than 200 threads" in run.reason
 
 
 def test_memory_has_a_limit(running: Session) -> None:

@@ -17,6 +17,7 @@ _OUR_LINES = re.compile(  # of a grade cell, as `tilewise build` writes it
     r"|(?:triton_util\.validate|grade_cell)\([^()#]*\))[ \t]*;?[ \t]*$",
     re.MULTILINE,
 )
+PUBLIC, HIDDEN = public_id(""), hidden_id("")  # the ends of their ids
 _SAYS_NOTHING = re.compile(r"\s*(?:#.*)?\Z")
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
@@ -29,15 +30,15 @@ def label(cell: NotebookNode) -> Mapping[str, Any]:
 
 def judged_exercises(cells: Iterable[tuple[str, str]]) -> list[str]:
     """The exercises that the judge grades, of (nbgrader's id, text) of grade cells, in order."""
-    known = {public_id(name): name for name in discovery.exercises()}
-    return [known[name] for name, text in cells if name in known and _CALL in text]
+    names = [name for name, text in cells if is_judged(name, text) and name.endswith(PUBLIC)]
+    return [name.removesuffix(PUBLIC) for name in names]
 
 
 def is_judged(name: str, text: str) -> bool:
     """Whether the judge gives the points of the grade cell of this id and text."""
-    exercise = name.removesuffix("-public").removesuffix("-hidden")
-    ours = exercise in discovery.exercises() and name in (public_id(exercise), hidden_id(exercise))
-    return ours and _CALL in text
+    if _CALL not in text or not name.endswith((PUBLIC, HIDDEN)):
+        return False
+    return name.removesuffix(PUBLIC).removesuffix(HIDDEN) in discovery.exercises()
 
 
 def is_test(cell: NotebookNode) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from graders.grading.own_tests.session import CELL_SECONDS, Ran
+from graders.grading.own_tests.execution import Ran
 from graders.grading.sanitise import number_output, text_output
 from graders.judge.plain_text import one_line, plain, shortened
 
@@ -31,9 +31,9 @@ def settle(cell: NotebookNode, ran: Ran | None, reason: str) -> str:
         cell.outputs = [text_output(OPEN)]
         return reason or "the test was not run"
     cell.outputs = list(_shown(ran.outputs, pictures=False))
-    if ran.timed_out:
+    if ran.timed_out is not None:
         cell.outputs.append(
-            _error("CellTimeoutError", f"it took more than {CELL_SECONDS:.0f} s", ())
+            _error("CellTimeoutError", f"it took more than {ran.timed_out:.0f} s", ())
         )
     if any(output.output_type == "error" for output in cell.outputs):
         return ""  # nbgrader gives 0

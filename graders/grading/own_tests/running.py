@@ -11,7 +11,8 @@ from nbformat.notebooknode import NotebookNode
 
 from graders.grading.own_tests import outputs, telling
 from graders.grading.own_tests.cells import hides, is_test, label, own_test, runnable
-from graders.grading.own_tests.session import CannotRun, Executed, Ran, SessionCell, shared
+from graders.grading.own_tests.execution import Executed, Ran, SessionCell
+from graders.grading.own_tests.session import CannotRun, shared
 
 PYTHON = "python"
 
@@ -29,7 +30,7 @@ class OwnMarks:
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def run(notebook: NotebookNode, beside: Path | None) -> OwnMarks:
+def run(notebook: NotebookNode, beside: Path | None, cell_seconds: float | None = None) -> OwnMarks:
     """Execute the notebook if it has own tests; the outputs of all other cells are left alone."""
     marks = OwnMarks()
     tests = {n: text for n, c in enumerate(notebook.cells) if (text := own_test(c))}
@@ -37,7 +38,7 @@ def run(notebook: NotebookNode, beside: Path | None) -> OwnMarks:
         return marks
     reason, outcome = _language(notebook), Executed()
     if not reason:
-        outcome, reason = _outcome(notebook, tests, beside)
+        outcome, reason = _outcome(notebook, tests, beside, cell_seconds)
     free = True
     for number, cell in enumerate(notebook.cells):
         ran = outcome.ran.get(number)
@@ -60,7 +61,10 @@ _TIED = "the judge's call is part of another line of this cell: give it a line o
 
 
 def _outcome(
-    notebook: NotebookNode, tests: Mapping[int, str], beside: Path | None
+    notebook: NotebookNode,
+    tests: Mapping[int, str],
+    beside: Path | None,
+    cell_seconds: float | None,
 ) -> tuple[Executed, str]:
     """What was executed, and why the rest was not."""
     last = max(tests)
@@ -76,7 +80,7 @@ def _outcome(
         and (runnable(tests[number]) if number in tests else not is_test(cell))
     ]
     try:
-        outcome = shared().run(cells, beside)
+        outcome = shared().run(cells, beside, cell_seconds)
     except CannotRun as error:
         return Executed(), f"the test was not run: {error}"
     return outcome, f"the test was not run: {outcome.reason}" if outcome.reason else ""
@@ -108,7 +112,7 @@ def _settle(cell: NotebookNode, ran: Ran | None, reason: str, free: bool, marks:
         marks.settled.add(name)
     failed = any(output.output_type == "error" for output in cell.outputs)
     if before and not why and not failed:
-        cell.outputs = before
+        cell.outputs, free = before, True  # a page may tell what the judge says
     elif before and failed:
         cell.outputs += [output for output in before if output.output_type == "stream"]
     marks.notes[name] = telling.note(ran.line if ran else None, free, bool(why))

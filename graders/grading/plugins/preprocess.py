@@ -17,6 +17,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
+from traitlets import Float
 
 from graders.authoring.grade_cells import hidden_id
 from graders.grading import gradebooks
@@ -104,6 +105,12 @@ def _cells_before(assignment: str, notebook: str, coursedir: Any) -> dict[str, t
 class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
     """Fills the grade cells with what the judge says; takes the place of `Execute`."""
 
+    cell_seconds = Float(
+        None,
+        allow_none=True,
+        help="Seconds of the processor for a cell of a notebook with own tests.",
+    ).tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         code = code_of(nb)
         marks: dict[str, CellMark] = {}
@@ -122,7 +129,7 @@ class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if name in marks and (reason := _fill(cell, marks[name])):
                 ungraded[name] = reason
-        own = running.run(nb, _beside(resources))
+        own = running.run(nb, _beside(resources), self.cell_seconds)
         unsettled = _unsettled(nb, {*marks, *own.settled, *own.reasons})
         left = own.reasons | dict.fromkeys(unsettled, "nothing has graded this cell")
         for name, reason in left.items():

@@ -49,6 +49,7 @@ _SESSION = (
 # Landlock does not guard these, and who may not call them fails for no reason: they do nothing.
 _WITHOUT_EFFECT = "chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat"
 _CLONE_THREAD = 0x10000
+_FIONBIO = 0x5421  # makes a socket of the event loop non-blocking
 
 # A GPU driver needs threads, ioctl and devices, and Triton a compiler: all but these is let pass.
 _NEVER_ON_GPU = (
@@ -98,7 +99,9 @@ def computing(may_open: bool) -> Filter:
     """
     import pyseccomp  # here, because its import fails where libseccomp is missing
 
-    return Filter(_export(_arithmetic(pyseccomp, (*_COMPUTE, _OPEN if may_open else ""))))
+    rules = _arithmetic(pyseccomp, (*_COMPUTE, _OPEN if may_open else ""))
+    _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
+    return Filter(_export(rules))
 
 
 def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
@@ -110,7 +113,6 @@ def _arithmetic(pyseccomp: Any, allowed: Iterable[str]) -> Any:
         _add(rules, pyseccomp.ALLOW, "fcntl", _command(command))
     not_async = pyseccomp.Arg(2, pyseccomp.MASKED_EQ, _O_ASYNC, 0)
     _add(rules, pyseccomp.ALLOW, "fcntl", _command(_F_SETFL), not_async)
-    _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl")
     # glibc turns to clone where there is no clone3, whose flags a filter cannot see.
     _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")
     own_limits = (pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0))
@@ -126,6 +128,8 @@ def session() -> Filter:
     import pyseccomp
 
     rules = _arithmetic(pyseccomp, (*_COMPUTE, _OPEN, *_SESSION))
+    _add(rules, pyseccomp.ALLOW, "ioctl", pyseccomp.Arg(1, pyseccomp.EQ, _FIONBIO))
+    _add(rules, pyseccomp.ERRNO(errno.ENOTTY), "ioctl", pyseccomp.Arg(1, pyseccomp.NE, _FIONBIO))
     for name in _WITHOUT_EFFECT.split():
         _add(rules, pyseccomp.ERRNO(0), name)
     thread = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD)

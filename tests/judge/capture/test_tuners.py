@@ -31,7 +31,7 @@ def tuned(*trials: Trial, **given: Any) -> Tune:
 
 
 def messages(*steps: Step) -> list[str]:
-    return [finding.message for _, finding in of_tuners([CasePlan(steps)])]
+    return [finding.message for finding in of_tuners([CasePlan(steps)])]
 
 
 SMALL, LARGE = launch(BLOCK=16), launch(BLOCK=64)

@@ -15,6 +15,7 @@ from graders.judge.running import jobs
 from graders.judge.running.interpret import collect
 from graders.judge.sandbox.pool import Outcome
 from graders.judge.sandbox.protocol import Status
+from tests.support.capturing import SECRET
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import RIGHT_KERNELS
 
@@ -50,21 +51,30 @@ def test_what_never_ended_in_a_public_case_of_that_size_is_not_slow(
     assert report.points == 0
 
 
-@pytest.mark.parametrize(("sizes", "slow"), [((10, 100, 100), True), ((10, 90, 100), False)])
-def test_slow_is_what_passed_a_public_case_as_large(sizes: Sequence[int], slow: bool) -> None:
+@pytest.mark.parametrize(
+    ("sizes", "hidden", "slow"),
+    [
+        ((10, 100, 100), False, True),
+        ((10, 90, 100), False, False),
+        ((10, 100, 100), True, False),
+    ],
+)
+def test_slow_is_what_passed_a_public_case_as_large(
+    sizes: Sequence[int], hidden: bool, slow: bool
+) -> None:
     cases = [
         Case(f"{place}: n={n}", (TensorSpec((n,)), TensorSpec((n,))))
         for place, n in enumerate(sizes)
     ]
-    exercise = an_exercise(cases=tuple(cases[:2]))
-    items = prepare(exercise, cases[:2], hidden=False)
-    items += prepare(exercise, cases[2:], hidden=True, first=2)
+    items = prepare(an_exercise(cases=tuple(cases)), cases, SECRET)
     statuses: list[Status] = ["returned", "returned", "timeout"]
     outcomes = [
         Outcome(status, item.expectation.values.to(torch.float32) if status == "returned" else None)
         for item, status in zip(items, statuses, strict=True)
     ]
-    assert collect([(item, "grid") for item in items], outcomes).slow == slow
+    found = collect([(item, "grid") for item in items], outcomes)
+    found.largest = 3 * 90 if hidden else None  # of two arguments and the result
+    assert found.slow == slow
 
 
 def test_tf32_alone_is_named_alone(judge: Judge) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from graders.authoring.rooms import Rooms, find_root
-from graders.authoring.traffic_figures import figures
+from graders.authoring.traffic_figures import SECRET, figures
 from graders.judge import discovery
 from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling.process import CompileWorker
@@ -95,7 +95,7 @@ def test_vector_add_moves_three_times_its_elements(
 
 
 def test_the_figures_of_the_solutions_are_fresh() -> None:
-    with Judge() as judge:
+    with Judge(secret=SECRET) as judge:
         kept, found = json.loads(FIGURES.read_text()), figures(Rooms(find_root(ROOT)), judge)
     # Which config a tuned kernel ends up with depends on the compiler: each triton has its own.
     tuned = [kept.pop(TUNED), found.pop(TUNED)]
