@@ -44,6 +44,8 @@ def untouched(
     """
     wanted = [launcher, *kernels.values()]
     empty = [f for f in wanted if body_is_empty(f) or _still_marked(f, kernels, lines)]
+    if launcher.decorator_list:  # `@singledispatch`: others do its work
+        empty = [function for function in empty if function is not launcher]
     if any(_stores(kernel) for kernel in wanted[1:] if kernel not in empty):
         empty = empty[: int(launcher in empty)]
     return empty

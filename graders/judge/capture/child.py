@@ -164,9 +164,14 @@ class _Operator:
         return given[0] if given and callable(given[0]) else (lambda function: function)
 
 
-def _operator(_name: str, function: Any = None, /, **_options: Any) -> Any:
+def _operator(name: str, function: Any = None, /, **_options: Any) -> Any:
     """`torch.library.triton_op` and `custom_op`, called with a function or as decorators."""
-    return _Operator if function is None else _Operator(function)
+    if function is None:
+        return lambda decorated: _operator(name, decorated)
+    made = _Operator(function)
+    space, _, own = name.partition("::")
+    setattr(getattr(torch.ops, space), own, made)
+    return made
 
 
 def _argument(layout: Mapping[str, Any]) -> Any:

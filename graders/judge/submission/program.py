@@ -28,6 +28,7 @@ from graders.judge.submission.refusals import (
 from graders.judge.submission.slices import (
     Statement,
     closure,
+    is_future,
     is_star_import,
     sliced,
     statements,
@@ -78,6 +79,7 @@ class Program:
         self.statements: list[Statement] = []
         self.broken: list[Broken] = []
         self.line_count = 0
+        self._postponed = False  # whether annotations are not evaluated from here on
         self._cells: list[tuple[int, int]] = []
         if not any(cell.text.strip() for cell in cells):
             raise refusal(
@@ -114,7 +116,10 @@ class Program:
         if len(self.statements) + len(tree.body) > STATEMENT_LIMIT:
             raise self._too_much(f"{STATEMENT_LIMIT:,} statements")
         given = cell.number > 0 and self._given(cell.text)
-        self.statements += statements(tree, text, first_line, len(self.statements), given)
+        self._postponed |= any(is_future(node) for node in tree.body)
+        self.statements += statements(
+            tree, text, first_line, len(self.statements), given, self._postponed
+        )
 
     def slice(self, launcher: str, parameters: Sequence[str]) -> Slice:
         """What the launcher needs; raises SubmissionError."""

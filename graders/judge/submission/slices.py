@@ -15,12 +15,15 @@ import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from graders.judge.submission.effects import Effects
 from triton_util.notebook.stubs import body_is_empty
 
 INLINE_SCOPES = frozenset({"listcomp", "genexpr", "dictcomp", "setcomp"})  # run where they stand
 BUILTIN_NAMES = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
-# Calls for their effect that a launcher relies on.
+# Calls for their effect that a launcher relies on, and decorators: torch.ops finds operators.
 NEEDED_CALLS = frozenset({"triton.set_allocator"})
+OPERATORS = ("custom_op", "triton_op")
+_POSTPONED = "from __future__ import annotations\n"
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,7 @@ class Statement:
     """One statement at the top level. Line numbers count from 1 through all cells.
 
     `eager` names are needed when the statement runs, `lazy` ones when a function in it is
-    called; `changes` is the name whose object it alters (`configs.append(…)`); `given` says
-    that it stands in a cell of the lesson that the learner has left as it was.
+    called; `given` says that it stands in a cell of the lesson that the learner has left as it was.
     """
 
     node: ast.stmt
@@ -38,7 +40,6 @@ class Statement:
     binds: frozenset[str]
     eager: frozenset[str]
     lazy: frozenset[str]
-    changes: str | None
     given: bool = False
 
     @property
@@ -65,17 +66,25 @@ class Closure:
 
 
 def statements(
-    tree: ast.Module, text: str, first_line: int, first_index: int, given: bool = False
+    tree: ast.Module,
+    text: str,
+    first_line: int,
+    first_index: int,
+    given: bool = False,
+    postponed: bool = False,
 ) -> list[Statement]:
-    """The top-level statements of a cell whose first line is `first_line` of the program."""
+    """The top-level statements of a cell whose first line is `first_line` of the program.
+
+    postponed: annotations are not evaluated, because of an import from `__future__`.
+    """
     lines = [line.encode() for line in text.split("\n")]
     found: list[Statement] = []
     for node in tree.body:
         segment = _segment(lines, node)
-        binds, eager, lazy = _names(node)
+        binds, eager, lazy = _names(node, postponed)
         ast.increment_lineno(node, first_line - 1)
         index = first_index + len(found)
-        found.append(Statement(node, index, segment, binds, eager, lazy, _changed(node), given))
+        found.append(Statement(node, index, segment, binds, eager, lazy, given))
     return found
 
 
@@ -91,10 +100,15 @@ def _segment(lines: list[bytes], node: ast.stmt) -> str:
     return b"\n".join(taken).decode()
 
 
-def _names(node: ast.stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    table = symtable.symtable(ast.unparse(node), "<submission>", "exec")
+def _names(
+    node: ast.stmt, postponed: bool
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    text = f"{_POSTPONED if postponed else ''}{ast.unparse(node)}"
+    table = symtable.symtable(text, "<submission>", "exec")
     binds, eager = set(), set()
     for symbol in table.get_symbols():
+        if postponed and symbol.get_name() == "annotations" and not is_future(node):
+            continue
         if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
             binds.add(symbol.get_name())
         if symbol.is_referenced():
@@ -115,19 +129,6 @@ def _collect_globals(table: symtable.SymbolTable, eager: set[str], lazy: set[str
         _collect_globals(child, into, lazy)
 
 
-def _changed(node: ast.stmt) -> str | None:
-    target: ast.expr | None = None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        target = node.value.func
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        target = node.targets[0]
-    if not isinstance(target, ast.Attribute | ast.Subscript):
-        return None
-    while isinstance(target, ast.Attribute | ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else None
-
-
 def is_main_guard(node: ast.stmt) -> bool:
     """`if __name__ == "__main__":`, which never holds in the judge."""
     return isinstance(node, ast.If) and any(
@@ -135,12 +136,18 @@ def is_main_guard(node: ast.stmt) -> bool:
     )
 
 
+def is_future(node: ast.stmt) -> bool:
+    """`from __future__ import annotations` and its like."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
 def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
     """Everything that `launcher` needs, directly or through others."""
     program = [s for s in program if not is_main_guard(s.node)]
     by_index = {s.index: s for s in program}
     bindings = Bindings(program)
-    waiting = [launcher, *(s for s in program if is_needed_call(s))]
+    waiting = [launcher, *bindings.altering(launcher)]
+    waiting += [s for s in program if is_needed_call(s)]
     result = Closure(kept={s.index for s in waiting})
     seen: set[tuple[str, int | None]] = set()
     while waiting:
@@ -158,6 +165,8 @@ def closure(program: Sequence[Statement], launcher: Statement) -> Closure:
             result.kept |= fresh
             waiting += [by_index[index] for index in sorted(fresh)]
         _note_missing(result, needing, unknown)
+    first = min(result.kept)
+    result.kept |= {s.index for s in program if is_future(s.node) and s.index < first}
     if result.missing:
         result.kept |= {s.index for s in program if is_star_import(s.node)}
     return result
@@ -198,13 +207,19 @@ class Bindings:
         self._altering: dict[str, list[Statement]] = {}
         self._told: set[tuple[str, int]] = set()
         by_name: dict[str, tuple[list[Statement], list[Statement]]] = {}
+        effects = Effects([statement.node for statement in program])
         for statement in program:
             for name in statement.binds:
                 by_name.setdefault(name, ([], []))[statement.given].append(statement)
-            if statement.changes is not None:
-                self._altering.setdefault(statement.changes, []).append(statement)
+            for name in effects.altered(statement.node):
+                self._altering.setdefault(name, []).append(statement)
         for name, (own, given) in by_name.items():
             self._bound[name] = _Bound(own), _Bound(given)
+
+    def altering(self, value: Statement) -> list[Statement]:
+        """What alters the object that a statement has bound, as `@launcher.register` does."""
+        groups = ((name, self._bound[name][value.given]) for name in sorted(value.binds))
+        return [s for name, group in groups for s in self._altered(name, value, group)]
 
     def chosen(self, name: str, limit: int | None) -> list[Statement]:
         """The statements that give `name` the value that it has at the statement number `limit`.
@@ -273,6 +288,9 @@ class _Bound:
 def is_needed_call(statement: Statement) -> bool:
     """A top-level call for its effect, which a launcher relies on without naming it."""
     node = statement.node
+    if isinstance(node, ast.FunctionDef) and not statement.given:
+        calls = (d.func for d in node.decorator_list if isinstance(d, ast.Call))
+        return any(ast.unparse(call).rpartition(".")[2] in OPERATORS for call in calls)
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and ast.unparse(call.func) in NEEDED_CALLS
 
