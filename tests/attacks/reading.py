@@ -123,4 +123,45 @@ ATTACKS = (
         "    output_ptr.handle.region.tensor.fill_(1)\n" + _HARMLESS,
         _LAUNCH.replace("x.numel(), BLOCK", "x.numel(), Pair(1, 2, 3), BLOCK"),
     ),
+    _shown(
+        "names-of-the-engine",
+        "the object that rewritten kernels ask at their branches, with the names of fields",
+        "from collections import namedtuple\n"
+        "F = namedtuple('F', 'loop turns gi_frame f_builtins')\n"
+        f"{_JIT}def add_kernel{_SIGNATURE.replace('BLOCK', 'F, BLOCK')}"
+        "    for frame in [_tw.loop(None, 1, _static=True).turns().gi_frame]:\n"
+        f"        frame.f_builtins['exec']({_BREAK_OUT!r})\n{_HARMLESS}",
+        _LAUNCH.replace("x.numel(), BLOCK", "x.numel(), F(1, 2, 3, 4), BLOCK"),
+    ),
+    _shown(
+        "attribute-as-the-target-of-a-loop",
+        "attributes that are set where nothing is assigned",
+        f"{_JIT}def add_kernel{_SIGNATURE}{_HARMLESS}"
+        "    for tl.out in [output_ptr]:\n        pass\n"
+        "    for tl.sum in [tl.out.handle.region.tensor.copy_]:\n        tl.sum(x_ptr)\n",
+    ),
+    _shown(
+        "attribute-as-the-target-of-a-comprehension",
+        "the same without a loop",
+        f"{_JIT}def add_kernel{_SIGNATURE}{_HARMLESS}    len([0 for tl.load in [print]])\n",
+    ),
+    _shown(
+        "inside-of-a-library-function",
+        "what Triton's own objects hold, behind a path that begins like a function",
+        f"{_JIT}def add_kernel{_SIGNATURE}{_HARMLESS}"
+        f"    tl.sum.get_capture_scope()['__builtins__']['exec']({_BREAK_OUT!r})\n",
+    ),
+    _shown(
+        "function-of-constants-that-is-python",
+        "the same in a function that runs while a kernel is compiled",
+        "@triton.constexpr_function\ndef size(n):\n"
+        "    tl.sum.get_capture_scope()['__builtins__']['exec']('1')\n    return n\n"
+        f"{_JIT}def add_kernel{_SIGNATURE}    n: tl.constexpr = size(BLOCK_SIZE)\n{_HARMLESS}",
+    ),
+    _shown(
+        "kernel-called-builtins",
+        "a kernel whose name is that of the namespace's builtins",
+        f"def make():\n    @triton.jit\n    def __builtins__{_SIGNATURE}"
+        f"        exec({_BREAK_OUT!r})\n    return __builtins__\nadd_kernel = make()\n",
+    ),
 )

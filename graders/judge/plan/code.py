@@ -19,8 +19,7 @@ KERNEL_BUILTINS = frozenset(
         *("list", "tuple", "round", "pow", "sum", "zip", "True", "False", "None"),
     )
 )
-# What the interpreter itself adds to a kernel asks for `locals`.
-NAMESPACE = {name: getattr(builtins, name) for name in sorted(KERNEL_BUILTINS | {"locals"})}
+NAMESPACE = {name: getattr(builtins, name) for name in sorted(KERNEL_BUILTINS)}
 
 
 @dataclass(frozen=True)

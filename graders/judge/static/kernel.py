@@ -96,30 +96,28 @@ class _KernelReader:
             what, instead = FOREIGN[type(node)]
             yield self._foreign(node, what, instead)
             return
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            yield self._set(node)
+            return
         if isinstance(node, ast.Attribute):
             yield from self._attribute(node)
             return
         if isinstance(node, ast.Name):
             yield from self._name(node)
             return
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            yield from self._targets(node)
+        if isinstance(node, ast.AnnAssign):
+            yield from self._annotation(node.annotation)
         skipped = (node.annotation,) if isinstance(node, ast.AnnAssign) else ()
         for child in ast.iter_child_nodes(node):
             if child not in skipped:
                 yield from self._visit(child)
 
-    def _targets(self, node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterator[Finding]:
-        if isinstance(node, ast.AnnAssign):
-            yield from self._annotation(node.annotation)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            for part in ast.walk(target):
-                if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-                    yield self._foreign(
-                        part, f"an assignment to {shown(part)}", self._instead_of_setting(part)
-                    )
-                elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-                    yield self._foreign(part, f"an assignment to {shown(part)}", "Remove it.")
+    def _set(self, node: ast.Attribute | ast.Subscript) -> Finding:
+        """An item or attribute that is set, by an assignment, a loop or a comprehension."""
+        instead = "Remove it."
+        if isinstance(node, ast.Subscript):
+            instead = self._instead_of_setting(node)
+        return self._foreign(node, f"an assignment to {shown(node)}", instead)
 
     def _instead_of_setting(self, part: ast.Subscript) -> str:
         """What to write in place of `output_ptr[offsets] = value`, or of `block[0] = value`."""
@@ -214,7 +212,7 @@ class _KernelReader:
 
     def _name(self, node: ast.Name) -> Iterator[Finding]:
         name = node.id
-        if name.startswith("__"):
+        if name.startswith(("__", "_tw")):  # the interpreter's own names begin like this
             yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
             return
         if name in self.local or isinstance(node.ctx, ast.Store):
@@ -288,7 +286,9 @@ def _in_language(path: str) -> bool:
         return False
     if path.startswith("triton.language.core."):
         return len(parts) == 4 and parts[3] in TL_CORE
-    return path.startswith("triton.language.") and parts[2] not in TL_DENIED
+    if not path.startswith("triton.language.") or parts[2] in TL_DENIED:
+        return False
+    return all(part in BLOCK_ATTRIBUTES for part in parts[3:])  # as of tl.float32
 
 
 def is_foreign(value: Any, tensors: bool = True) -> bool:

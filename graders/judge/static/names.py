@@ -13,7 +13,9 @@ TRITON_UTIL = names(
     "cdiv print_if breakpoint_if get_1d_offset get_2d_offset get_1d_mask get_2d_mask"
 )
 
-TL_DENIED = names("core semantic standard builtin pi32_t target_info extra aggregate_replace")
+TL_DENIED = names(
+    "core semantic standard builtin pi32_t target_info extra aggregate_replace math random"
+)
 # Of tl.core, what tl itself has as well; all else in there is the inside of the language.
 TL_CORE = names(
     "full zeros zeros_like arange load store dot cast reshape view trans permute broadcast "

@@ -33,6 +33,8 @@ def canonical(statements: Iterable[ast.stmt]) -> list[Code]:
 
 
 def _code(node: ast.FunctionDef) -> Code | None:
+    if node.name.startswith("__"):  # as __builtins__, which a namespace has already
+        return None
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     bare = _bare(node)
     try:

@@ -34,6 +34,7 @@ class Control:
     """What rewritten kernels call at their branches and loops."""
 
     language = tl
+    locals = staticmethod(locals)  # a kernel may have a variable of that name
 
     def __init__(self, run: Running) -> None:
         self.run = run

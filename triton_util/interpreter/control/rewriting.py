@@ -293,7 +293,7 @@ def _tuple(names: Sequence[str]) -> str:
 
 
 def _capture(names: Sequence[str]) -> str:
-    return f"_tw.capture(locals(), {tuple(names)!r})"
+    return f"_tw.capture(_tw.locals(), {tuple(names)!r})"
 
 
 def _if_split(n: int, kind: str, *statements: str) -> str:
