@@ -88,7 +88,7 @@ SANDBOX = ("graders/judge/sandbox",)
         ("tests/attacks/test_judge.py", "touched", True),
         ("graders/judge/sandbox/pool.py", "sample", False),
         ("docs/learn.md", "touched", False),
-        ("docs/learn.md", "all", True),
+        ("docs/learn.md", "all", False),
         ("docs/learn.md", "nightly", True),
     ],
 )

@@ -8,8 +8,9 @@ names folders: unless the change touches one, or the test's file, only some para
     TILEWISE_KERNELS=touched      of untouched exercises one kernel in sixty, of other drawn tests
                                   one in six; the default
     TILEWISE_KERNELS=sample       the same as if nothing were touched: `make test-oldest`
-    TILEWISE_KERNELS=all          all, until the time for kernels is used: the default of CI=true
-    TILEWISE_KERNELS=nightly      all of them, and some other tests have more parameters
+    TILEWISE_KERNELS=all          all, until the time for kernels is used: the default of CI=true;
+                                  of other drawn tests the same as with `touched`
+    TILEWISE_KERNELS=nightly      all of both, and some other tests have more parameters
     TILEWISE_JUDGING_MINUTES=30   how long kernels are judged, in all processes at once
 
 The change is the difference to the commit where the branch left the main branch; on the main
@@ -104,14 +105,16 @@ class Plan:
     def chosen(self, nodeid: str, folders: Sequence[str] | None = None) -> bool:
         """Whether a test may run, if time is left. folders: those of its marker `drawn`."""
         exercise = exercise_of(nodeid)
-        if (exercise is None and folders is None) or self.mode in ("all", "nightly"):
+        if (exercise is None and folders is None) or self.mode == "nightly":
+            return True
+        if exercise is not None and self.mode == "all":
             return True
         if exercise is not None:
             touched, one_in = self.touches(exercise), ONE_IN
         else:
             rooms = (nodeid.partition("::")[0], *(folders or ()))
             touched, one_in = any(path.startswith(rooms) for path in self.changed), ONE_TEST_IN
-        if self.mode == "touched" and touched:
+        if self.mode != "sample" and touched:
             return True
         return draw(self.commit, nodeid) % one_in == 0
 
