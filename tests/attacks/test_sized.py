@@ -25,7 +25,8 @@ SECONDS = 600.0  # a busy machine takes ten times as long as a quiet one
 SOON = ("module-fills", "blank-lines-in-kernel", "wide-values", "constants", "deep-value")
 # Judges what its arguments name, then an honest submission, and says the most memory it took.
 _JUDGE = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from tests.attacks.attack import honest
@@ -35,7 +36,9 @@ with Judge(official=True) as judge:
     for name in sys.argv[1:]:
         judge.judge_text(HOSTILE[name], exercise)
     assert judge.judge_text(honest(), exercise).points == exercise.max_points
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    # Of this program alone: getrusage counts what the process was before it began, too.
+    peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())
+    print(int(peak[1]) << 10)
 """
 _SLEEPING = inside("import time\ntime.sleep(1e6)")
 

@@ -61,6 +61,30 @@ def _kernels_in(value: Any) -> Iterator[int]:
             yield from _kernels_in(item)
 
 
+def named_tuples(plan: LaunchPlan) -> dict[int, dict[str, frozenset[str]]]:
+    """Kernel → parameter → the fields of the named tuple that every launch gives to it.
+
+    Of a kernel that others call nothing is known: they may give it anything.
+    """
+    callers = [value for kernel in plan.kernels for value in kernel.names.values()]
+    called = set(_kernels_in(callers))
+    found: dict[int, dict[str, frozenset[str]]] = {}
+    for case in plan.cases:
+        for launch in launches_of(case.steps):
+            if launch.kernel >= len(plan.kernels) or launch.kernel in called:
+                continue
+            names = [parameter.name for parameter in plan.kernels[launch.kernel].parameters]
+            given = {**dict(zip(names, launch.positional, strict=False)), **launch.named}
+            fields = {
+                name: frozenset(value["fields"][0])
+                for name, value in given.items()
+                if isinstance(value, Mapping) and "fields" in value
+            }
+            known = found.setdefault(launch.kernel, fields)
+            found[launch.kernel] = {n: known[n] & fields[n] for n in known.keys() & fields.keys()}
+    return found
+
+
 # ---------------------------------------------------------------- copies
 
 

@@ -16,14 +16,13 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.data_flow import of_copies
+from graders.judge.capture.data_flow import named_tuples, of_copies
 from graders.judge.capture.findings import REMARKS, WORDS, capture_finding, told_finding
 from graders.judge.capture.information import literals, of_numbers
 from graders.judge.capture.tuners import of_tuners
 from graders.judge.cases.layouts import layouts
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.plan.code import by_place
-from graders.judge.plan.kernels import free_fields
 from graders.judge.plan.reader import PlanError, plan_from_lines
 from graders.judge.plan.steps import (
     CasePlan,
@@ -51,6 +50,7 @@ MEANT = {
     **dict.fromkeys(("rows", "n_rows", "nrows", "height", "h"), _ROWS),
     **dict.fromkeys(("cols", "columns", "n_cols", "ncols", "width", "w"), _COLUMNS),
 }
+MOST_TEXT = 300_000  # characters of all kernels that a plan launches
 MOST_FINDINGS = 20  # a forged plan could give one for each line
 # Options of a launch that bring other code to a GPU than the kernel's, or other programs.
 CODE_OPTIONS = frozenset(
@@ -214,9 +214,12 @@ def _forbidden(
     for told in plan.told:
         if told.code in WORDS and told.code not in REMARKS:
             yield told_finding(told)
-    fields, literal = free_fields(frozenset(_fields(plan))), literals(submission.source)
-    for kernel in plan.kernels:
-        yield from _of_kernel(kernel, fields)
+    given, literal = named_tuples(plan), literals(submission.source)
+    if sum(len(kernel.code.text) for kernel in plan.kernels if kernel.code) > MOST_TEXT:
+        yield capture_finding("not-launchable", "its kernels are too long", None)
+        return
+    for number, kernel in enumerate(plan.kernels):
+        yield from _of_kernel(kernel, given.get(number, {}))
     for number, case in enumerate(plan.cases):
         yield from _of_launches(case)
         yield from of_copies(case, exercise, cases[number].args)
@@ -254,7 +257,7 @@ def _of_exception(raised: Raised) -> Iterator[Finding]:
         yield capture_finding("too-many-steps", "", raised.line)
 
 
-def _of_kernel(kernel: Kernel, fields: frozenset[str]) -> Iterator[Finding]:
+def _of_kernel(kernel: Kernel, fields: Mapping[str, frozenset[str]]) -> Iterator[Finding]:
     if kernel.code is None:
         yield capture_finding("foreign-kernel", kernel.name[:80], None)
         return
@@ -263,15 +266,6 @@ def _of_kernel(kernel: Kernel, fields: frozenset[str]) -> Iterator[Finding]:
     yield from read_kernel(kernel.code.tree(), kernel.names, fields)
     if any(is_foreign(parameter.default, tensors=False) for parameter in kernel.parameters):
         yield capture_finding("foreign-argument", "", kernel.line)
-
-
-def _fields(plan: LaunchPlan) -> Iterator[str]:
-    """The names of the fields of all named tuples that kernels are given."""
-    for case in plan.cases:
-        for launch in launches_of(case.steps):
-            for value in (*launch.positional, *launch.named.values()):
-                if isinstance(value, Mapping) and "fields" in value:
-                    yield from value["fields"][0]
 
 
 def _of_launches(case: CasePlan) -> Iterator[Finding]:

@@ -99,7 +99,8 @@ def bits_handed_over(
     """
     counter = _Counter(literal.union(_numbers_of(args)), most)
     for kernel in kernels:
-        counter.step("kernel", [*kernel.names.values(), *(p.default for p in kernel.parameters)])
+        given = [[p.annotation, p.default, p.has_default] for p in kernel.parameters]
+        counter.step("kernel", [*kernel.names.values(), given])
     counter.steps(steps)
     return counter.bits
 
@@ -145,6 +146,8 @@ class _Counter:
         self.bits, self.most = 0, most
         self._known = set(known)
         self._storages: set[int] = set()
+        self._kernels: set[int] = set()
+        self._launched = -1
         self._last: dict[Any, dict[Any, Any]] = {}
         self._change: dict[Any, dict[Any, Any]] = {}  # from the last step but one to the last
 
@@ -152,8 +155,9 @@ class _Counter:
         """Count steps; of a tuner all that it tries."""
         for step in steps:
             if isinstance(step, Launch):
-                given = [step.grid, *step.positional, *step.named.values()]
+                given = [step.grid, *step.positional, *step.named.items()]
                 self.step((step.kernel, len(given)), given)
+                self.bits += self._choice(step.kernel)
             elif isinstance(step, Fill):
                 self.step("fill", [step.target.to_json(), step.value])
             elif isinstance(step, Copy):
@@ -182,6 +186,12 @@ class _Counter:
         self._last[kind] = now
         if new:
             self._change[kind] = {path: _difference(last, path, leaf) for path, leaf in now.items()}
+
+    def _choice(self, kernel: int) -> int:
+        """The bits that say which kernel is launched, if it is another one than before."""
+        self._kernels.add(kernel)
+        same, self._launched = kernel == self._launched, kernel
+        return 0 if same else len(self._kernels).bit_length()
 
     def _leaf(self, path: tuple[Any, ...], leaf: Any) -> int:
         if path[-1] == "storage":

@@ -15,7 +15,7 @@ from typing import Any
 # What a kernel may use of Python's builtins.
 KERNEL_BUILTINS = frozenset(
     (
-        *("range", "min", "max", "len", "int", "float", "bool", "abs", "isinstance", "print"),
+        *("range", "min", "max", "len", "int", "float", "bool", "abs", "print"),
         *("list", "tuple", "round", "pow", "sum", "zip", "True", "False", "None"),
     )
 )

@@ -86,7 +86,7 @@ class Kernels:
             do_not_specialize_on_alignment=list(kernel.align_not),
             noinline=kernel.noinline,
         )
-        made.fn = function
+        made.fn, made.pre_run_hooks = function, ()
         if hasattr(made, "parse"):  # a compiler's
             made.starting_line_number = made.def_file_line_number = code.def_line
             made.file_name = self._filename
@@ -146,32 +146,6 @@ def _in_a_file_of_its_own(function: types.FunctionType, code: Code) -> types.Fun
     made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     made.__annotations__ = function.__annotations__
     return made
-
-
-def free_fields(fields: frozenset[str]) -> frozenset[str]:
-    """Of the names of a tuple's fields those that nothing else has which a kernel can hold.
-
-    Such a name behind a dot can mean the field and nothing else.
-    """
-    return frozenset(field for field in fields if not field.startswith("_")) - _TAKEN
-
-
-def _attributes() -> frozenset[str]:
-    from triton.runtime.interpreter import InterpretedFunction, TensorHandle
-    from triton.runtime.jit import JITFunction
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    kinds: list[Any] = [tl.tensor, tl.constexpr, tl.dtype, tl.tuple, tl.tensor_descriptor]
-    kinds += [InterpretedFunction, TensorHandle, JITFunction, TensorDescriptor, torch.Tensor]
-    kinds += [int, float, str, tuple, dict, types.FunctionType, types.ModuleType]
-    kinds += [tl.tensor(None, tl.int32), tl.constexpr(1), tl.int32]
-    modules = [tl, tl.math, triton]
-    return frozenset(name for kind in (*kinds, *modules) for name in dir(kind)) | {
-        *("fn", "handle", "params", "data", "base", "block_shape", "padding", "rewriter")
-    }
-
-
-_TAKEN = _attributes()
 
 
 def _ref(inner: Any) -> TensorRef:

@@ -68,22 +68,29 @@ FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
 
 
 def read_kernel(
-    function: ast.FunctionDef, names: Mapping[str, Any], fields: frozenset[str] = frozenset()
+    function: ast.FunctionDef,
+    names: Mapping[str, Any],
+    fields: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Finding]:
     """Findings about the body of one kernel.
 
-    `names` are its names in the forms of a plan, `fields` those of named tuples that it is given.
+    `names` are its names in the forms of a plan, `fields` those of the named tuples that it is
+    given, by parameter.
     """
-    return list(_KernelReader(function, names, fields).findings())
+    return list(_KernelReader(function, names, fields or {}).findings())
 
 
 class _KernelReader:
     def __init__(
-        self, function: ast.FunctionDef, names: Mapping[str, Any], fields: frozenset[str]
+        self,
+        function: ast.FunctionDef,
+        names: Mapping[str, Any],
+        fields: Mapping[str, frozenset[str]],
     ) -> None:
         self.function = function
         self.names = names
-        self.fields = fields
+        stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and _is_set(n)}
+        self.fields = {name: known for name, known in fields.items() if name not in stored}
         self.local = _local_names(function)
         self.inner = {n.id for node in ast.walk(function) for n in _of_comprehension(node)}
 
@@ -146,7 +153,7 @@ class _KernelReader:
     def _attribute(self, node: ast.Attribute) -> Iterator[Finding]:
         path, root = self._path(node), _root(node)
         if path is None:
-            if node.attr not in BLOCK_ATTRIBUTES | self.fields:
+            if node.attr not in BLOCK_ATTRIBUTES and not self._is_field(node):
                 yield self._foreign(
                     node,
                     f".{node.attr}",
@@ -157,6 +164,11 @@ class _KernelReader:
             yield self._assembly(node)
         elif not _in_language(path):
             yield self._outside(node, path, root)
+
+    def _is_field(self, node: ast.Attribute) -> bool:
+        """`strides.row`, where `strides` is a parameter that is a named tuple in every launch."""
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        return not node.attr.startswith("_") and node.attr in self.fields.get(owner, ())
 
     def _outside(self, node: ast.Attribute, path: str, root: str) -> Finding:
         if path.startswith("triton.language."):
@@ -312,6 +324,10 @@ def is_foreign(value: Any, tensors: bool = True) -> bool:
     if kind in ("tensor", "descriptor"):
         return not tensors
     return kind in ("module", "numbers")
+
+
+def _is_set(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
 
 
 def _root(node: ast.AST) -> str:

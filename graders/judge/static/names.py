@@ -14,7 +14,7 @@ TRITON_UTIL = names(
 )
 
 TL_DENIED = names(
-    "core semantic standard builtin pi32_t target_info extra aggregate_replace math random"
+    "core semantic standard builtin pi32_t target_info extra aggregate_replace math random tensor"
 )
 # Of tl.core, what tl itself has as well; all else in there is the inside of the language.
 TL_CORE = names(

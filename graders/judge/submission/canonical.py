@@ -33,7 +33,7 @@ def canonical(statements: Iterable[ast.stmt]) -> list[Code]:
 
 
 def _code(node: ast.FunctionDef) -> Code | None:
-    if node.name.startswith("__"):  # as __builtins__, which a namespace has already
+    if node.name.startswith(("__", "_tw")):  # names of a namespace, and of the interpreter
         return None
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     bare = _bare(node)
@@ -42,12 +42,13 @@ def _code(node: ast.FunctionDef) -> Code | None:
         if len(text) > MOST_CHARACTERS:
             return None
         read = ast.parse(text).body[0]
-    except (SyntaxError, ValueError, RecursionError):
+        used = frozenset(_names(text, bare))
+    except (SyntaxError, ValueError, RecursionError):  # `nonlocal`, say, which no kernel has
         return None
     if ast.dump(read) != ast.dump(bare):
         return None
     # A name such as __builtins__ would give the namespace of a kernel another meaning.
-    names = frozenset(name for name in _names(text, bare) if not name.startswith("__"))
+    names = frozenset(name for name in used if not name.startswith("__"))
     return Code(node.name, first, text + "\n", places(bare), names)
 
 

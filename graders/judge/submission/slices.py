@@ -81,7 +81,7 @@ def statements(
     found: list[Statement] = []
     for node in tree.body:
         segment = _segment(lines, node)
-        binds, eager, lazy = _names(node, postponed)
+        binds, eager, lazy = _names(node, segment, postponed)
         ast.increment_lineno(node, first_line - 1)
         index = first_index + len(found)
         found.append(Statement(node, index, segment, binds, eager, lazy, given))
@@ -101,10 +101,10 @@ def _segment(lines: list[bytes], node: ast.stmt) -> str:
 
 
 def _names(
-    node: ast.stmt, postponed: bool
+    node: ast.stmt, text: str, postponed: bool
 ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    text = f"{_POSTPONED if postponed else ''}{ast.unparse(node)}"
-    table = symtable.symtable(text, "<submission>", "exec")
+    """The names that a statement binds, needs at once, and needs when its functions are called."""
+    table = symtable.symtable(f"{_POSTPONED if postponed else ''}{text}", "<submission>", "exec")
     binds, eager = set(), set()
     for symbol in table.get_symbols():
         if postponed and symbol.get_name() == "annotations" and not is_future(node):

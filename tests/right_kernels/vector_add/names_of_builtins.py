@@ -1,4 +1,4 @@
-"""Variables of the kernel have the names of Python's builtins."""
+"""Variables of the kernel have the names of Python's builtins, or of placeholders."""
 
 import torch
 import triton
@@ -11,8 +11,8 @@ def add_kernel(x_ptr, y_ptr, output_ptr, len, BLOCK_SIZE: tl.constexpr):
     range = id * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     locals = range < len
     if id * BLOCK_SIZE < len:
-        input = tl.load(x_ptr + range, mask=locals)
-        sum = input + tl.load(y_ptr + range, mask=locals)
+        BODY = tl.load(x_ptr + range, mask=locals)
+        sum = BODY + tl.load(y_ptr + range, mask=locals)
         tl.store(output_ptr + range, sum, mask=locals)
 
 

@@ -106,7 +106,7 @@ class KernelRewriter(ast.NodeTransformer):
         if not self._framed:
             return rewritten
         return _template(
-            "_tw_f = _tw.frame()\ntry:\n    BODY\n    return _tw_f.result()\n"
+            "_tw_f = _tw.frame()\ntry:\n    _tw_BODY\n    return _tw_f.result()\n"
             "finally:\n    _tw_f.close()",
             BODY=rewritten,
         )
@@ -140,15 +140,15 @@ class KernelRewriter(ast.NodeTransformer):
             asked = _call("plain", test)
             return [ast.copy_location(ast.If(asked, body or [ast.Pass()], orelse), node)]
         n = self._fresh()
-        text = f"_tw_b{n} = _tw.branch(TEST)\n"
+        text = f"_tw_b{n} = _tw.branch(_tw_TEST)\n"
         text += _if_split(n, "b", f"_tw_o{n} = {_capture(names)}") if names else ""
-        text += f"if _tw_b{n}.then():\n    BODY\n"
+        text += f"if _tw_b{n}.then():\n    _tw_BODY\n"
         if names:
             text += _if_split(
                 n, "b", f"_tw_t{n} = {_capture(names)}", f"{_tuple(names)} = _tw_o{n}"
             )
         if orelse or names:
-            text += f"if _tw_b{n}.otherwise():\n    ORELSE\n"
+            text += f"if _tw_b{n}.otherwise():\n    _tw_ORELSE\n"
         if names:
             merged = f"{_tuple(names)} = _tw_b{n}.merge(_tw_t{n}, {_capture(names)})"
             text += _if_split(n, "b", merged)
@@ -172,7 +172,7 @@ class KernelRewriter(ast.NodeTransformer):
         names = [name for name in shared if name not in _targets(node.target)]
         body = self._loop_body(node.body)
         n = self._fresh()
-        text = f"_tw_l{n} = LOOP\nfor TARGET in _tw_l{n}.turns():\n"
+        text = f"_tw_l{n} = _tw_LOOP\nfor _tw_TARGET in _tw_l{n}.turns():\n"
         text += textwrap.indent(self._guarded("l", n, names), "    ")
         text += f"_tw_l{n}.close()\n"
         made = _template(text, LOOP=loop, BODY=body, TARGET=node.target)
@@ -188,17 +188,17 @@ class KernelRewriter(ast.NodeTransformer):
         names = self._shared(node, [*node.body, ast.Expr(node.test)])
         body = self._loop_body(node.body)
         n = self._fresh()
-        text = f"_tw_l{n} = _tw.while_loop()\nwhile _tw_l{n}.goes(TEST):\n"
+        text = f"_tw_l{n} = _tw.while_loop()\nwhile _tw_l{n}.goes(_tw_TEST):\n"
         text += textwrap.indent(self._guarded("l", n, names), "    ")
         text += f"_tw_l{n}.close()\n"
         return _located(_template(text, TEST=self.visit(node.test), BODY=body), node)
 
     def _guarded(self, kind: str, n: int, names: Sequence[str]) -> str:
         if not names:
-            return "BODY\n"
+            return "_tw_BODY\n"
         kept = _if_split(n, kind, f"_tw_o{n} = {_capture(names)}")
         merged = f"{_tuple(names)} = _tw_l{n}.merge({_capture(names)}, _tw_o{n})"
-        return kept + "BODY\n" + _if_split(n, kind, merged)
+        return kept + "_tw_BODY\n" + _if_split(n, kind, merged)
 
     def _loop_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         self._loops += 1
@@ -216,7 +216,7 @@ class KernelRewriter(ast.NodeTransformer):
         value = self.visit(node.value) if node.value is not None else ast.Constant(None)
         if not self._framed or self._loops:
             return ast.copy_location(ast.Return(value), node)
-        text = "if _tw_f.leave(VALUE): return _tw_f.result()"
+        text = "if _tw_f.leave(_tw_VALUE): return _tw_f.result()"
         return _located(_template(text, VALUE=value), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
@@ -325,7 +325,9 @@ class _Fill(ast.NodeTransformer):
 
 def _template(text: str, **parts: Any) -> list[ast.stmt]:
     """Statements from text; names that are keys of `parts` stand for what is put there."""
+    # The placeholders get names that no kernel may use: a variable may be called TEST.
     tree = ast.parse(text)
+    parts = {f"_tw_{name}": part for name, part in parts.items()}
     for node in ast.walk(tree):
         for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             if hasattr(node, attribute):
