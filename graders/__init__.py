@@ -7,8 +7,12 @@ All exceptions of the house, here and in `triton_util`:
     Exception
     ├── GraderError              ours, or the environment's: the submission stays ungraded
     │   ├── LessonError          an author's: names the file and the fix
+    │   ├── CannotRun            an instructor's own tests: this machine has no jail for them
+    │   ├── TooCostlyError       a submission used up the time that the judge has for it
     │   └── NotInterpretedError  the engine lacks an operation that Triton compiles
     ├── SubmissionError          a learner's: cannot be judged as handed in; becomes a finding
+    ├── UnreadableFileError      an archive or a file in it that nobody can open
+    ├── _Stopped                 a session of an instructor's own tests was ended
     ├── _UnreadableFileError     one file among many that were handed in
     ├── NoRoomError              the judge's own tensors do not fit on the device
     ├── KernelFault              a learner's kernel did what no GPU kernel may do

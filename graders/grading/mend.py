@@ -32,8 +32,8 @@ class MasterCell:
     solution: bool
     points: float | None = None
     checksum: str | None = None
-    task: bool = False  # nbgrader's cell that a person grades, answers around it included
     before: str = ""  # the text of the cell that stands before it in the lesson
+    task: bool = False  # nbgrader's cell that a person grades, answers around it included
 
     def metadata(self) -> dict[str, Any]:
         """What nbgrader wants to find in the cell."""

@@ -320,7 +320,7 @@ def test_a_submission_from_a_zip_can_be_late(course: SmallCourse, tmp_path: Path
         archive.writestr(info, notebook)
 
     def penalty(times: bool) -> float:
-        take(path, course.folder / "submitted", ASSIGNMENT, times)
+        take(path, course.folder / "submitted", ASSIGNMENT, times, lms="canvas")
         assert grade(course, FakeJudging())["77"].status == "graded"
         with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
             return gradebook.find_submission(ASSIGNMENT, "77").late_submission_penalty or 0.0

@@ -246,7 +246,7 @@ def test_a_worker_completes_with_its_marker(monkeypatch: pytest.MonkeyPatch) -> 
 
     from graders.grading import parallel
 
-    monkeypatch.setattr(parallel, "warm_marker", lambda: Marker(OneJudge()))
+    monkeypatch.setattr(parallel, "warm_marker", lambda *_: Marker(OneJudge()))
     monkeypatch.setenv(MODE, "all")
     monkeypatch.setenv("TILEWISE_ALLOW_UNSANDBOXED", "0")
     earlier = marks(EXERCISE, report())

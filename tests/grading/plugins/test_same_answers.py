@@ -88,7 +88,7 @@ def test_the_same_answer_is_one_click_away_with_its_points(
     link = f'href="/base/formgrader/submissions/{number(course, "ada")}/"'
     shown = page(course, "grace")
     assert "1 other gave this same answer" in shown
-    assert f"{link}>3 of 5 points</a>" in shown
+    assert f'{link} rel="noopener noreferrer">3 of 5 points</a>' in shown
     assert shown.index("and are 3 wide") < shown.index(link) < shown.index("Model answer and")
     assert "not graded yet</a>" in page(course, "ada")
     assert "same answer" not in page(course, "kurt")
