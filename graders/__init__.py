@@ -13,7 +13,6 @@ All exceptions of the house, here and in `triton_util`:
     ├── SubmissionError          a learner's: cannot be judged as handed in; becomes a finding
     ├── UnreadableFileError      an archive or a file in it that nobody can open
     ├── _Stopped                 a session of an instructor's own tests was ended
-    ├── _UnreadableFileError     one file among many that were handed in
     ├── NoRoomError              the judge's own tensors do not fit on the device
     ├── KernelFault              a learner's kernel did what no GPU kernel may do
     ├── Divergence               inside the engine: programs of a batch take different ways
