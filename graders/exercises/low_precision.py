@@ -163,7 +163,8 @@ QUANTIZED_MATMUL = Exercise(
 # The tensor cores of an H100 keep about 14 bits while they add products of fp8, 32 at a time, and
 # cut off what is below, so that a sum is off by up to 2**-14 of its terms' size in each such step.
 # The rest is one rounding to bfloat16.
-FEW_BITS = {torch.bfloat16: Tolerance(rel=1.05 * 2.0**-8, acc=2.0**-12, abs=1e-37)}
+# In 60 draws of positive terms the cut of 32 steps stayed below 1.5 * 2**-12.
+FEW_BITS = {torch.bfloat16: Tolerance(rel=1.05 * 2.0**-8, acc=1.75 * 2.0**-12, abs=1e-37)}
 
 
 def _terms_in_few_bits(a: torch.Tensor, b: torch.Tensor, *scales: torch.Tensor) -> torch.Tensor:
