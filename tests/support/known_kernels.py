@@ -44,6 +44,9 @@ LATER = {
     ("persistent_matmul", "descriptor_cannot_follow"),
 }
 
+# With the numbers that tests draw, every result of this one is off by nearly one factor.
+OTHER_NAME = {("softmax", "second_block_wrong"): "constant-factor"}
+
 
 @dataclass(frozen=True)
 class Told:
@@ -135,7 +138,8 @@ class Kernel:
             return "is refused with all points"
         first = told.codes if (self.exercise, self.path.stem) in LATER else told.codes[:1]
         alone = self.path.stem not in MORE_FINDINGS.get(self.exercise, ())
-        if self.code not in first or (alone and len(told.codes) > 1):
+        code = OTHER_NAME.get((self.exercise, self.path.stem), self.code)
+        if code not in first or (alone and len(told.codes) > 1):
             return f"refused as {list(told.codes)}"
         return ""
 

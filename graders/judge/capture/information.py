@@ -99,7 +99,7 @@ def bits_handed_over(
     """
     counter = _Counter(literal.union(_numbers_of(args)), most)
     for kernel in kernels:
-        given = [[p.annotation, p.default, p.has_default] for p in kernel.parameters]
+        given = [[{"dtype": p.annotation}, p.default, p.has_default] for p in kernel.parameters]
         counter.step("kernel", [*kernel.names.values(), given])
     counter.steps(steps)
     return counter.bits
@@ -155,7 +155,8 @@ class _Counter:
         """Count steps; of a tuner all that it tries."""
         for step in steps:
             if isinstance(step, Launch):
-                given = [step.grid, *step.positional, *step.named.items()]
+                named = [({"library": name}, value) for name, value in step.named.items()]
+                given = [step.grid, *step.positional, *named]
                 self.step((step.kernel, len(given)), given)
                 self.bits += self._choice(step.kernel)
             elif isinstance(step, Fill):

@@ -28,23 +28,12 @@ def taken_over(case: CasePlan) -> set[int]:
 
 
 def making(plan: LaunchPlan, case: CasePlan) -> Iterator[Step]:
-    """The steps of the module and of earlier cases that made memory which a case takes over.
-
-    Launches that were given it are among them: what they stored is still there.
-    """
+    """The steps of the module and of earlier cases that made memory which a case takes over."""
     storages = taken_over(case)
     for earlier in (plan.module, *plan.cases) if storages else ():
         if earlier is case:
             return
-        for step in earlier.steps:
-            if target(step) in storages or _is_given(step, storages):
-                yield step
-
-
-def _is_given(step: Step, storages: set[int]) -> bool:
-    if not isinstance(step, Launch | Tune):
-        return False
-    return any(ref.storage in storages for ref in _refs_of([step]))
+        yield from (step for step in earlier.steps if target(step) in storages)
 
 
 def _refs_of(steps: Sequence[Step]) -> Iterator[TensorRef]:

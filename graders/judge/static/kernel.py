@@ -224,7 +224,7 @@ class _KernelReader:
 
     def _name(self, node: ast.Name) -> Iterator[Finding]:
         name = node.id
-        if name.startswith(("__", "_tw")):  # the interpreter's own names begin like this
+        if name == "_tw" or name.startswith(("__", "_tw_")):  # the last two are the engine's
             yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
             return
         if name in self.local or isinstance(node.ctx, ast.Store):

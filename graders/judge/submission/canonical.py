@@ -33,7 +33,7 @@ def canonical(statements: Iterable[ast.stmt]) -> list[Code]:
 
 
 def _code(node: ast.FunctionDef) -> Code | None:
-    if node.name.startswith(("__", "_tw")):  # names of a namespace, and of the interpreter
+    if node.name == "_tw" or node.name.startswith(("__", "_tw_")):  # the engine has these
         return None
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     bare = _bare(node)

@@ -10,7 +10,7 @@ def shown(x, y):
 
 
 @triton.jit
-def додати(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     """out_i = x_i + y_i, or \\sum in TeX: $\\mathbf{o} = \\mathbf{x} + \\mathbf{y}$ 加算"""
     '''A second text in which stands a form feed: '''
     offsets = tl.program_id(0).to(tl.int64) * BLOCK_SIZE \
@@ -27,7 +27,7 @@ def vector_add(x, y):
     r"""The \textit{sum}."""
     output = torch.empty_like(x)
     size = output.numel(); block_size = 256
-    додати[(triton.cdiv(size, block_size),)](x, y, output, size, BLOCK_SIZE=block_size)
+    add_kernel[(triton.cdiv(size, block_size),)](x, y, output, size, BLOCK_SIZE=block_size)
     return output
 
 
