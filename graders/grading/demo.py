@@ -48,8 +48,8 @@ class Demo:
         self.exercise = self._lesson.names("exercise")[0]
         self.pupils = class_of(rooms, self._lesson.slug, self.exercise)
         self.course, self._homes = folder / "course", folder / "homes"
-        os.environ.setdefault(UNSANDBOXED, "1")  # a demonstration grades nobody
-        self._nbgrader = Nbgrader()
+        # A demonstration grades nobody.
+        self._nbgrader = Nbgrader({UNSANDBOXED: os.environ.get(UNSANDBOXED, "1")})
 
     def run(self) -> list[DemoRow]:
         """All of nbgrader's commands in order; returns the gradebook."""

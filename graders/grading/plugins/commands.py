@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +28,10 @@ class Done:
 
 
 class Nbgrader:
-    """Runs `nbgrader COMMAND …` in a folder."""
+    """Runs `nbgrader COMMAND …` in a folder, with some variables of the environment set."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = dict(environment or {})
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(
             ["graders.quick_jsonschema", "nbgrader.apps.nbgraderapp", __name__]
@@ -40,7 +41,8 @@ class Nbgrader:
         """One command; GraderError with its output when it fails and must not."""
         with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as log:
             process = self._context.Process(
-                target=_main, args=(tuple(arguments), str(folder), log.name)
+                target=_main,
+                args=(tuple(arguments), str(folder), log.name, self._environment),
             )
             process.start()
             process.join()
@@ -50,7 +52,8 @@ class Nbgrader:
         return done
 
 
-def _main(arguments: Sequence[str], folder: str, log: str) -> None:
+def _main(arguments: Sequence[str], folder: str, log: str, environment: Mapping[str, str]) -> None:
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     from nbgrader.apps.nbgraderapp import main
 

@@ -22,7 +22,7 @@ from graders.judge.capture.launches import Launches
 from graders.judge.capture.names import SeenKernels
 from graders.judge.capture.operations import Operations
 from graders.judge.capture.recording import NeedsValue, Recorder
-from graders.judge.capture.surroundings import A100, pretend_gpu, pretend_none
+from graders.judge.capture.surroundings import A100, pretend_gpu, pretend_none, without_dynamo
 from graders.judge.capture.tensors import Pretend, ValuelessTensor, Watch
 from graders.judge.plan.code import Code
 from graders.judge.plan.steps import (
@@ -59,6 +59,7 @@ class Capture:
             pretend_gpu(request.get("gpu"))
         else:
             pretend_none()
+        without_dynamo()
         torch.compile = self._compile
         # Registering an operator imports torch's compiler, which takes 10 s; a call runs the same.
         torch.library.triton_op = torch.library.custom_op = _operator

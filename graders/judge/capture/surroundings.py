@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import sys
 from collections.abc import Mapping
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -55,6 +57,32 @@ class Idle:
         """Nothing to wait for."""
 
     record = wait = wait_stream = wait_event = record_event = synchronize
+
+
+class _Uncompiled(ModuleType):
+    """Stands for `torch._dynamo`, and imports it for other names than `disable`.
+
+    Many of torch's operations on tensors of the meta device call `disable` to keep torch's
+    compiler away from themselves. Here nothing is compiled.
+    """
+
+    @staticmethod
+    def disable(function: Any = None, *_given: Any, **_options: Any) -> Any:
+        """Return the function, or a decorator that does."""
+        return (lambda decorated: decorated) if function is None else function
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__path__":
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def without_dynamo() -> None:
+    """Keep operations on tensors of the meta device from importing torch's compiler."""
+    if "torch._dynamo" not in sys.modules:
+        torch._dynamo = sys.modules["torch._dynamo"] = _Uncompiled("torch._dynamo")
 
 
 class _Driver(offline.CompileOnlyDriver):

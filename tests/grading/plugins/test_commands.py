@@ -14,7 +14,7 @@ for name in ("nbgrader", "nbgrader.apps", "nbgrader.apps.nbgraderapp"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules[name].main = lambda: os.kill(os.getpid(), signal.SIGINT)
 from graders.grading.plugins.commands import _main
-_main((), ".", sys.argv[1])
+_main((), ".", sys.argv[1], {})
 """
 
 
