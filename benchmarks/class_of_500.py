@@ -54,7 +54,7 @@ class Class:
 def generated(rooms: Rooms, count: int) -> Class:
     """The class; its first, second, … hundred differ in order and comments only."""
     part = max(10, min(100, count // 3))
-    chosen = {path.stem: path.read_text(encoding="utf-8") for path in kernels(rooms, 1000)}
+    chosen = {kernel.name: kernel.text for kernel in kernels(rooms, 1000)}
     right = chosen["careful_launcher"]
     mix = {
         "endless loop": first_line(right, EXERCISE, "while True: pass"),

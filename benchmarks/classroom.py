@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graders.authoring import class_folder
+from graders.authoring.kernels import KnownKernel, correct_kernels, wrong_kernels
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins.commands import Nbgrader
 
@@ -31,11 +32,12 @@ LESSON, EXERCISE = "vector_add", "vector_add"
 STOCK = '\nget_config().pop("Autograde", None)  # stock preprocessors: Execute and the rest\n'
 
 
-def kernels(rooms: Rooms, count: int) -> list[Path]:
-    """`count` different submissions, right and wrong in turn."""
-    right = sorted((rooms.right_kernels / EXERCISE).glob("*.py"))
-    wrong = sorted((rooms.wrong_kernels / EXERCISE).glob("*.py"))
-    mixed = [path for pair in zip(right, wrong, strict=False) for path in pair]
+def kernels(rooms: Rooms, count: int) -> list[KnownKernel]:
+    """`count` different submissions, correct and wrong in turn."""
+    folder = rooms.kernels(EXERCISE)
+    right = list(correct_kernels(folder).values())
+    wrong = list(wrong_kernels(folder).values())
+    mixed = [kernel for pair in zip(right, wrong, strict=False) for kernel in pair]
     rest = right[len(wrong) :] + wrong[len(right) :]
     return (mixed + rest)[:count]
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 
 from graders.authoring.grade_cells import public_points
+from graders.authoring.kernels import correct_kernel, wrong_kernel
 from graders.authoring.rooms import Rooms
 from graders.judge import discovery
 
@@ -111,8 +112,8 @@ def members(count: int) -> list[Member]:
 
 def kernels(rooms: Rooms) -> dict[str, str]:
     """The code by the name that the rows give it."""
-    right = (rooms.right_kernels / EXERCISE / "careful_launcher.py").read_text(encoding="utf-8")
-    wrong = (rooms.wrong_kernels / EXERCISE / "missing_mask.py").read_text(encoding="utf-8")
+    right = correct_kernel(rooms, EXERCISE, "careful_launcher")
+    wrong = wrong_kernel(rooms, EXERCISE, "missing_mask")
     short = GRID.replace("BLOCK_SIZE)", f"BLOCK_SIZE) - (n_elements == {SIZE})")
     assert right.count(GRID) == 1
     return {

@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.verdicts import kernels, surroundings  # noqa: E402
+from graders.authoring.kernels import KnownKernel  # noqa: E402
 from graders.judge import discovery  # noqa: E402
 from graders.judge.pipeline import Judge  # noqa: E402
 from graders.judge.report import Report  # noqa: E402
@@ -132,7 +133,7 @@ def _tell(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def _submissions(size: int) -> list[tuple[str, Path, bool]]:
+def _submissions(size: int) -> list[tuple[str, KnownKernel, bool]]:
     """The same ones each time: by turns of each exercise, some wrong ones among them."""
     draw = random.Random(7)
     chosen = []
@@ -141,8 +142,8 @@ def _submissions(size: int) -> list[tuple[str, Path, bool]]:
     for place in range(size):
         name = names[place % len(names)]
         right = draw.random() >= WRONG_SHARE
-        path, _ = draw.choice([found for found in known[name] if found[1] == right])
-        chosen.append((name, path, right))
+        kernel, _ = draw.choice([found for found in known[name] if found[1] == right])
+        chosen.append((name, kernel, right))
     return chosen
 
 
@@ -157,14 +158,14 @@ def _started(_number: int) -> None:
     time.sleep(1.0)
 
 
-def _judged(work: tuple[str, Path, bool]) -> Row:
-    name, path, right = work
-    report: Report = _judge().judge(path, discovery.exercise(name))
+def _judged(work: tuple[str, KnownKernel, bool]) -> Row:
+    name, kernel, right = work
+    report: Report = _judge().judge_text(kernel.text, discovery.exercise(name))
     told = _told(json.loads(json.dumps(report.to_line())))
     if report.speed is not None and report.speed.problem:
         told["speed_problem"] = report.speed.problem
     passed = str(report.verdict) == "passed"
-    return {"exercise": name, "kernel": path.stem, "right": right, "passed": passed, **told}
+    return {"exercise": name, "kernel": kernel.name, "right": right, "passed": passed, **told}
 
 
 def _table(title: str, rows: list[Row]) -> Table:

@@ -23,10 +23,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from graders.authoring.rooms import find_root
+from graders.authoring.kernels import KnownKernel, correct_kernels, wrong_kernels
+from graders.authoring.rooms import Rooms, find_root
+from graders.judge import discovery
 
 ROOT = find_root(Path(__file__))
-ROOMS = ("tests/right_kernels", "tests/wrong_kernels")
+ROOMS = Rooms(ROOT)
 GRADE = "from graders.cli.main import main; main()"
 CANNOT_BE_GRADED = 2  # the exit code of `tilewise grade`
 
@@ -50,24 +52,33 @@ def unpack(commit: str, folder: Path) -> None:
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
 
 
-def drawn(before: Path, count: int, seed: int) -> list[Path]:
-    """Names of kernels that both versions know, in turn from each exercise, right and wrong."""
+def drawn(count: int, seed: int) -> list[tuple[str, KnownKernel]]:
+    """Kernels, each with its exercise: in turn from each exercise, correct and wrong."""
     draw = random.Random(seed)
     queues = []
-    for room in ROOMS:
-        for exercise in sorted((ROOT / room).iterdir()):
-            names = [path.relative_to(ROOT) for path in sorted(exercise.glob("*.py"))]
-            both = [name for name in names if (before / name).is_file()]
-            queues.append(draw.sample(both, len(both)))
+    for exercise in sorted(discovery.exercises()):
+        for listed in (correct_kernels, wrong_kernels):
+            known = list(listed(ROOMS.kernels(exercise)).values())
+            queues.append([(exercise, kernel) for kernel in draw.sample(known, len(known))])
     draw.shuffle(queues)
     longest = max(map(len, queues))
     in_turn = [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)]
     return in_turn[:count]
 
 
-def marks(version: Path, names: list[Path]) -> list[Mark]:
+def written(kernels: list[tuple[str, KnownKernel]], folder: Path) -> list[Path]:
+    """A file for each kernel."""
+    files = []
+    for exercise, kernel in kernels:
+        files.append(folder / exercise / f"{kernel.name}.py")
+        files[-1].parent.mkdir(parents=True, exist_ok=True)
+        files[-1].write_text(kernel.text, encoding="utf-8")
+    return files
+
+
+def marks(version: Path, submissions: list[Path]) -> list[Mark]:
     """What the judge of one version says of the submissions, which are this tree's."""
-    files = [str(ROOT / name) for name in names]
+    files = [str(path) for path in submissions]
     environment = {**os.environ, "PYTHONPATH": str(version)}
     command = [sys.executable, "-c", GRADE, "grade", "--json", *files]
     done = subprocess.run(command, cwd=version, env=environment, capture_output=True, text=True)
@@ -89,15 +100,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
-        before = Path(folder)
+        before, submissions = Path(folder, "before"), Path(folder, "submissions")
+        before.mkdir()
         unpack(options.commit, before)
-        names = drawn(before, options.count, options.seed)
-        pairs = list(zip(names, marks(before, names), marks(ROOT, names), strict=True))
+        files = written(drawn(options.count, options.seed), submissions)
+        pairs = list(zip(files, marks(before, files), marks(ROOT, files), strict=True))
     table = Table("submission", options.commit, "here", "found first", title="Marks")
     for name, old, new in pairs:
         found = new.found if old.found == new.found else f"{old.found} → {new.found}"
         same = str(old) == str(new)
-        table.add_row("/".join(name.parts[1:]), str(old), f"{new}{'' if same else '  ←'}", found)
+        table.add_row("/".join(name.parts[-2:]), str(old), f"{new}{'' if same else '  ←'}", found)
     Console(width=140).print(table)
     different = sum(old.points != new.points for _, old, new in pairs)
     print(f"{len(pairs)} submissions, {different} with another mark")

@@ -83,15 +83,15 @@ def measure(judge: Judge, exercise: str, count: int) -> dict[str, dict[str, floa
     own = list(kernels(exercise))
     found: dict[str, dict[str, float]] = {}
     for kind, due in (("right", Verdict.PASSED), ("wrong", Verdict.FAILED)):
-        chosen = spread([path for path, right in own if right == (kind == "right")], count)
+        chosen = spread([kernel for kernel, right in own if right == (kind == "right")], count)
         spent: dict[str, float] = defaultdict(float)
-        for path in chosen:
+        for kernel in chosen:
             with counted(spent):
                 start = cpu_seconds()
-                report = judge.judge(path, record)
+                report = judge.judge_text(kernel.text, record)
                 spent["whole"] += cpu_seconds() - start
             if report.verdict is not due:
-                raise SystemExit(f"{path} is {report.verdict}")
+                raise SystemExit(f"{kernel.name} is {report.verdict}")
         found[kind] = {gate: round(seconds / len(chosen), 3) for gate, seconds in spent.items()}
     return found
 

@@ -39,7 +39,7 @@ FIRST = "s000"
 
 def graded_class(folder: Path, count: int) -> str:
     """A class of `count` students with one submission each, all graded; the assignment's name."""
-    code = kernels(Rooms(find_root()), 1)[0].read_text(encoding="utf-8")
+    code = kernels(Rooms(find_root()), 1)[0].text
     assignment = make_course(Rooms(find_root()), folder, {FIRST: code})
     (result,) = Autograder(folder, assignment).grade([FIRST], LocalProcesses(1))
     assert result.status == "graded", result

@@ -24,11 +24,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from graders.authoring.kernels import KnownKernel, correct_kernels, wrong_kernels
+from graders.authoring.rooms import Rooms
 from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.report import GateStatus, Report
 
-TESTS = Path(__file__).parent.parent / "tests"
+ROOMS = Rooms(Path(__file__).resolve().parent.parent)
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,12 @@ class Row:
         return seen == {"passed"} if self.right else "failed" in seen
 
 
-def kernels(name: str) -> Iterator[tuple[Path, bool]]:
-    """The files that must pass, then those that must not."""
-    for folder, right in (("right_kernels", True), ("wrong_kernels", False)):
-        for path in sorted((TESTS / folder / name).glob("*.py")):
-            yield path, right
+def kernels(exercise: str) -> Iterator[tuple[KnownKernel, bool]]:
+    """Those that must pass, then those that must not."""
+    folder = ROOMS.kernels(exercise)
+    for known, right in ((correct_kernels(folder), True), (wrong_kernels(folder), False)):
+        for kernel in known.values():
+            yield kernel, right
 
 
 def main() -> None:
@@ -73,17 +76,17 @@ def main() -> None:
         parser.error("--new asks for a file: --json FILE")
     before = known_rows(options.json) if options.new else {}
     every = [
-        (name, path, right) for name in discovery.of_kernels() for path, right in kernels(name)
+        (name, kernel, right) for name in discovery.of_kernels() for kernel, right in kernels(name)
     ]
     todo = [
-        (name, path, right)
-        for name, path, right in every
-        if options.exercise in (None, name) and (name, right, path.stem) not in before
+        (name, kernel, right)
+        for name, kernel, right in every
+        if options.exercise in (None, name) and (name, right, kernel.name) not in before
     ]
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         judged = list(pool.map(_judged, todo))
     known = before | {row.key: row for row in judged}
-    keys = ((name, right, path.stem) for name, path, right in every)
+    keys = ((name, right, kernel.name) for name, kernel, right in every)
     rows = [known[key] for key in keys if key in known]
     Console(width=120).print(_table(judged))
     print(_summary(rows))
@@ -106,21 +109,21 @@ def _judge() -> Judge:
     return Judge(mode="all", official=True, timed=False)
 
 
-def _judged(work: tuple[str, Path, bool]) -> Row:
-    name, path, right = work
-    return _row(_judge().judge(path, discovery.exercise(name)), path, right)
+def _judged(work: tuple[str, KnownKernel, bool]) -> Row:
+    name, kernel, right = work
+    return _row(_judge().judge_text(kernel.text, discovery.exercise(name)), kernel.name, right)
 
 
-def _row(report: Report, path: Path, right: bool) -> Row:
+def _row(report: Report, kernel: str, right: bool) -> Row:
     before = [status for gate, status in report.gates.items() if gate != "gpu"]
     interpreter = "failed" if GateStatus.FAILED in before else "passed"
     if report.points is None:
         interpreter = "ungraded"
     codes = tuple(finding.code for finding in report.findings)
-    intended = path.stem.split("__")[0].replace("_", "-")
+    intended = kernel.split("__")[0].replace("_", "-")
     return Row(
         exercise=report.exercise,
-        kernel=path.stem,
+        kernel=kernel,
         right=right,
         interpreter=interpreter,
         gpu=str(report.gates.get("gpu", "not run")).replace("_", " "),

@@ -1,5 +1,11 @@
 # JupyterLab with the course, for learners. CPU by default; see docs/docker.md for a GPU.
 ARG PYTHON_VERSION=3.12
+
+# No layer of the image that learners get has hidden cases.
+FROM python:${PYTHON_VERSION}-slim-bookworm AS public
+COPY graders/course /course
+RUN rm /course/*/hidden.py
+
 FROM python:${PYTHON_VERSION}-slim-bookworm
 
 # TORCH names the build: torch==2.13.0+cpu with TORCH_INDEX set, or torch==2.15.0 for a GPU.
@@ -15,11 +21,10 @@ RUN useradd --create-home --uid 1000 learner
 WORKDIR /opt/tilewise
 COPY pyproject.toml constraints.txt README.md LICENSE LICENSE-lessons ./
 COPY triton_util triton_util
-COPY graders/__init__.py graders/quick_jsonschema.py graders/workloads.py graders/
+COPY graders/__init__.py graders/quick_jsonschema.py graders/
 COPY graders/cli graders/cli
 COPY graders/judge graders/judge
-COPY graders/misconceptions graders/misconceptions
-COPY graders/exercises graders/exercises
+COPY --from=public /course graders/course
 # The constraints file pins all that TORCH does not.
 # hadolint ignore=DL3013
 RUN python -m pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url} ${TORCH_INDEX} "${TORCH}" \

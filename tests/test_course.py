@@ -17,6 +17,7 @@ from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
 from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
+from tests.support.paths import correct
 
 ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = ROOMS.lesson_files()
@@ -111,14 +112,11 @@ def test_the_wrong_kernel_is_refused_by_name(kernel: Kernel, public_judge: Judge
 
 
 def record_of(kernel: Kernel) -> str:
-    return f"graders/exercises/{discovery.exercise(kernel.exercise).lesson}.py"
+    return f"graders/course/{discovery.exercise(kernel.exercise).lesson}/exercise.py"
 
 
 def test_what_the_interpreter_cannot_follow_is_no_zero(public_judge: Judge, tmp_path: Path) -> None:
-    kernel = ROOMS.right_kernels / "copy" / "textbook.py"
-    source = kernel.read_text().replace(
-        "tl.store(", "libdevice.float_as_int(0.0)\n    tl.store(", 1
-    )
+    source = correct("copy").replace("tl.store(", "libdevice.float_as_int(0.0)\n    tl.store(", 1)
     submission = tmp_path / "bits.py"
     submission.write_text("from triton.language.extra import libdevice\n" + source)
     report = public_judge.judge(submission, discovery.exercise("copy"))

@@ -85,7 +85,7 @@ def undeclared(paths: list[Path], *extras: str) -> dict[str, str]:
 
 def modules(*rooms: str) -> list[Path]:
     """The Python files of the rooms; no kernels, which import what a learner has."""
-    kernels = {"right_kernels", "wrong_kernels"}
+    kernels = {"correct", "wrong"}
     found = (path for room in rooms for path in sorted((ROOT / room).rglob("*.py")))
     return [path for path in found if not kernels & set(path.parts)]
 

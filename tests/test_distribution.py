@@ -61,7 +61,6 @@ def sdist_files(dist: Path) -> list[str]:
     "room",
     [
         "solutions/",
-        "graders/hidden/",
         "graders/authoring/",
         "graders/grading/",
         "graders/service/",
@@ -102,7 +101,7 @@ def test_the_wheel_says_what_pyproject_says(wheel: zipfile.ZipFile) -> None:
         "triton_util/puzzles/items.json.gz",
         "triton_util/capstone/models.json.gz",
         "graders/judge/serve.py",
-        "graders/exercises/vector_add.py",
+        "graders/course/vector_add/exercise.py",
         "graders/cli/main.py",
     ],
 )

@@ -185,8 +185,12 @@ def test_packages_are_installed_in_the_folder_of_the_project() -> None:
 
 def test_the_lab_gets_every_module_that_a_learner_installs() -> None:
     """And no hidden case, no solution, nothing that grades a class."""
-    lines = re.findall(r"^COPY (.+) \S+$", (DOCKER / "lab.Dockerfile").read_text(), re.MULTILINE)
+    text = (DOCKER / "lab.Dockerfile").read_text()
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", text.rpartition("\nFROM ")[2], re.MULTILINE)
     copied = [ROOT / name for line in lines for name in line.split() if "*" not in name]
+    assert "COPY graders/course /course\nRUN rm /course/*/hidden.py\n\nFROM" in text
+    assert "COPY --from=public /course graders/course" in text
+    copied += [path for path in (ROOT / "graders/course").rglob("*.py") if path.stem != "hidden"]
     asked = [path for path in modules("triton_util", "graders") if for_learners(path)]
     missing = [
         path.relative_to(ROOT).as_posix()
@@ -194,7 +198,7 @@ def test_the_lab_gets_every_module_that_a_learner_installs() -> None:
         if not any(path.is_relative_to(place) for place in copied)
     ]
     assert not missing
-    secret = [ROOT / "solutions", ROOT / "graders/hidden", ROOT / "graders/grading"]
+    secret = [ROOT / "solutions", ROOT / "graders/course/tour/hidden.py", ROOT / "graders/grading"]
     assert not any(one.is_relative_to(place) for one in secret for place in copied)
 
 

@@ -129,23 +129,23 @@ def test_a_mode_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("path", "touched"),
     [
-        ("tests/wrong_kernels/softmax/eps_added.py", SOFTMAX),
-        ("tests/right_kernels/softmax/textbook.py", SOFTMAX),
+        ("tests/course/reductions/softmax/wrong.toml", SOFTMAX),
+        ("tests/course/reductions/softmax/correct/several_rows.py", SOFTMAX),
         ("solutions/reductions.py", SOFTMAX),
-        ("graders/exercises/reductions.py", SOFTMAX),
-        ("graders/hidden/reductions.py", SOFTMAX),
-        ("graders/misconceptions/softmax/records.py", SOFTMAX),
+        ("graders/course/reductions/exercise.py", SOFTMAX),
+        ("graders/course/reductions/hidden.py", SOFTMAX),
+        ("graders/course/reductions/mistakes/softmax_records.py", SOFTMAX),
     ],
 )
 def test_a_file_touches_its_exercise_and_no_other(path: str, touched: Exercise) -> None:
     plan = Plan("", touched=tuple(drawn.touched([path])))
-    assert (drawn.ROOT / path).is_file() or "kernels" in path
+    assert (drawn.ROOT / path).is_file()
     assert plan.touches(touched)
     assert not plan.touches(COPY)
 
 
 @pytest.mark.parametrize(
-    "path", ["graders/judge/pipeline.py", "graders/misconceptions/shared.py", "docs/softmax.md"]
+    "path", ["graders/judge/pipeline.py", "graders/course/common/shared.py", "docs/softmax.md"]
 )
 def test_what_all_exercises_use_touches_none(path: str) -> None:
     plan = Plan("", touched=tuple(drawn.touched([path])))

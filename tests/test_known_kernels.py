@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graders.authoring.kernels import wrong_kernels
 from graders.judge import pipeline
 from graders.judge.pipeline import Judge
 from tests.support import drawn, known_kernels
@@ -34,14 +35,14 @@ PASSED = ("read", "compile", "interpret")
     ],
 )
 def test_what_is_wanting_is_said(kind: str, told: Told, said: str) -> None:
-    wanting = Kernel(KERNEL.exercise, kind, KERNEL.path).wanting(told)
+    wanting = Kernel(KERNEL.exercise, kind, KERNEL.path, KERNEL.name).wanting(told)
     assert said in wanting if said else not wanting
 
 
 def test_exceptions_are_kernels_that_exist() -> None:
     for exercise, stems in MORE_FINDINGS.items():
         for stem in stems:
-            assert (ROOMS.wrong_kernels / exercise / f"{stem}.py").is_file()
+            assert stem in wrong_kernels(ROOMS.kernels(exercise))
     assert all(stem in MORE_FINDINGS[exercise] for exercise, stem in LATER)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graders.authoring.course import stale
+from graders.authoring.kernels import wrong_kernels
 from graders.authoring.lesson import (
     BEGIN,
     END,
@@ -46,18 +47,21 @@ def lint_house(rooms: Rooms) -> list[str]:
     """Files in one room that have no counterpart in another."""
     slugs = {slug_of(path) for path in rooms.lesson_files()}
     messages = []
-    for room in (rooms.exercises, rooms.hidden, rooms.solutions):
-        for path in sorted(room.glob("[a-z]*.py")):
-            if path.stem not in slugs:
-                messages.append(
-                    f"{rooms.name(path)}: there is no lesson NN_{path.stem}.py; write it with "
-                    f"`tilewise new`, or delete this file"
-                )
-    known = set(discovery.exercises())
-    for room in (rooms.right_kernels, rooms.wrong_kernels):
-        for folder in sorted(path for path in room.glob("[a-z]*") if path.is_dir()):
-            if folder.name not in known:
-                messages.append(f"{rooms.name(folder)}: no exercise has this name; rename it")
+    contracts = rooms.course.glob("*/exercise.py")
+    homes = {path.parent: path.parent.name for path in contracts}
+    homes |= {path: path.stem for path in rooms.solutions.glob("[a-z]*.py")}
+    for path, slug in sorted(homes.items()):
+        if slug not in slugs:
+            messages.append(
+                f"{rooms.name(path)}: there is no lesson NN_{slug}.py; write it with "
+                "`tilewise new`, or delete this"
+            )
+    for folder in sorted(rooms.kernels("*", "*").parent.parent.glob("[a-z]*/[a-z]*")):
+        exercise = discovery.exercises().get(folder.name)
+        if exercise is None or exercise.lesson != folder.parent.name:
+            messages.append(
+                f"{rooms.name(folder)}: the lesson has no exercise of this name; rename it"
+            )
     return messages
 
 
@@ -71,8 +75,8 @@ def _todos(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
     for path in (
         lesson.path,
         rooms.solutions / f"{slug}.py",
-        rooms.exercises / f"{slug}.py",
-        rooms.hidden / f"{slug}.py",
+        rooms.exercise(slug),
+        rooms.hidden(slug),
     ):
         count = path.read_text(encoding="utf-8").count("TODO") if path.is_file() else 0
         if count:
@@ -81,23 +85,23 @@ def _todos(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
 
 def _rooms_match(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
     slug = lesson.slug
-    for room in (rooms.solutions, rooms.exercises, rooms.hidden):
-        if not (room / f"{slug}.py").is_file():
-            yield f"{rooms.name(room / f'{slug}.py')}: is missing; `tilewise new` shows its form"
+    for path in (rooms.solutions / f"{slug}.py", rooms.exercise(slug), rooms.hidden(slug)):
+        if not path.is_file():
+            yield f"{rooms.name(path)}: is missing; `tilewise new` shows its form"
     solved = set(read_solutions(rooms.solutions / f"{slug}.py"))
     asked = set(lesson.names("exercise"))
     recorded = {name for name, found in discovery.exercises().items() if found.lesson == slug}
     for name in sorted(asked - recorded):
-        yield f"graders/exercises/{slug}.py: has no record of {name!r}, which the lesson asks for"
+        yield f"{rooms.name(rooms.exercise(slug))}: has no {name!r}; the lesson asks for it"
     for name in sorted(recorded - asked):
         yield f'{rooms.name(lesson.path)}: never asks for {name!r}; add `# %% exercise="{name}"`'
     for name in sorted(recorded ^ solved):
-        where = f"solutions/{slug}.py" if name in recorded else f"graders/exercises/{slug}.py"
-        yield f"{where}: has nothing about {name!r}; the rooms must match"
+        where = rooms.solutions / f"{slug}.py" if name in recorded else rooms.exercise(slug)
+        yield f"{rooms.name(where)}: has nothing about {name!r}; the rooms must match"
 
 
 def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
-    slug, where = lesson.slug, f"graders/exercises/{lesson.slug}.py"
+    slug, where = lesson.slug, f"graders/course/{lesson.slug}/exercise.py"
     for name in lesson.names("exercise"):
         exercise = discovery.exercises().get(name)
         if exercise is not None:
@@ -137,9 +141,9 @@ def _record(where: str, exercise: Exercise) -> Iterator[str]:
 
 
 def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
-    where = f"graders/hidden/{slug}.py"
+    where = f"graders/course/{slug}/hidden.py"
     try:
-        records = importlib.import_module(f"graders.hidden.{slug}").HIDDEN
+        records = importlib.import_module(f"graders.course.{slug}.hidden").HIDDEN
     except (ModuleNotFoundError, AttributeError):
         return  # said by _rooms_match
     record = records.get(exercise.name)
@@ -155,8 +159,8 @@ def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
 
 
 def _wrong_kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
-    folder = rooms.wrong_kernels / exercise.name
-    count = len(list(folder.glob("*.py")))
+    folder = rooms.kernels(exercise.name, exercise.lesson)
+    count = len(wrong_kernels(folder))
     if count < MIN_WRONG_KERNELS:
         yield (
             f"{rooms.name(folder)}: holds {count} wrong kernels; write {MIN_WRONG_KERNELS} or "
@@ -166,7 +170,7 @@ def _wrong_kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
 
 def _traffic(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
     """Without a figure the gate *traffic* cannot run, and nobody would notice."""
-    path = rooms.exercises / FIGURES.name
+    path = rooms.generated / FIGURES.name
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if exercise.name not in known:
         yield (

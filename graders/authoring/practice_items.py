@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from graders.authoring.distractors import made_wrong
+from graders.authoring.kernels import correct_kernels, wrong_kernels
 from graders.authoring.lesson import read_solutions
 from graders.authoring.rooms import Rooms
 from graders.judge import discovery
@@ -73,24 +74,21 @@ def _mends(rooms: Rooms, exercise: Exercise, model: str) -> Iterator[MendItem]:
     Equal texts, as of two variants, make one.
     """
     right = [statements(model)]
-    for path in sorted((rooms.right_kernels / exercise.name).glob("*.py")):
-        right.append(statements(path.read_text(encoding="utf-8")))
+    folder = rooms.kernels(exercise.name)
+    right += [statements(kernel.text) for kernel in correct_kernels(folder).values()]
     titles = {one.code: one for one in exercise.misconceptions}
     seen: set[Lines] = set()
-    for path in sorted((rooms.wrong_kernels / exercise.name).glob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        lines = statements(source)
+    for name, kernel in wrong_kernels(folder).items():
+        lines = statements(kernel.text)
         wrong = _nearest(lines, right)
         if not wrong or lines in seen:
             continue
         seen.add(lines)
-        told = (ast.get_docstring(ast.parse(source)) or "").strip()
-        named = titles.get(path.stem.partition("__")[0].replace("_", "-"))
+        told = (ast.get_docstring(ast.parse(kernel.text)) or "").strip()
+        named = titles.get(name.partition("__")[0].replace("_", "-"))
         message = f"{told}\n\n{named.message}" if named else told
         title = named.title if named else "A mistake that the judge refuses"
-        yield MendItem(
-            f"{exercise.name}/mend/{path.stem}", exercise.name, lines, wrong, title, message
-        )
+        yield MendItem(f"{exercise.name}/mend/{name}", exercise.name, lines, wrong, title, message)
 
 
 def _nearest(lines: Lines, right: Sequence[Lines]) -> tuple[tuple[int, str], ...]:

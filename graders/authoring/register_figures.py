@@ -1,4 +1,4 @@
-"""Write `graders/exercises/registers.json`: what the compiler makes of the model solutions."""
+"""Write `generated/registers.json`: what the compiler makes of the model solutions."""
 
 from __future__ import annotations
 

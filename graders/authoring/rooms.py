@@ -44,35 +44,43 @@ class Rooms:
         return self.root / "solutions"
 
     @property
-    def exercises(self) -> Path:
-        return self.root / "graders" / "exercises"
+    def course(self) -> Path:
+        """A folder for each lesson: its contract, references, mistakes, hidden cases."""
+        return self.root / "graders" / "course"
+
+    def exercise(self, slug: str) -> Path:
+        return self.course / slug / "exercise.py"
+
+    def hidden(self, slug: str) -> Path:
+        return self.course / slug / "hidden.py"
+
+    @property
+    def generated(self) -> Path:
+        """What `tilewise build` derives from lessons and solutions."""
+        return self.course / "generated"
 
     @property
     def order(self) -> Path:
         """The order of the lessons as data (see `graders.judge.discovery.numbers`)."""
-        return self.exercises / "order.json"
+        return self.generated / "order.json"
 
     @property
     def lesson_cells(self) -> Path:
         """Fingerprints of the lessons' cells (see `graders.judge.submission.given_cells`)."""
-        return self.exercises / "lesson_cells.json"
+        return self.generated / "lesson_cells.json"
 
     @property
     def model_answers(self) -> Path:
         """The model answers of case studies (see `graders.judge.predictions.model_answer`)."""
-        return self.exercises / "model_answers.json"
+        return self.generated / "model_answers.json"
 
-    @property
-    def hidden(self) -> Path:
-        return self.root / "graders" / "hidden"
+    def kernels(self, exercise: str, lesson: str = "*") -> Path:
+        """The folder of the kernels whose verdict is known (see `graders.authoring.kernels`).
 
-    @property
-    def right_kernels(self) -> Path:
-        return self.root / "tests" / "right_kernels"
-
-    @property
-    def wrong_kernels(self) -> Path:
-        return self.root / "tests" / "wrong_kernels"
+        lesson: where it is to be made; the folder that is there is found without.
+        """
+        home = self.root / "tests" / "course"
+        return next(home.glob(f"{lesson}/{exercise}"), home / lesson / exercise)
 
     def lesson_files(self) -> list[Path]:
         """The lessons in their order; [] when there are none."""

@@ -89,9 +89,9 @@ def {exercise}(x: torch.Tensor) -> torch.Tensor:
 _EXERCISE = '''\
 """What counts as solved in the lesson {slug}: TODO in one line."""
 
+from graders.course.common import shared
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, one
 from graders.judge.records import Choice, Exercise, Question
-from graders.misconceptions import shared
 
 EXERCISES = (
     Exercise(
@@ -170,9 +170,9 @@ def new_lesson(rooms: Rooms, number: int, slug: str, exercise: str) -> list[Path
     texts = {
         rooms.lessons / f"{number:02d}_{slug}.py": _LESSON,
         rooms.solutions / f"{slug}.py": _SOLUTION,
-        rooms.exercises / f"{slug}.py": _EXERCISE,
-        rooms.hidden / f"{slug}.py": _HIDDEN,
-        rooms.wrong_kernels / exercise / "missing_mask.py": _WRONG,
+        rooms.exercise(slug): _EXERCISE,
+        rooms.hidden(slug): _HIDDEN,
+        rooms.kernels(exercise, slug) / "wrong" / "missing_mask.py": _WRONG,
     }
     taken = [rooms.name(path) for path in texts if path.exists()]
     if taken:

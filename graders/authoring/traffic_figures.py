@@ -1,4 +1,4 @@
-"""Write `graders/exercises/traffic.json`: what the model solutions move, as data for learners."""
+"""Write `generated/traffic.json`: what the model solutions move, as data for learners."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 
+from graders.authoring.kernels import correct_kernels, wrong_kernel
 from graders.authoring.lesson import BEGIN, END, read_solutions
 from graders.authoring.rooms import Rooms
 from graders.judge.records import GraderError
@@ -29,19 +29,19 @@ def class_of(rooms: Rooms, lesson: str, exercise: str) -> list[Pupil]:
     """Ten pupils who hand in the lesson with that exercise."""
     solution = read_solutions(rooms.solutions / f"{lesson}.py")[exercise]
     right = _without_markers(solution)
-    styles = sorted((rooms.right_kernels / exercise).glob("*.py"))
-    unmasked = _kernel(rooms.wrong_kernels / exercise, "missing_mask")
-    wrong = _kernel(rooms.wrong_kernels / exercise, "offset_ignores_pid")
+    styles = [kernel.text for kernel in correct_kernels(rooms.kernels(exercise)).values()]
+    unmasked = wrong_kernel(rooms, exercise, "missing_mask")
+    wrong = wrong_kernel(rooms, exercise, "offset_ignores_pid")
     if not styles:
-        raise GraderError(f"tests/right_kernels/{exercise} is empty: the class needs two styles")
+        raise GraderError(f"{exercise} has no correct kernel in tests/: the class needs two")
 
     def answers(code: str, *more: Change) -> Change:
         return lambda notebook: _answer(notebook, exercise, code, more)
 
     return [
         Pupil("ada", "the model solution", answers(right), True),
-        Pupil("barbara", "another style", answers(styles[len(styles) // 2].read_text()), True),
-        Pupil("edsger", "a third style", answers(styles[-1].read_text()), True),
+        Pupil("barbara", "another style", answers(styles[len(styles) // 2]), True),
+        Pupil("edsger", "a third style", answers(styles[-1]), True),
         Pupil("grace", "right, all grade cells deleted", answers(right, _delete_grades), True),
         Pupil("jean", "right, all metadata lost", answers(right, _lose_metadata), True),
         Pupil("kurt", "every program does the first block", answers(wrong), False),
@@ -60,13 +60,6 @@ def class_of(rooms: Rooms, lesson: str, exercise: str) -> list[Pupil]:
 def _without_markers(solution: str) -> str:
     lines = solution.split("\n")
     return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
-
-
-def _kernel(folder: Path, misconception: str) -> str:
-    path = folder / f"{misconception}.py"
-    if not path.is_file():
-        raise GraderError(f"{path} is missing: the class of demonstration hands it in")
-    return path.read_text(encoding="utf-8")
 
 
 def first_line(code: str, exercise: str, line: str) -> str:

@@ -44,7 +44,6 @@ GPU_ONLY = (
     "graders.judge.speed.measuring",
     "graders.judge.speed.model_times",
 )
-WORKLOADS = "graders.workloads"  # of the speed gate alone, so of no mark without a GPU
 # What a learner's notebook shows of results; a verdict does not depend on it.
 SHOWING = (
     *("triton_util.client", "triton_util.explain.page", "triton_util.bench.page"),
@@ -79,7 +78,7 @@ def sources_version(root: Path = ROOT, gpu: bool = True) -> str:
 
     gpu: whether what runs on a GPU alone counts, too.
     """
-    without = (WORKLOADS, *SHOWING, *(() if gpu else GPU_ONLY))
+    without = (*SHOWING, *(() if gpu else GPU_ONLY))
     found = closure(JUDGING, root, without).digest()
     remember()
     return found
@@ -94,7 +93,8 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
     is measured (`timed`) the model solution itself and the sizes.
     """
     slug = discovery.exercise(exercise).lesson
-    names = [f"graders.exercises.{slug}", f"graders.hidden.{slug}", *([WORKLOADS] if timed else [])]
+    parts_of_lesson = ("exercise", "hidden", *(("workloads",) if timed else ()))
+    names = [f"graders.course.{slug}.{part}" for part in parts_of_lesson]
     judging = closure(names, root, without=SHOWING)
     parts = [judging.digest(), _figures(root, exercise, slug)]
     model = root / "solutions" / f"{slug}.py"
@@ -106,7 +106,7 @@ def exercise_version(exercise: str, timed: bool = True, root: Path = ROOT) -> st
 
 def _figures(root: Path, exercise: str, slug: str) -> list[Any]:
     """What the data beside the records, by exercise or by lesson, says of this one."""
-    files = sorted((root / "graders" / "exercises").glob("*.json"))
+    files = sorted((root / "graders" / "course" / "generated").glob("*.json"))
     data = [
         json.loads(file.read_text(encoding="utf-8"))
         for file in files

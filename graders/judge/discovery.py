@@ -1,17 +1,18 @@
-"""Find the exercises: every module of the exercises room is looked at, none is registered."""
+"""Find the exercises: every folder of `graders/course` with a contract is looked at."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
 import json
-import pkgutil
 from functools import cache
 from pathlib import Path
 
 from graders.judge.records import Exercise, GraderError, Hidden, Question, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
+COURSE = ROOT / "graders" / "course"
+GENERATED = COURSE / "generated"  # what `tilewise build` derives from lessons and solutions
 
 
 @cache
@@ -19,7 +20,7 @@ def exercises() -> dict[str, Exercise]:
     """All exercises by the name of their launcher, or of their plain function."""
     found: dict[str, Exercise] = {}
     for slug in lessons():
-        for exercise in importlib.import_module(f"graders.exercises.{slug}").EXERCISES:
+        for exercise in importlib.import_module(f"graders.course.{slug}.exercise").EXERCISES:
             if exercise.name in found:
                 raise GraderError(f"two exercises are called {exercise.name!r}: rename one of them")
             found[exercise.name] = exercise
@@ -37,9 +38,7 @@ def lessons() -> tuple[str, ...]:
 
     Records without a lesson, which an author writes ahead, come last.
     """
-    package = importlib.import_module("graders.exercises")
-    modules = pkgutil.iter_modules(package.__path__)
-    found = {module.name for module in modules if not module.ispkg}
+    found = {contract.parent.name for contract in COURSE.glob("*/exercise.py")}
     return (*(slug for slug in numbers() if slug in found), *sorted(found - set(numbers())))
 
 
@@ -49,8 +48,7 @@ def numbers() -> dict[str, str]:
 
     From a file that `tilewise build` derives: learners have no lessons room to look into.
     """
-    order = Path(__file__).resolve().parents[1] / "exercises" / "order.json"
-    stems = json.loads(order.read_text(encoding="utf-8"))
+    stems = json.loads((GENERATED / "order.json").read_text(encoding="utf-8"))
     return {slug: number for number, _, slug in (stem.partition("_") for stem in stems)}
 
 
@@ -58,7 +56,7 @@ def quiz(lesson: str) -> tuple[Question, ...]:
     """The quiz of a lesson, () where it has none."""
     if lesson not in lessons():
         raise KeyError(_unknown("lesson", lesson, lessons()))
-    module = importlib.import_module(f"graders.exercises.{lesson}")
+    module = importlib.import_module(f"graders.course.{lesson}.exercise")
     return tuple(getattr(module, "QUIZ", ()))
 
 
@@ -74,18 +72,23 @@ def hidden(name: str) -> Hidden | None:
     """The hidden cases of an exercise; None in a learner's installation, which has none."""
     lesson = exercises()[name].lesson
     try:
-        module = importlib.import_module(f"graders.hidden.{lesson}")
+        module = importlib.import_module(f"graders.course.{lesson}.hidden")
     except ModuleNotFoundError:
         return None
     found = module.HIDDEN.get(name)
     if found is not None and not isinstance(found, Hidden):
-        raise GraderError(f"graders/hidden/{lesson}.py: {name!r} is not a Hidden record")
+        raise GraderError(f"graders/course/{lesson}/hidden.py: {name!r} is not a Hidden record")
     return found
 
 
 def workload(name: str) -> Workload | None:
     """The size at which the speed of an exercise is measured; None where it has none."""
-    found: Workload | None = importlib.import_module("graders.workloads").WORKLOADS.get(name)
+    lesson = exercises()[name].lesson
+    if not (COURSE / lesson / "workloads.py").is_file():
+        return None
+    found: Workload | None = importlib.import_module(
+        f"graders.course.{lesson}.workloads"
+    ).WORKLOADS.get(name)
     return found
 
 

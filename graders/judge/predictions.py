@@ -1,7 +1,7 @@
 """Predictions: what a learner is asked to guess, and what is so.
 
-They stand in graders/exercises/predictions/, a module for each lesson: the text of a lesson asks,
-and the answer is not on the same page. Model answers of case studies stand in the lessons; the
+They are in graders/course/<slug>/predictions.py: the text of a lesson asks, and the answer is not
+on the same page. Model answers of case studies stand in the lessons; the
 build collects them in one file for learners, who have no lessons room.
 """
 
@@ -10,14 +10,13 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
-import pkgutil
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from graders.judge.discovery import COURSE, GENERATED
 from graders.judge.records import GraderError
 
-MODEL_ANSWERS = Path(__file__).resolve().parents[1] / "exercises" / "model_answers.json"
+MODEL_ANSWERS = GENERATED / "model_answers.json"
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ class Prediction:
 @cache
 def predictions() -> dict[str, Prediction]:
     """All predictions by their ids."""
-    package = importlib.import_module("graders.exercises.predictions")
     found: dict[str, Prediction] = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        of_lesson = importlib.import_module(f"{package.__name__}.{module.name}").PREDICTIONS
+    for path in sorted(COURSE.glob("*/predictions.py")):
+        module = importlib.import_module(f"graders.course.{path.parent.name}.predictions")
+        of_lesson = module.PREDICTIONS
         for twice in found.keys() & of_lesson.keys():
             raise GraderError(f"two predictions are called {twice!r}: rename one of them")
         found.update(of_lesson)

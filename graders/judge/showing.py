@@ -1,7 +1,7 @@
 """What a card shows of a kernel that is right: what its programs store, and the model's registers.
 
 Nothing here is a verdict. The model solution never comes to a learner; its figures do, as
-`graders/exercises/registers.json`, which `tilewise build --traffic` writes.
+`graders/course/generated/registers.json`, which `tilewise build --traffic` writes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graders.judge.records import Exercise, Pointed, ProgramRow, Runs
 from graders.judge.sandbox.pool import Job
 from graders.judge.submission.loading import Submission
 
-REGISTERS = Path(__file__).resolve().parents[1] / "exercises" / "registers.json"
+REGISTERS = Path(__file__).resolve().parents[1] / "course" / "generated" / "registers.json"
 MOST_TRIED = 1  # the smallest case in which several programs share the work: a check waits for it
 
 

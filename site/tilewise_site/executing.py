@@ -25,7 +25,7 @@ from tilewise_site.running import Shown
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # What a lesson can reach: the helpers, and the judge behind `check`. Not the solutions.
-ROOMS = ("triton_util", "graders/judge", "graders/exercises", "graders/misconceptions")
+ROOMS = ("triton_util", "graders/judge", "graders/course")
 BUILDER = ("executing.py", "interactive.py", "running.py")
 LIBRARIES = ("torch", "triton", "numpy", "matplotlib", "ipython")
 

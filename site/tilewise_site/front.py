@@ -12,12 +12,14 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from graders.authoring import kernels
+from graders.authoring.rooms import Rooms
 from tilewise_site.lessons import Lesson
 from tilewise_site.running import Shown
 from triton_util.explore.orders import grouped
 
 # A mistake in the tour's exercise: it has no points, so nothing that counts is given away.
-WRONG_KERNEL = Path("tests/wrong_kernels/copy/load_ignores_pid.py")
+WRONG_KERNEL = "copy", "load_ignores_pid"
 _IMPORTS = (
     "import torch\nimport triton\nimport triton.language as tl\nfrom triton_util import check"
 )
@@ -25,7 +27,7 @@ _IMPORTS = (
 
 def wrong_kernel(repository: Path) -> str:
     """The code of the wrong kernel, from its first line after the imports."""
-    text = (repository / WRONG_KERNEL).read_text(encoding="utf-8")
+    text = kernels.wrong_kernel(Rooms(repository), *WRONG_KERNEL)
     return text[text.index("@triton.jit") :].rstrip()
 
 
@@ -46,9 +48,10 @@ def finding(repository: Path, shown: Sequence[Shown]) -> dict[str, Any]:
 
 def counts(repository: Path) -> dict[str, int]:
     """How many kernels keep the judge honest."""
+    folders = sorted((repository / "tests/course").glob("*/*/"))
     return {
-        kind: len(list((repository / f"tests/{kind}_kernels").glob("*/*.py")))
-        for kind in ("wrong", "right")
+        "wrong": sum(len(kernels.wrong_kernels(folder)) for folder in folders),
+        "right": sum(len(kernels.correct_kernels(folder)) for folder in folders),
     }
 
 

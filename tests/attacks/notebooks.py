@@ -324,7 +324,7 @@ NOTEBOOKS = (
     NotebookAttack("gradebook-beside", "bring a gradebook along",
                    beside("gradebook.db", "not a database")),
     NotebookAttack("hidden-beside", "overwrite the hidden cases",
-                   beside("graders/hidden/vector_add.py", "HIDDEN = None")),
+                   beside("graders/course/vector_add/hidden.py", "HIDDEN = None")),
     NotebookAttack("other-notebook", "bring another notebook along",
                    beside("02_other.ipynb", '{"cells": []}')),
     NotebookAttack("odd-file-names", "break out of a line of the log", lambda path: [

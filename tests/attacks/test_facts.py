@@ -15,7 +15,7 @@ from graders.judge.pipeline import Judge
 from graders.judge.report import Report
 from graders.judge.running import jobs
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
-from tests.support.paths import WRONG_KERNELS
+from tests.support.paths import wrong
 
 ORDER = """
 def order(n_rows, n_cols, group):
@@ -123,7 +123,7 @@ def test_an_endless_loop_is_not_slowness(judge: Judge, monkeypatch: pytest.Monke
 
 
 def test_a_promise_is_not_escaped_by_another_name(judge: Judge) -> None:
-    given = (WRONG_KERNELS / "swizzle_ids" / "swizzle_given__builtin.py").read_text()
+    given = wrong("swizzle_ids", "swizzle_given__builtin")
     alias = "from triton.language import swizzle2d as order\n"
     text = alias + given.replace("tl.swizzle2d(", "order(")
     exercise = discovery.exercise("swizzle_ids")

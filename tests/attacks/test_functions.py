@@ -21,7 +21,7 @@ from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import Report, Verdict
 from tests.support.capturing import SECRET
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import correct
 from triton_util.bench.simulated import models
 
 LONGEST_SECONDS = 120.0
@@ -95,11 +95,11 @@ ATTACKS = {
         "return model(run, fresh_inputs, gpu)"
     ),
     "hidden": stopwatch(
-        "from graders.hidden.benchmarking import HIDDEN\n"
+        "from graders.course.benchmarking.hidden import HIDDEN\n"
         "raise ValueError('loot: ' + repr(HIDDEN))"
     ),
     "records": stopwatch(
-        "from graders.exercises.benchmarking import EXERCISES\n"
+        "from graders.course.benchmarking.exercise import EXERCISES\n"
         "return EXERCISES[0].reference(run, fresh_inputs, gpu)"
     ),
     "memory": stopwatch(
@@ -194,7 +194,7 @@ def judge(exercise: Exercise) -> Iterator[Judge]:
 
 
 def honest_passes(judge: Judge, exercise: Exercise) -> None:
-    source = (RIGHT_KERNELS / "fair_ms" / "textbook.py").read_text()
+    source = correct("fair_ms")
     report = judge.judge_text(source, exercise)
     assert report.verdict is Verdict.PASSED, f"vacuous: {report.findings}"
 
@@ -258,7 +258,7 @@ def throughput(kind, shape, dtype, milliseconds):
 
 def test_a_hidden_case_cannot_be_told_by_an_error_or_a_result(judge: Judge) -> None:
     """The submission above knows hidden cases by heart: it shows what comes through of them."""
-    right = (RIGHT_KERNELS / "throughput" / "textbook.py").read_text()
+    right = correct("throughput")
     source = right.replace("def throughput(", "def answer(") + SPEAKS
     report = judge.judge_text(source, discovery.exercise("throughput"))
     assert report.verdict is Verdict.FAILED

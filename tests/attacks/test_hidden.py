@@ -26,7 +26,7 @@ from graders.judge.running import jobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, launcher
 from tests.support.capturing import SECRET
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import correct
 from triton_util.client.card import report_html
 from triton_util.client.report import read_report
 
@@ -280,7 +280,7 @@ def test_a_plain_function_knows_no_hidden_argument_in_a_public_case(
     told = everything(report)
     assert f"value: {public.args[-1]}" in told, "nothing is said: the test shows nothing"
     assert "0.0625" not in told
-    right = (RIGHT_KERNELS / "throughput" / "textbook.py").read_text()
+    right = correct("throughput")
     assert judged(judge, monkeypatch, right, others, exercise).points == exercise.max_points
 
 

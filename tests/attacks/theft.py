@@ -56,14 +56,14 @@ ATTACKS = (
                   "    except OSError:\n        pass\n"
                   "raise ValueError(str(texts))")),
     _look("hidden-cases", "import the hidden cases",
-          loot("vars(importlib.import_module('graders.hidden.vector_add'))",
+          loot("vars(importlib.import_module('graders.course.vector_add.hidden'))",
                "import importlib, sys\nsys.path.insert(0, '@ROOT@')")),
     _look("hidden-file", "read the hidden cases",
-          loot("open('@ROOT@/graders/hidden/vector_add.py').read()")),
+          loot("open('@ROOT@/graders/course/vector_add/hidden.py').read()")),
     _look("solution", "read the model solution",
           loot("open('@ROOT@/solutions/vector_add.py').read()")),
     _look("references", "import the reference",
-          loot("inspect.getsource(importlib.import_module('graders.exercises.vector_add'))",
+          loot("inspect.getsource(importlib.import_module('graders.course.vector_add.exercise'))",
                "import importlib, inspect, sys\nsys.path.insert(0, '@ROOT@')")),
     _look("modules", "find the judge among the loaded modules",
           loot("[(m.__name__, sorted(vars(m))) for m in list(sys.modules.values()) "

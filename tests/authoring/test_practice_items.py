@@ -21,6 +21,7 @@ from graders.judge.pipeline import Judge
 from graders.judge.report import Verdict
 from tests.support.capturing import SECRET
 from tests.support.known_kernels import IMPORTS, Kernel, kernels
+from tests.support.paths import wrong
 from triton_util.puzzles import items, ordering
 
 ROOMS = Rooms(find_root(Path(__file__)))
@@ -114,9 +115,8 @@ def test_a_kernel_to_be_fixed_is_a_wrong_kernel_and_its_fix_a_correct_one() -> N
         for kernel in kernels(kind)
     }
     for item in MENDS:
-        path = ROOMS.wrong_kernels / item.exercise / f"{item.id.rpartition('/')[2]}.py"
-        wrong = Kernel(item.exercise, "wrong", path)
-        assert practice_items.statements(wrong.text) == item.lines, item.id
+        text = wrong(item.exercise, item.id.rpartition("/")[2])
+        assert practice_items.statements(text) == item.lines, item.id
         assert 1 <= len(item.wrong) <= 2, item.id
         assert all(item.lines[number] != line for number, line in item.wrong), item.id
         assert (item.exercise, item.mended) in correct, item.id
@@ -130,16 +130,16 @@ def test_a_mistake_is_told_in_words_and_not_by_the_kernel() -> None:
 
 
 def test_nothing_hidden_is_in_the_file() -> None:
-    """Neither a case of graders/hidden nor the misconceptions' code, only their words."""
+    """Neither a case of hidden.py nor the misconceptions' code, only their words."""
     text = gzip.decompress(items.FILE.read_bytes()).decode()
     shapes = {
         shape
-        for path in ROOMS.hidden.glob("*.py")
+        for path in ROOMS.course.glob("*/hidden.py")
         for shape in re.findall(r"\(\d[\d_]+(?:, \d+)+\)", path.read_text(encoding="utf-8"))
     }
     assert len(shapes) > 20
     assert [shape for shape in shapes if shape in text] == []
-    allowed = ("solutions", "right_kernels", "wrong_kernels")
+    allowed = ("solutions", "kernels")
     source = Path(practice_items.__file__).read_text(encoding="utf-8")
     assert set(re.findall(r"rooms\.(\w+)", source)) == set(allowed)
 

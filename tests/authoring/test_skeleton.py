@@ -40,17 +40,17 @@ def test_one_file_in_each_room(rooms: Rooms) -> None:
     assert written == {
         "lessons/16_doubling.py",
         "solutions/doubling.py",
-        "graders/exercises/doubling.py",
-        "graders/hidden/doubling.py",
-        "tests/wrong_kernels/double/missing_mask.py",
+        "graders/course/doubling/exercise.py",
+        "graders/course/doubling/hidden.py",
+        "tests/course/doubling/double/wrong/missing_mask.py",
     }
 
 
 def test_the_files_agree_with_each_other(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
     new_lesson(rooms, 16, SLUG, "double")
-    record = load(rooms.exercises / f"{SLUG}.py").EXERCISES[0]  # type: ignore[attr-defined]
+    record = load(rooms.exercise(SLUG)).EXERCISES[0]  # type: ignore[attr-defined]
     assert isinstance(record, Exercise)
-    hidden = load(rooms.hidden / f"{SLUG}.py").HIDDEN["double"]  # type: ignore[attr-defined]
+    hidden = load(rooms.hidden(SLUG)).HIDDEN["double"]  # type: ignore[attr-defined]
     assert isinstance(hidden, Hidden)
     assert {case.part for case in hidden.cases} <= set(record.parts)
     solution = read_solutions(rooms.solutions / f"{SLUG}.py")["double"]
@@ -67,7 +67,7 @@ def test_the_lint_names_each_file_and_what_is_missing(
     rooms: Rooms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new_lesson(rooms, 16, SLUG, "double")
-    record = load(rooms.exercises / f"{SLUG}.py")
+    record = load(rooms.exercise(SLUG))
     exercises = {"double": record.EXERCISES[0]}  # type: ignore[attr-defined]
     monkeypatch.setattr(discovery, "exercises", lambda: exercises)
     monkeypatch.setattr(discovery, "exercise", exercises.__getitem__)
@@ -77,7 +77,7 @@ def test_the_lint_names_each_file_and_what_is_missing(
     assert "lessons/16_doubling.py: " in messages
     assert "solutions/doubling.py: " in messages
     assert "TODO" in messages
-    assert "tests/wrong_kernels/double: holds 1 wrong kernels; write 6 or more" in messages
+    assert "tests/course/doubling/double: holds 1 wrong kernels; write 6 or more" in messages
     assert "QUIZ has 1 questions; write 2 or more" in messages
     assert "traffic.json: nothing is known of double; run `tilewise build --traffic`" in messages
     # all else is left to the author to fill in: nothing that was written is wrong
@@ -108,10 +108,10 @@ def test_the_command_says_what_to_do_next(rooms: Rooms, monkeypatch: pytest.Monk
 
 def test_a_file_without_a_counterpart_is_named(rooms: Rooms) -> None:
     shutil.copy(rooms.solutions / "vector_add.py", rooms.solutions / "stranded.py")
-    (rooms.wrong_kernels / "nobody").mkdir(parents=True)
+    rooms.kernels("nobody", "tour").mkdir(parents=True)
     messages = lint_house(rooms)
     assert any(message.startswith("solutions/stranded.py: ") for message in messages)
-    assert any(message.startswith("tests/wrong_kernels/nobody: ") for message in messages)
+    assert any(message.startswith("tests/course/tour/nobody: ") for message in messages)
 
 
 def test_a_solution_that_reached_the_learner_is_seen(rooms: Rooms) -> None:

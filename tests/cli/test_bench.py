@@ -19,15 +19,15 @@ from graders.judge import discovery
 from graders.judge.records import GraderError
 from graders.judge.report import GateStatus, Report, Speed, Verdict
 from graders.judge.speed import limits
-from tests.support.paths import RIGHT_KERNELS, WRONG_KERNELS
+from tests.support.paths import ROOMS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
 from triton_util.bench.speed_comparison import MINE, SpeedComparison
 from triton_util.client import timing
 from triton_util.notebook.session import Session
 
 SOLUTION = discovery.ROOT / "solutions" / "reductions.py"
-RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
-WRONG = next((WRONG_KERNELS / "vector_add").glob("*.py"))
+RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"
+WRONG = next((ROOMS.kernels("vector_add") / "wrong").glob("*.py"))
 
 
 @pytest.fixture(autouse=True)

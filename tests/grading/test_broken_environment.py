@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from graders.authoring.kernels import correct_kernel
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.autograde import Autograder
 from tests.support.small_course import ASSIGNMENT, FakeJudging, SmallCourse, make
 
 ROOMS = Rooms(find_root(Path(__file__)))
-KERNEL = (ROOMS.right_kernels / "vector_add" / "careful_launcher.py").read_text(encoding="utf-8")
+KERNEL = correct_kernel(ROOMS, "vector_add", "careful_launcher")
 # what a real judge would run, with a word for the fake one
 CLASS = {name: f"{KERNEL}\n# {word}\n" for name, word in
          (("ada", "right 1"), ("kurt", "wrong"), ("tony", "right 2"))}  # fmt: skip

@@ -25,11 +25,11 @@ from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gp
 from graders.judge.running.interpret import RunResult
 from graders.judge.runtime import Runtime
 from tests.support.capturing import SECRET
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import ROOMS
 from tests.support.small_course import ASSIGNMENT, EXERCISE, SmallCourse, make
 
 PASSED, FAILED, NOT_RUN = GateStatus.PASSED, GateStatus.FAILED, GateStatus.NOT_RUN
-RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
+RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"
 SLIP = Finding("interpret", "missing-mask", "No mask", "It reads.", 3, where="cell 2")
 RACE = Finding("gpu", "race-on-gpu", "It changes", "From run to run.", next_step="Look.")
 

@@ -15,16 +15,12 @@ import psutil
 import pytest
 from nbgrader.api import Gradebook
 
-from graders.authoring.rooms import Rooms, find_root
 from graders.judge.sandbox import folders
+from tests.support.paths import correct, wrong
 from tests.support.small_course import ASSIGNMENT, SmallCourse, make
 
 pytestmark = pytest.mark.slow
-ROOMS = Rooms(find_root(Path(__file__)))
-KERNELS = (
-    ROOMS.right_kernels / "vector_add" / "careful_launcher.py",
-    ROOMS.wrong_kernels / "vector_add" / "missing_mask.py",
-)
+KERNELS = correct("vector_add", "careful_launcher"), wrong("vector_add", "missing_mask")
 SECONDS = 240.0  # for what takes a few on a quiet machine
 
 
@@ -32,8 +28,7 @@ SECONDS = 240.0  # for what takes a few on a quiet machine
 def template(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
     course = make(tmp_path_factory.mktemp("course"))
     for number in range(4):
-        code = KERNELS[number % 2].read_text(encoding="utf-8")
-        course.hand_in(f"s{number}", f"{code}\n# {number}\n")
+        course.hand_in(f"s{number}", f"{KERNELS[number % 2]}\n# {number}\n")
     return course
 
 

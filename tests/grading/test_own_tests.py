@@ -255,7 +255,7 @@ attempt("autograded", lambda: os.listdir(course / "autograded"))
 attempt("network", lambda: socket.socket())
 attempt("program", lambda: subprocess.run(["true"]))
 attempt("fork", os.fork)
-attempt("hidden", lambda: __import__("graders.hidden.vector_add"))
+attempt("hidden", lambda: __import__("graders.course.vector_add.hidden"))
 attempt("signal", lambda: os.kill(os.getppid(), 0))
 print("GOT", got, [p.name for p in pathlib.Path(".").iterdir()])
 assert not got

@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 
 import triton_util
+from graders.authoring.kernels import correct_kernels
 from graders.grading import closure, store
 from graders.grading.closure import ROOT, read_source, without_remarks
 from graders.judge import discovery
 from graders.judge.static import names
+from tests.support.paths import ROOMS as HERE
+from tests.support.paths import correct, wrong
 
 ROOMS = ("graders", "solutions", "triton_util")
 
@@ -95,17 +98,22 @@ def test_what_runs_on_a_gpu_alone_changes_no_verdict_without_one(house: Path, mo
 @pytest.mark.parametrize(
     "kernel",
     [
-        "right_kernels/autotuned_matmul/textbook.py",
-        "right_kernels/softmax/tuned_rows.py",
-        "wrong_kernels/fair_ms/not_waited_for.py",
-        "wrong_kernels/softmax/max_not_subtracted.py",
-        "wrong_kernels/vector_add/missing_mask.py",
+        ("autotuned_matmul", "textbook"),
+        ("softmax", "tuned_rows"),
+        ("fair_ms", "not_waited_for"),
+        ("softmax", "max_not_subtracted"),
+        ("vector_add", "missing_mask"),
     ],
 )
-def test_what_runs_on_a_gpu_alone_runs_nowhere_else(gpu_taken_out: Path, kernel: str) -> None:
+def test_what_runs_on_a_gpu_alone_runs_nowhere_else(
+    gpu_taken_out: Path, kernel: tuple[str, str], tmp_path: Path
+) -> None:
     """Each function of these modules raises an error in a copy of the house."""
-    path = ROOT / "tests" / kernel
-    asked = ["grade", str(path), "--exercise", path.parent.name, "--json"]
+    exercise, name = kernel
+    right = name in correct_kernels(HERE.kernels(exercise))
+    path = tmp_path / f"{name}.py"
+    path.write_text(correct(exercise, name) if right else wrong(exercise, name))
+    asked = ["grade", str(path), "--exercise", exercise, "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "graders.cli.main", *asked],
         cwd=gpu_taken_out,
@@ -114,7 +122,7 @@ def test_what_runs_on_a_gpu_alone_runs_nowhere_else(gpu_taken_out: Path, kernel:
         text=True,
     )
     verdict = json.loads(done.stdout)["verdict"]
-    assert verdict == ("passed" if "right" in kernel else "failed"), done.stdout + done.stderr
+    assert verdict == ("passed" if right else "failed"), done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -144,15 +152,17 @@ def test_every_key_holds_the_version_of_the_judge() -> None:
 
 
 def test_a_misconception_regrades_the_lessons_that_name_it(house: Path) -> None:
-    regraded = changed(house, "graders/misconceptions/softmax/records.py", one_more_name)
+    regraded = changed(
+        house, "graders/course/reductions/mistakes/softmax_records.py", one_more_name
+    )
     assert "softmax" in regraded
     assert not {"vector_add", "judge"} & regraded
 
 
 def test_hidden_cases_and_records_regrade_their_lesson(house: Path) -> None:
-    for room in ("hidden", "exercises"):
-        regraded = changed(house, f"graders/{room}/fusion.py", one_more_name)
-        assert regraded == of_lesson("fusion"), room
+    for part in ("hidden", "exercise"):
+        regraded = changed(house, f"graders/course/fusion/{part}.py", one_more_name)
+        assert regraded == of_lesson("fusion"), part
 
 
 def test_figures_of_a_solution_regrade_its_exercise(house: Path) -> None:
@@ -161,17 +171,17 @@ def test_figures_of_a_solution_regrade_its_exercise(house: Path) -> None:
         figures["gelu"] = {case: 2 * moved for case, moved in figures["gelu"].items()}
         return json.dumps(figures)
 
-    assert changed(house, "graders/exercises/traffic.json", twice) == {"gelu"}
+    assert changed(house, "graders/course/generated/traffic.json", twice) == {"gelu"}
 
 
 def test_data_beside_the_records_is_by_exercise_or_by_lesson() -> None:
     known = {*discovery.exercises(), *discovery.lessons(), *discovery.numbers()}
-    for path in (ROOT / "graders" / "exercises").glob("*.json"):
+    for path in (ROOT / "graders" / "course" / "generated").glob("*.json"):
         if path.name not in (store.ORDER, store.MODEL_ANSWERS, store.REGISTERS):
             assert set(json.loads(path.read_text())) <= known, f"{path.name}: no key holds it"
 
 
-@pytest.mark.parametrize("file", ["solutions/fusion.py", "graders/workloads.py"])
+@pytest.mark.parametrize("file", ["solutions/fusion.py", "graders/course/fusion/workloads.py"])
 def test_what_only_speed_depends_on_regrades_where_speed_counts(house: Path, file: str) -> None:
     assert changed(house, file, one_more_name) == set()
     assert of_lesson("fusion") <= changed(house, file, one_more_name, timed=True)
@@ -180,10 +190,10 @@ def test_what_only_speed_depends_on_regrades_where_speed_counts(house: Path, fil
 @pytest.mark.parametrize(
     "file",
     [
-        "graders/misconceptions/shared.py",
+        "graders/course/common/shared.py",
         "graders/judge/pipeline.py",
-        "graders/exercises/reductions.py",
-        "graders/hidden/reductions.py",
+        "graders/course/reductions/exercise.py",
+        "graders/course/reductions/hidden.py",
         "triton_util/interpreter/launch.py",
     ],
 )
@@ -203,8 +213,8 @@ def test_what_only_shows_results_regrades_nothing(house: Path) -> None:
 
 def test_nothing_that_judges_knows_the_capstone() -> None:
     """A model that trains is no part of a mark."""
-    names = [*store.JUDGING, "graders.exercises.capstone", "graders.hidden.capstone"]
-    found = closure.closure(names, ROOT, without=(store.WORKLOADS, *store.SHOWING)).modules
+    names = [*store.JUDGING, "graders.course.capstone.exercise", "graders.course.capstone.hidden"]
+    found = closure.closure(names, ROOT, without=store.SHOWING).modules
     assert not [name for name in found if name.startswith("triton_util.capstone")]
 
 
@@ -216,7 +226,9 @@ def test_a_comment_in_a_kernel_counts_because_triton_reads_it() -> None:
 def test_the_whole_room_of_the_judge_is_known() -> None:
     """A module that no program imports judges nothing; one of these is new or forgotten."""
     judging = closure.closure(store.JUDGING, without=store.SHOWING)
-    records = closure.closure(["graders.exercises.vector_add", "graders.exercises.decoding"])
+    records = closure.closure(
+        ["graders.course.vector_add.exercise", "graders.course.decoding.exercise"]
+    )
     known = {*judging.modules.values(), *judging.files, *records.modules.values()}
     missing = {
         path.relative_to(ROOT).as_posix()

@@ -97,7 +97,7 @@ def test_predictions_are_known_and_left_open(path: Path) -> None:
         name, guess = call.args
         assert isinstance(name, ast.Constant)
         assert name.value in predictions(), (
-            f"{path.name}: {name.value!r} has no record in graders/exercises/predictions/"
+            f"{path.name}: {name.value!r} has no record in graders/course/<slug>/predictions.py"
         )
         assert isinstance(guess, ast.Constant), f"{path.name}: {name.value}: leave None"
         assert guess.value is None, f"{path.name}: {name.value}: leave None for the learner"
@@ -119,7 +119,7 @@ SECOND_EDITION = (
 
 def test_no_answer_of_a_prediction_stands_in_the_notebook(path: Path) -> None:
     asked = {ast.literal_eval(call.args[0]) for call in calls(path, "predict")}
-    records = f"graders.exercises.predictions.{slug_of(path)}"
+    records = f"graders.course.{slug_of(path)}.predictions"
     recorded = importlib.import_module(records).PREDICTIONS
     assert set(recorded) == asked
     for record in recorded.values():

@@ -145,7 +145,7 @@ PROMISED = (
         ("`kernel.warmup(...)` compiles without a launch", "`.n_regs` and `.n_spills`"),
     ),
     Row(
-        "graders/misconceptions/rounding.py",
+        "graders/course/common/rounding.py",
         "what tensor cores do to float32",
         ("cut both inputs off to TF32",),
         ("rounded to TF32", "round both inputs"),

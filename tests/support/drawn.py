@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import time
 from collections import Counter
@@ -41,7 +42,8 @@ ROUNDS = 10  # parts of the kernels of each exercise; divides ONE_IN, so the sam
 LATEST_MINUTES = 50  # of a run, after which no kernel is judged: continuous integration has 90
 MAIN = ("origin/main", "main")
 # where a file or folder is called as a lesson or an exercise
-NAMED = ("solutions/", "tests/right_kernels/", "tests/wrong_kernels/", "tests/judge/beginners/")
+NAMED = ("solutions/", "tests/judge/beginners/")
+KERNELS_OF = re.compile(r"tests/course/\w+/(\w+)/")  # an exercise
 
 
 class Exercise(NamedTuple):
@@ -167,6 +169,7 @@ def touched(paths: Iterable[str]) -> set[str]:
     changed = set(paths)
     own = [Path(path) for path in changed if path.startswith(NAMED)]
     names = {part.partition(".")[0] for path in own for part in path.parts}
+    names |= {found[1] for path in changed if (found := KERNELS_OF.match(path))}
     if any(path.startswith("graders/") for path in changed):
         names |= {lesson for lesson, files in _imported().items() if changed & files}
     return names
@@ -181,7 +184,7 @@ def _imported() -> dict[str, set[str]]:
         lesson: {
             path.relative_to(ROOT).as_posix()
             for path in closure(
-                [f"graders.exercises.{lesson}", f"graders.hidden.{lesson}"],
+                [f"graders.course.{lesson}.exercise", f"graders.course.{lesson}.hidden"],
                 without=("graders.judge", "triton_util"),
             ).modules.values()
         }

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from graders.authoring.kernels import correct_kernels, wrong_kernel, wrong_kernels
 from graders.authoring.lesson import read_solutions, stub
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery, pipeline
@@ -77,16 +78,18 @@ class Kernel:
     exercise: str
     kind: str
     path: Path
+    name: str = ""
 
     @property
     def id(self) -> str:
         """The parameter of its test, in the form that tests/support/drawn.py reads."""
-        return f"{discovery.exercise(self.exercise).lesson}/{self.exercise}/{self.path.stem}"
+        lesson = discovery.exercise(self.exercise).lesson
+        return f"{lesson}/{self.exercise}/{self.name or self.path.stem}"
 
     @property
     def code(self) -> str:
         """The misconception that a wrong kernel must be refused for."""
-        return self.path.stem.partition("__")[0].replace("_", "-")
+        return self.name.partition("__")[0].replace("_", "-")
 
     @property
     def needs(self) -> set[str]:
@@ -97,13 +100,15 @@ class Kernel:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a correct kernel must be remarked upon for: `style__one_remark__another.py`."""
-        told = self.path.stem.split("__")[1:] if self.kind == "right" else []
+        told = self.name.split("__")[1:] if self.kind == "right" else []
         return tuple(remark.replace("_", "-") for remark in told)
 
     @cached_property
     def text(self) -> str:
-        if self.kind in ("right", "wrong"):
-            return self.path.read_text(encoding="utf-8")
+        if self.kind == "right":
+            return correct_kernels(self.path.parent.parent)[self.name].text
+        if self.kind == "wrong":
+            return wrong_kernel(ROOMS, self.exercise, self.name)
         solution = read_solutions(self.path)[self.exercise]
         return IMPORTS + (stub(solution) if self.kind == "stub" else solution)
 
@@ -122,7 +127,7 @@ class Kernel:
 
     def _asked(self, judge: Judge) -> Told:
         record = discovery.exercise(self.exercise)
-        if self.kind in ("right", "wrong"):
+        if self.kind in ("right", "wrong") and self.path.suffix == ".py":
             return Told.of(judge.judge(self.path, record))
         return Told.of(judge.judge_text(self.text, record, f"<{self.kind}>"))
 
@@ -136,9 +141,9 @@ class Kernel:
             return "" if told.points == 0 else f"has {told.points} points"
         if told.points is None or told.points >= told.max_points:
             return "is refused with all points"
-        first = told.codes if (self.exercise, self.path.stem) in LATER else told.codes[:1]
-        alone = self.path.stem not in MORE_FINDINGS.get(self.exercise, ())
-        code = OTHER_NAME.get((self.exercise, self.path.stem), self.code)
+        first = told.codes if (self.exercise, self.name) in LATER else told.codes[:1]
+        alone = self.name not in MORE_FINDINGS.get(self.exercise, ())
+        code = OTHER_NAME.get((self.exercise, self.name), self.code)
         if code not in first or (alone and len(told.codes) > 1):
             return f"refused as {list(told.codes)}"
         return ""
@@ -174,6 +179,7 @@ def kernels(kind: str) -> list[Kernel]:
         if kind in ("stub", "solution"):
             found.append(Kernel(record.name, kind, solution))
             continue
-        room = (ROOMS.right_kernels if kind == "right" else ROOMS.wrong_kernels) / record.name
-        found += [Kernel(record.name, kind, path) for path in sorted(room.glob("*.py"))]
+        listed = correct_kernels if kind == "right" else wrong_kernels
+        home = ROOMS.kernels(record.name, record.lesson)
+        found += [Kernel(record.name, kind, of.path, of.name) for of in listed(home).values()]
     return found

@@ -24,7 +24,7 @@ from graders.judge.report import Finding, Picture
 MAX_FINDINGS = 3
 # A second cause must account alone for this share of the failing cases, and for so many.
 SECOND_SHARE, FEWEST_OF_SECOND = 1 / 3, 2
-# The numbers below are held by tests/wrong_kernels: with them each kernel's own mistake is named.
+# The wrong kernels in tests/course test these numbers: each is refused by the name of its mistake.
 # After a change of one judge all kernels again, with benchmarks/verdicts.py.
 MISCONCEPTION_WEIGHT = 3  # a misconception stands before a pattern that three times as many show
 PATTERN_WEIGHT = 2  # and a pattern before what says no more than that values are wrong

@@ -1,6 +1,6 @@
 """The *traffic* gate: bytes moved, against the model solution's on the same case.
 
-The model solution never comes to a learner; its figures do, as `graders/exercises/traffic.json`,
+The model solution never comes to a learner; its figures do, as `course/generated/traffic.json`,
 which `tilewise build --traffic` writes. On a CPU this stands in for speed: a kernel
 that reads its input a hundred times over is slow on every GPU. The factor is wide (8, or what the
 exercise declares), so that only waste fails and another tiling does not.
@@ -22,7 +22,7 @@ from graders.judge.report import BytesMoved, Finding
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
-FIGURES = Path(__file__).parents[2] / "exercises" / "traffic.json"
+FIGURES = Path(__file__).parents[2] / "course" / "generated" / "traffic.json"
 DEFAULT_FACTOR = 8.0
 
 

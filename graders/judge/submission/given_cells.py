@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_util.notebook.given import fingerprint
 
-FILE = Path(__file__).parents[2] / "exercises" / "lesson_cells.json"
+FILE = Path(__file__).parents[2] / "course" / "generated" / "lesson_cells.json"
 
 
 @cache

@@ -20,14 +20,14 @@ from typing import Any
 import psutil
 import pytest
 
-from graders.authoring.rooms import Rooms, find_root
+from tests.support.paths import correct
 from tests.support.small_course import ASSIGNMENT, SmallCourse, make
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
-RIGHT = Rooms(find_root(Path(__file__))).right_kernels / "vector_add" / "careful_launcher.py"
+RIGHT = correct("vector_add", "careful_launcher")
 SECONDS = 240.0  # for what takes a few on a quiet machine
 SETTINGS = {
     "ServerApp": {
@@ -117,7 +117,7 @@ class Press(threading.Thread):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     course = make(tmp_path_factory.mktemp("course"))
-    course.hand_in("ada", RIGHT.read_text())
+    course.hand_in("ada", RIGHT)
     course.hand_in("kurt", "pass")
     running = Server(course, tmp_path_factory.mktemp("server"))
     try:

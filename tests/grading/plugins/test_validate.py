@@ -11,14 +11,15 @@ import nbformat
 import pytest
 
 from graders.authoring.class_folder import LEARNER
+from graders.authoring.kernels import correct_kernel, wrong_kernel
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.plugins.commands import Nbgrader
 from tests.support.small_course import ASSIGNMENT, EXERCISE, make
 
 pytestmark = pytest.mark.slow
 ROOMS = Rooms(find_root(Path(__file__)))
-RIGHT = (ROOMS.right_kernels / EXERCISE.name / "careful_launcher.py").read_text()
-WRONG = (ROOMS.wrong_kernels / EXERCISE.name / "missing_mask.py").read_text()
+RIGHT = correct_kernel(ROOMS, EXERCISE.name, "careful_launcher")
+WRONG = wrong_kernel(ROOMS, EXERCISE.name, "missing_mask")
 Validate = Callable[[Callable[[Any], None]], str]
 
 

@@ -21,7 +21,7 @@ from tests.judge.capture.notebook_styles import MORE
 from tests.judge.capture.refused import WRONG, launcher
 from tests.support.capturing import VECTORS, captured, planned, read
 from tests.support.exercise_records import an_exercise
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import ROOT
 
 CAPTURE = pytest.mark.drawn("graders/judge/capture", "graders/judge/static", "tests/judge/capture")
 PASSING = {
@@ -218,13 +218,13 @@ def ok(found: Captured) -> bool:
     "path",
     [
         path
-        for path in sorted(RIGHT_KERNELS.glob("*/textbook.py"))
-        if path.parent.name in discovery.of_kernels()
+        for path in sorted((ROOT / "tests/course").glob("*/*/correct/textbook.py"))
+        if path.parent.parent.name in discovery.of_kernels()
     ],
-    ids=lambda path: path.parent.name,
+    ids=lambda path: path.parent.parent.name,
 )
 def test_textbook_kernels_pass(path: Path, worker: CompileWorker) -> None:
-    exercise = discovery.exercise(path.parent.name)
+    exercise = discovery.exercise(path.parent.parent.name)
     submission = load(path, exercise)
     assert read_gate(submission, exercise) == []
     assert ok(captured(submission, worker, exercise))

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from graders.authoring.kernels import correct_kernels
 from graders.judge import discovery
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.compiling.process import CompileWorker
@@ -15,7 +16,7 @@ from graders.judge.report import Finding
 from graders.judge.submission.loading import from_text
 from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import VECTORS, captured
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import ROOMS, correct
 
 # name → lines before the wrapper, lines in it before the call, and the call.
 STYLES: dict[str, tuple[str, str, str]] = {
@@ -70,7 +71,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
 EXERCISES = [
     name
     for name in sorted(discovery.of_kernels())
-    if (RIGHT_KERNELS / name / "textbook.py").is_file()
+    if "textbook" in correct_kernels(ROOMS.kernels(name))
 ]
 
 
@@ -86,7 +87,7 @@ def wrapped(name: str, style: str, text: str) -> str:
 def test_the_whole_judge_accepts_every_style() -> None:
     """One exercise: what a style could change is the way to the kernel, not the kernel."""
     exercise = discovery.exercise("vector_add")
-    text = (RIGHT_KERNELS / "vector_add" / "textbook.py").read_text()
+    text = correct("vector_add")
     with Judge() as judge:
         reports = {
             style: judge.judge_text(wrapped("vector_add", style, text), exercise)
@@ -129,7 +130,7 @@ def test_a_style_changes_nothing(number: int, worker: CompileWorker) -> None:
     style = list(STYLES)[number]
     for name in EXERCISES[number % 4 :: 4]:
         exercise = discovery.exercise(name)
-        text = (RIGHT_KERNELS / name / "textbook.py").read_text()
+        text = correct(name)
         plain = captured(text, worker, exercise).plan
         found = captured(wrapped(name, style, text), worker, exercise)
         assert found.findings == (), (name, style)

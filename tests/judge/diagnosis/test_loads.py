@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,7 @@ from graders.judge.diagnosis.loads import MOST_ARGUMENTS, loads_table
 from graders.judge.pipeline import Judge
 from graders.judge.records import Pointed, ProgramRow
 from graders.judge.report import Table
-
-WRONG = Path(__file__).parents[2] / "wrong_kernels" / "vector_add"
+from tests.support.paths import wrong
 
 
 def accesses(argument: str, *firsts: int, block: int = 4) -> Pointed:
@@ -78,7 +76,7 @@ def judge() -> Iterator[Judge]:
 
 
 def table_of(judge: Judge, name: str) -> Table | None:
-    report = judge.judge(WRONG / f"{name}.py", discovery.exercise("vector_add"))
+    report = judge.judge_text(wrong("vector_add", name), discovery.exercise("vector_add"))
     return report.findings[0].table
 
 

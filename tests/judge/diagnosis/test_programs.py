@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,8 +13,7 @@ from graders.judge.diagnosis.programs import MOST_ROWS, listed, program_table
 from graders.judge.pipeline import Judge
 from graders.judge.records import Pointed, ProgramRow
 from graders.judge.report import Report, Table
-
-WRONG = Path(__file__).parents[2] / "wrong_kernels"
+from tests.support.paths import wrong
 
 
 def row(number: int, first: int, lanes: int, on: int | None = None) -> ProgramRow:
@@ -193,7 +191,7 @@ def judge() -> Iterator[Judge]:
 
 
 def judged(judge: Judge, exercise: str, kernel: str) -> Report:
-    return judge.judge(WRONG / exercise / f"{kernel}.py", discovery.exercise(exercise))
+    return judge.judge_text(wrong(exercise, kernel), discovery.exercise(exercise))
 
 
 @pytest.mark.parametrize(

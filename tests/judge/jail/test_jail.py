@@ -93,13 +93,16 @@ def test_no_file_but_python_can_be_read(capturing: CompileWorker, path: str) -> 
 
 def test_nothing_secret_is_in_the_process(capturing: CompileWorker) -> None:
     modules = tell(capturing, "sorted(m for m in sys.modules if 'graders' in m or 'sol' in m)")
-    for secret in ("exercises", "hidden", "solutions", "cases", "discovery", "pipeline"):
+    for secret in ("course", "hidden", "solutions", "cases", "discovery", "pipeline"):
         assert secret not in modules
     environment = tell(capturing, "sorted(os.environ)")
     assert not {"USER", "PGPASSWORD", "HOME"} & set(json.loads(environment.replace("'", '"')))
 
 
-@pytest.mark.parametrize("name", ["graders.exercises", "graders.hidden.basics", "solutions.gelu"])
+@pytest.mark.parametrize(
+    "name",
+    ["graders.course.vector_add.exercise", "graders.course.vector_add.hidden", "solutions.gelu"],
+)
 def test_the_judges_secrets_cannot_be_imported(capturing: CompileWorker, name: str) -> None:
     assert "Error" in ask(capturing, f"import {name}")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from graders.course.below_triton.mistakes.in_ptx import WIDE_LOADS, no_spills
 from graders.judge.compiling.compiled import BrokenPromise, CompiledLaunch, CompilerPromise
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
 from graders.judge.running.compiled_promises import broken_in_ptx
-from graders.misconceptions.below_triton.in_ptx import WIDE_LOADS, no_spills
 from tests.support.capturing import planned
 from tests.support.exercise_records import an_exercise
 

@@ -33,10 +33,10 @@ from graders.judge.sandbox.pool import Job, Outcome, Workers
 from tests.judge.running import gpu_kernels as kernels
 from tests.support.capturing import SECRET
 from tests.support.exercise_records import an_exercise
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import ROOMS
 from tests.support.submissions import submission
 
-RIGHT = RIGHT_KERNELS / "vector_add" / "textbook.py"
+RIGHT = ROOMS.kernels("vector_add") / "correct" / "textbook.py"
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 Compute = Callable[..., torch.Tensor]
 Judged = Callable[..., list[Finding]]

@@ -17,7 +17,7 @@ from graders.judge.sandbox.pool import Outcome
 from graders.judge.sandbox.protocol import Status
 from tests.support.capturing import SECRET
 from tests.support.exercise_records import an_exercise
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import correct
 
 LATE = """
 import triton
@@ -78,7 +78,7 @@ def test_slow_is_what_passed_a_public_case_as_large(
 
 
 def test_tf32_alone_is_named_alone(judge: Judge) -> None:
-    text = (RIGHT_KERNELS / "matmul" / "textbook.py").read_text()
+    text = correct("matmul")
     rounded = text.replace(', input_precision="ieee"', "")
     assert rounded != text
     report = judge.judge_text(rounded, discovery.exercise("matmul"))
@@ -87,6 +87,6 @@ def test_tf32_alone_is_named_alone(judge: Judge) -> None:
 
 def test_a_key_may_be_coarse_and_a_tuner_need_not_prune(judge: Judge) -> None:
     """What Triton's own tutorials do is no broken promise."""
-    text = (RIGHT_KERNELS / "autotuned_matmul" / "textbook.py").read_text()
+    text = correct("autotuned_matmul")
     report = judge.judge_text(text, discovery.exercise("autotuned_matmul"))
     assert (report.points, report.findings) == (report.max_points, ())

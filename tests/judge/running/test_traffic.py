@@ -21,7 +21,7 @@ from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import FIGURES, measure, traffic_case, traffic_gate
 from graders.judge.sandbox.pool import Workers
 from tests.support.capturing import planned
-from tests.support.paths import RIGHT_KERNELS, ROOT
+from tests.support.paths import ROOT, correct
 
 TUNED = "autotuned_matmul"
 WASTEFUL = """
@@ -85,7 +85,7 @@ def test_vector_add_moves_three_times_its_elements(
     workers: Workers, capturing: CompileWorker, kernel: str
 ) -> None:
     exercise = discovery.exercise("vector_add")
-    text = (RIGHT_KERNELS / "vector_add" / f"{kernel}.py").read_text()
+    text = correct("vector_add", kernel)
     jobs, prepared = planned(text, capturing, exercise)
     item = traffic_case(prepared)
     assert item is not None
@@ -100,7 +100,7 @@ def test_the_figures_of_the_solutions_are_fresh() -> None:
     # Which config a tuned kernel ends up with depends on the compiler: each triton has its own.
     tuned = [kept.pop(TUNED), found.pop(TUNED)]
     advice = (
-        "graders/exercises/traffic.json is not what the solutions move: "
+        "graders/course/generated/traffic.json is not what the solutions move: "
         "run `tilewise build --traffic`"
     )
     assert kept == found, advice
@@ -117,7 +117,7 @@ def test_what_is_promised_costs_and_what_is_not_is_a_remark(
     exercise = replace(
         exercise, remarks=tuple(replace(r, promised=promised) for r in exercise.remarks)
     )
-    plain = (RIGHT_KERNELS / "matmul" / "textbook.py").read_text()
+    plain = correct("matmul")
     jobs, prepared = planned(
         plain.replace("def matmul(", "def grouped_matmul("), capturing, exercise
     )

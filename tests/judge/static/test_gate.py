@@ -14,7 +14,7 @@ from tests.judge.capture.honest_styles import HEAD, HONEST
 from tests.judge.capture.notebook_styles import MORE
 from tests.judge.capture.refused import WRONG
 from tests.support.exercise_records import an_exercise
-from tests.support.paths import RIGHT_KERNELS
+from tests.support.paths import ROOT
 
 EXERCISE = an_exercise()
 BY_TEXT = [
@@ -52,9 +52,9 @@ def test_honest_styles_pass() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(RIGHT_KERNELS.glob("*/*.py")),
-    ids=lambda path: f"{path.parent.name}-{path.stem}",
+    sorted((ROOT / "tests/course").glob("*/*/correct/*.py")),
+    ids=lambda path: f"{path.parent.parent.name}-{path.stem}",
 )
 def test_right_kernels_of_the_course_pass(path: Path) -> None:
-    exercise = discovery.exercise(path.parent.name)
+    exercise = discovery.exercise(path.parent.parent.name)
     assert read_gate(load(path, exercise), exercise) == []

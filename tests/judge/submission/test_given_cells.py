@@ -43,7 +43,11 @@ ROOMS = Rooms(find_root(Path(__file__)))
 LESSONS = {slug_of(path) for path in ROOMS.lesson_files()}
 # The exercises that a lesson has a cell for; the one of the tour is solved in the tour itself.
 ASKED = {name for path in ROOMS.lesson_files() for name in read_lesson(path).names("exercise")}
-KERNELS = [path for path in sorted(ROOMS.right_kernels.glob("*/*.py")) if path.parent.name in ASKED]
+KERNELS = [
+    path
+    for path in sorted((ROOMS.root / "tests/course").glob("*/*/correct/*.py"))
+    if path.parent.parent.name in ASKED
+]
 NAMES_EACH = 4  # at least; the kernels of a lesson together are given all of its names
 EVERY_NAME = drawn.mode() == "nightly"
 
@@ -156,7 +160,7 @@ def kernels_by_lesson() -> dict[str, dict[Path, str]]:
     """By lesson the right kernels that can be renamed, and what their kernels are called."""
     found: dict[str, dict[Path, str]] = {}
     for path in KERNELS:
-        exercise = lesson_of(path.parent.name)
+        exercise = lesson_of(path.parent.parent.name)
         old = kernel_in(path.read_text(encoding="utf-8"), exercise.name)
         if old is not None:
             found.setdefault(exercise.lesson, {})[path] = old
@@ -165,12 +169,16 @@ def kernels_by_lesson() -> dict[str, dict[Path, str]]:
 
 def free_names(path: Path) -> set[str]:
     """The names that the lesson binds and the file does not use for something else."""
-    lesson = lesson_of(path.parent.name).lesson
+    lesson = lesson_of(path.parent.parent.name).lesson
     return set(names_of(lesson)) - words_of(path.read_text(encoding="utf-8"))
 
 
 CASES = {
-    f"{lesson_of(path.parent.name).lesson}/{path.parent.name}/{path.stem}": (path, old, names)
+    f"{lesson_of(path.parent.parent.name).lesson}/{path.parent.parent.name}/{path.stem}": (
+        path,
+        old,
+        names,
+    )
     for path, old, names in new_names()
 }
 
@@ -193,7 +201,7 @@ def test_there_are_enough_of_them() -> None:
 def test_a_kernel_may_have_any_name_of_the_lesson(
     path: Path, old: str, names: tuple[str, ...]
 ) -> None:
-    exercise = lesson_of(path.parent.name)
+    exercise = lesson_of(path.parent.parent.name)
     text = path.read_text(encoding="utf-8")
     for name in names:
         own = renamed(text, old, name)
@@ -223,10 +231,12 @@ def test_a_cell_that_the_learner_changed_is_the_learners() -> None:
     assert "def helper(x):" in found
 
 
-@pytest.mark.parametrize("path", KERNELS[::12], ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", KERNELS[::12], ids=lambda path: f"{path.parent.parent.name}-{path.stem}"
+)
 def test_a_check_in_the_session_reads_the_same(path: Path) -> None:
     """The kernel has a name that a later cell of the lesson has bound to something else."""
-    exercise = lesson_of(path.parent.name)
+    exercise = lesson_of(path.parent.parent.name)
     text = path.read_text(encoding="utf-8")
     old = kernel_in(text, exercise.name)
     later = list(itertools.dropwhile(lambda c: c[0] != exercise.name, code_cells(exercise.lesson)))
@@ -258,7 +268,7 @@ def test_a_check_in_the_session_reads_the_same(path: Path) -> None:
 @pytest.mark.parametrize("name", ["add", "result"])
 def test_one_notebook_has_one_verdict(name: str, tmp_path: Path) -> None:
     exercise = discovery.exercise("vector_add")
-    path = ROOMS.right_kernels / "vector_add" / "imported_by_name.py"
+    path = ROOMS.kernels("vector_add") / "correct" / "imported_by_name.py"
     text = path.read_text(encoding="utf-8")
     answer = renamed(text, "add", name)
     work = tmp_path / "work.ipynb"

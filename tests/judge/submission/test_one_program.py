@@ -41,11 +41,11 @@ def with_a_name_of_the_lesson(exercise: str) -> tuple[str, str]:
     A plain function has no kernel: it stands as it is.
     """
     if lesson_of(exercise).function is not None:
-        right = min((ROOMS.right_kernels / exercise).glob("*.py"))
+        right = min((ROOMS.kernels(exercise) / "correct").glob("*.py"))
         return right.read_text(encoding="utf-8"), exercise
     for path, old in kernels_by_lesson()[lesson_of(exercise).lesson].items():
         names = sorted(free_names(path))
-        if path.parent.name == exercise and names:
+        if path.parent.parent.name == exercise and names:
             return renamed(path.read_text(encoding="utf-8"), old, names[0]), names[0]
     raise AssertionError(f"no right kernel of {exercise} can have a name of its lesson")
 

@@ -13,7 +13,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from graders.judge import discovery
 from graders.judge.running.traffic import Moved
 from graders.judge.speed import limits
-from graders.workloads import WORKLOADS
 from tests.support.speed_comparisons import h200, runner, softmax_comparison
 from triton_util.bench import GPUS, phrases
 from triton_util.bench.page import comparison_html, modelled_html, page
@@ -32,6 +31,11 @@ from triton_util.figures.speed_comparison import speed_comparison as drawing
 
 MATMUL = Modelled("matmul", "4096³, fp16", 100e6, 137e9, True)
 COPY = Modelled("copy", "2²⁶ elements, fp32", 537e6, 0, False)
+WORKLOADS = {
+    name: found
+    for name in sorted(discovery.exercises())
+    if (found := discovery.workload(name)) is not None
+}
 
 
 def test_percentages_and_rates_follow_from_the_times() -> None:
@@ -175,6 +179,13 @@ def test_bars_stand_only_where_there_is_a_workload_and_a_solution() -> None:
 def test_the_compiler_tells_narrow_loads() -> None:
     narrow = """
 import torch, triton, triton.language as tl
+
+WORKLOADS = {
+    name: found
+    for name in sorted(discovery.exercises())
+    if (found := discovery.workload(name)) is not None
+}
+
 
 @triton.jit
 def relu_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):

@@ -70,7 +70,7 @@ def test_a_gradient_that_is_wrong_shows_in_the_curve():
 
 def test_the_lesson_counts_the_numbers_that_are_learned_right():
     learned = parameters(TINY, torch.Generator().manual_seed(0), "cpu")
-    from graders.exercises.predictions.capstone import PREDICTIONS
+    from graders.course.capstone.predictions import PREDICTIONS
 
     assert sum(part.numel() for part in learned.all()) == (
         PREDICTIONS["numbers_that_are_learned"].answer

@@ -1,0 +1,1 @@
+"""The lessons, a folder for each, and what they share."""

@@ -1,0 +1,1 @@
+"""All that counts in the lesson atomics_and_scans: contract, references, mistakes, hidden cases."""

@@ -1,0 +1,240 @@
+"""The misconceptions about a product whose sum over k is split, the special ones first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from graders.course.atomics_and_scans.mistakes.wrong_parts import (
+    averaged,
+    blocks_lost,
+    finish,
+    from_own_start,
+    in_steps_of_one_block,
+    left_from_before,
+    operands,
+    overlapping,
+    remainder_lost,
+    some_parts,
+    whole_in_each_part,
+)
+from graders.course.atomics_and_scans.reference import split_product, split_product_magnitude
+from graders.course.common.detectors import RACES, Detector
+from graders.course.common.expected import computes, computes_with_block
+from graders.course.common.rounding import accumulates_in_half
+from graders.course.matmul.mistakes.bounds import reads_behind
+from graders.course.matmul.mistakes.product import product_mistakes
+from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.steps import CasePlan, Tune, launches_of
+from graders.judge.records import Case, Evidence, Misconception, TensorSpec
+
+LONG_K = 512  # has several blocks, whatever their usual size
+BLOCKS_OF_K = (1, 16, 32, 64, 128, 256)
+
+
+def _only_when_split(detector: Detector | None) -> Detector:
+    """Hold where the detector holds and there are several parts to add."""
+    assert detector is not None
+
+    def holds(evidence: Evidence) -> bool:
+        return evidence.args[2] > 1 and detector(evidence)
+
+    return holds
+
+
+SPECIAL = (
+    Misconception(
+        code="sums-not-zeroed",
+        title="The sums do not start from 0",
+        message=(
+            "The parts are added to memory from `torch.empty`, or a second kernel adds up scratch "
+            "memory that nobody has filled. There stands what somebody left there. It may be 0 "
+            "by chance: then the result is right, until it is not."
+        ),
+        next_step=(
+            "`torch.zeros((m, n), dtype=torch.float32, device=a.device)` for atomics. With scratch "
+            "memory every part must store its whole tile, also one that has nothing to add."
+        ),
+        faults=frozenset({"uninitialised-read"}),
+        detector=left_from_before,
+    ),
+    Misconception(
+        code="update-not-atomic",
+        title="A program reads what another one may still be writing",
+        message=(
+            "Programs of one launch have no order. Where two of them load the same sum, each adds "
+            "its own part, and both store, the part of one of them is gone. Where each part has a "
+            "place of its own, who adds them up may come before a part is there."
+        ),
+        next_step=(
+            "`tl.atomic_add(sums_ptrs, accumulator, mask=...)` in place of load, add and store; or "
+            "a second kernel that adds the parts up, which starts when all of them are there."
+        ),
+        faults=frozenset({"read-write-race"}),
+    ),
+    Misconception(
+        code="part-stored",
+        title="A part of the sum is stored as if it were the whole",
+        message=(
+            "The sum over k was split among programs, and each *stores* its part in the same "
+            "place. The last one that comes stays, and the others are wiped out. Who comes last is "
+            "chance on a GPU."
+        ),
+        next_step=(
+            "`tl.atomic_add` to float32 zeros, or a place of its own for each part, and a second "
+            "kernel that adds them up."
+        ),
+        faults=RACES - {"read-write-race"},
+    ),
+    Misconception(
+        code="part-masked-from-start",
+        title="The mask of k does not know where the part begins",
+        message=(
+            "With one part all is right. With several, lanes read behind the end of k: what is "
+            "compared with K is counted from the beginning of k, or of the round, and the part "
+            "begins further on."
+        ),
+        next_step=(
+            "Make the offsets once, `offs_k = start + tl.arange(0, BLOCK_K)`, where the start of "
+            "the part is in `start`. Load from them, and compare the same with K."
+        ),
+        detector=_only_when_split(reads_behind),
+    ),
+    Misconception(
+        code="whole-k-in-each-part",
+        title="Each part takes all of k",
+        message="The result is `splits` times too large: every program walks through all of k.",
+        next_step="Part number `part` takes the blocks `part`, `part + splits`, and so on.",
+        expected_wrong=computes(whole_in_each_part),
+    ),
+    Misconception(
+        code="remainder-lost",
+        title="What is left over of k belongs to no part",
+        message=(
+            "k is divided by `splits` (or its blocks are), and the division rounds down. Each part "
+            "is equally long, and the rest at the end of k, or at the end of each part, is in no "
+            "sum. With more parts than elements nothing is left at all."
+        ),
+        next_step=(
+            "Round up and let the last part be shorter; or deal out the blocks one by one: "
+            "`range(part * BLOCK_K, K, splits * BLOCK_K)`."
+        ),
+        expected_wrong=computes(remainder_lost)
+        + computes_with_block(blocks_lost, blocks=BLOCKS_OF_K),
+    ),
+    Misconception(
+        code="parts-missing",
+        title="Not all parts are in the sum",
+        message=(
+            "The first parts of k are summed and later ones are not, or the other way round: the "
+            "grid has no axis (or too short a one) for `splits`, or the second kernel adds up "
+            "fewer parts than there are."
+        ),
+        next_step="`splits` programs for each tile: `grid = (tiles_m, tiles_n, splits)`.",
+        detector=some_parts,
+    ),
+    Misconception(
+        code="parts-overlap",
+        title="Some of k is in several parts",
+        message=(
+            "A part begins where it should, but it does not end where the next one begins. The "
+            "last block of a part reaches into its neighbour, or the bound of its loop is K, so "
+            "some products are added twice."
+        ),
+        next_step=(
+            "The mask needs the end of the *part*: `offs_k < tl.minimum(K, (part + 1) * length)`; "
+            "or make the length of a part a multiple of BLOCK_K."
+        ),
+        expected_wrong=computes_with_block(
+            overlapping, from_own_start, in_steps_of_one_block, blocks=BLOCKS_OF_K
+        ),
+    ),
+    Misconception(
+        code="parts-averaged",
+        title="The sum is divided by the number of parts",
+        message="The parts make up a sum, and no mean: nothing has to be divided.",
+        next_step="Leave the division by `splits` out.",
+        expected_wrong=computes(averaged),
+    ),
+)
+
+
+IN_HALF = Misconception(
+    code="parts-in-half",
+    everywhere=True,
+    title="The parts are added in half precision",
+    message=(
+        "The result is nearly right, and the more parts there are the worse it gets: each part is "
+        "rounded to the 11 bits of float16 (8 of bfloat16), or the sum is, at each addition. The "
+        "memory to which the parts are added has the dtype of a."
+    ),
+    next_step=(
+        "Add the parts in float32, `torch.zeros((m, n), dtype=torch.float32)`, and convert the "
+        "finished sum once."
+    ),
+    detector=_only_when_split(accumulates_in_half(split_product_magnitude).detector),
+)
+
+_OF_PRODUCTS = product_mistakes(
+    reference=split_product,
+    magnitude=split_product_magnitude,
+    operands=operands,
+    finish=finish,
+    special=(*SPECIAL, IN_HALF),
+)
+# A tile has several programs here, so that more programs than tiles mean nothing.
+MISTAKES = tuple(mistake for mistake in _OF_PRODUCTS if mistake.code != "grid-too-large")
+
+
+def splits_used(cases: Sequence[Case]) -> Promise:
+    """Return the promise that more parts have more programs; `cases` are the public ones.
+
+    Seen where two of them with a long k differ in nothing but the number of parts: a short k may
+    have a single block.
+    """
+    known = [(case.args[:2], _parts_of(case)) for case in cases]
+
+    def broken(plans: Plans) -> str | None:
+        planned = plans.a100
+        alone = {
+            factors: _launched(plan)
+            for (factors, splits), plan in zip(known, planned, strict=True)
+            if splits == 1
+        }
+        for (factors, splits), plan in zip(known, planned, strict=True):
+            programs = _launched(plan)
+            if splits > 1 and programs and programs == alone.get(factors):
+                return f"With splits={splits} there are {programs} programs, as many as with 1."
+        return None
+
+    return Promise(
+        code="splits-ignored",
+        title="The sum over k is not shared",
+        message=(
+            "But the sum over k was to be shared by `splits` programs for each tile, and here one "
+            "program does it all, however many parts are asked for. For a small result with a "
+            "long k that leaves most of a GPU idle."
+        ),
+        next_step="Give the grid an axis of length `splits`, and each program its part of k.",
+        broken=broken,
+    )
+
+
+def _parts_of(case: Case) -> int:
+    """How many parts a long k is cut into; 0 for a short one."""
+    a, _, splits = case.args
+    if isinstance(a, TensorSpec) and isinstance(splits, int) and a.shape[1] >= LONG_K:
+        return splits
+    return 0
+
+
+def _launched(plan: CasePlan) -> int:
+    """How many programs a case launches in all; 0 where a tuner chooses, or nobody knows."""
+    if any(isinstance(step, Tune) for step in plan.steps):
+        return 0
+    return sum(_programs(launch.grid) for launch in launches_of(plan.steps))
+
+
+def _programs(grid: object) -> int:
+    sizes = grid if isinstance(grid, Sequence) and not isinstance(grid, str) else (grid,)
+    return math.prod(size for size in sizes if isinstance(size, int))

@@ -1,0 +1,361 @@
+"""What counts as solved in the lesson on attention."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from graders.course.attention.mistakes.lse_records import MISTAKES as LSE_MISTAKES
+from graders.course.attention.mistakes.records import MISTAKES
+from graders.course.attention.reference import attention, attention_lse, lse_magnitude, magnitude
+from graders.judge.cases.builders import HALVES, Maker, cases
+from graders.judge.records import (
+    Arg,
+    Case,
+    Choice,
+    Exercise,
+    Question,
+    ReturnedTensor,
+    TensorSpec,
+    Tolerance,
+    View,
+)
+
+
+def heads(causal: bool) -> Maker:
+    """Return the maker of q (..., m, d), k and v (..., n, d) and the flag.
+
+    The last three numbers of the shape are m, n and d; those before lead all three tensors.
+    """
+
+    def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+        *lead, m, n, d = shape
+        queries = TensorSpec((*lead, m, d), **spec)  # type: ignore[arg-type]
+        keys = TensorSpec((*lead, n, d), **spec)  # type: ignore[arg-type]
+        return queries, keys, keys, causal
+
+    return make
+
+
+FULL, CAUSAL = heads(False), heads(True)
+
+
+def each_its_own(causal: bool, views: tuple[View, View, View]) -> Maker:
+    """Return the maker of q, k and v that lie differently in memory."""
+
+    def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+        q, k, v, _ = heads(causal)(shape, **spec)
+        made = zip((q, k, v), views, strict=True)
+        return (*(replace(arg, view=view) for arg, view in made), causal)  # type: ignore[type-var]
+
+    return make
+
+
+def opposed(by: float) -> Maker:
+    """Return the maker of q and k that point away from each other, so far in each component.
+
+    Every score is far below zero: by √d times the square of that.
+    """
+
+    def make(shape: tuple[int, ...], **spec: Any) -> tuple[Arg, ...]:
+        q, k, v, causal = heads(False)(shape, **spec)
+        far = (replace(arg, shift=shift) for arg, shift in ((q, by), (k, -by)))  # type: ignore[type-var]
+        return (*far, v, causal)
+
+    return make
+
+
+VIEWS: tuple[View, ...] = (
+    "sliced",
+    "transposed",
+    "offset",
+    "stepped_rows",
+    "stepped_columns",
+    "expanded_rows",
+)
+MIXED: tuple[View, View, View] = ("sliced", "transposed", "stepped_columns")
+
+
+def usual_cases(axes: str, lead: tuple[int, ...]) -> tuple[Case, ...]:
+    """Return full and causal cases with these leading dimensions."""
+    return (
+        *cases(FULL, axes, [(*lead, 64, 64, 32), (*lead, 37, 53, 16)]),
+        *cases(CAUSAL, axes, [(*lead, 64, 64, 32), (*lead, 45, 45, 16)], label="causal"),
+    )
+
+
+# The weights are rounded to half precision for the second product: that is usual.
+WEIGHTS_ROUNDED = {
+    torch.float16: Tolerance(rel=2.0**-10, acc=2.0**-11, abs=2.0**-24),
+    torch.bfloat16: Tolerance(rel=2.0**-7, acc=2.0**-8, abs=1e-37),
+}
+
+ATTENTION = Exercise(
+    name="attention",
+    lesson="attention",
+    title="Attention in one kernel",
+    parameters=("q", "k", "v", "causal"),
+    reference=attention,
+    magnitude=magnitude,
+    traffic_factor=64.0,  # any tiling passes, even one output row per program
+    tolerance=WEIGHTS_ROUNDED,
+    cases=(
+        *usual_cases("m n d", ()),
+        *usual_cases("h m n d", (3,)),
+        *cases(FULL, "b h m n d", [(2, 2, 40, 70, 16)]),
+        *cases(FULL, "m n d", [(129, 127, 32), (20, 300, 64)], why="Ragged in m and n."),
+        *cases(CAUSAL, "b h m n d", [(2, 2, 70, 70, 16)], label="causal"),
+        *cases(CAUSAL, "m n d", [(129, 129, 32)], label="causal"),
+        *cases(FULL, "m n d", [(24, 36, 16)], engine_orders=True),
+        *cases(FULL, "a b h m n d", [(2, 1, 2, 9, 11, 16)], part="edges", why="Five dimensions."),
+        *cases(FULL, "m n d", [(1, 1, 16), (1, 65, 16), (65, 1, 16), (15, 17, 16)], part="edges"),
+        *cases(FULL, "h m n d", [(35, 50, 20, 16)], part="edges", why="Many tiles."),
+        *cases(FULL, "m n d", [(128, 128, 16), (31, 33, 128), (0, 5, 16)], part="edges"),
+        *cases(
+            CAUSAL,
+            "m n d",
+            [(1, 1, 16), (2, 2, 16), (63, 63, 16), (65, 65, 16)],
+            part="edges",
+            label="causal",
+        ),
+        *cases(FULL, "h m n d", [(2, 40, 50, 32)], part="types", dtypes=HALVES),
+        *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),
+        *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
+        *cases(FULL, "m n d", [(30, 90, 32)], part="types", shift=1.5, why="Scores far from 0."),
+        *cases(
+            opposed(6.0),
+            "m n d",
+            [(30, 45, 16)],
+            part="types",
+            label="opposed",
+            why="Every score is far below zero.",
+        ),
+        *cases(
+            opposed(53.0),
+            "m n d",
+            [(20, 45, 16)],
+            part="types",
+            label="opposed, below -10000",
+            why="Every score is below -10000: no such number may stand for -inf.",
+        ),
+        *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
+        *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
+        *cases(FULL, "m n d", [(22, 35, 16)], part="views", views=VIEWS),
+        *cases(FULL, "b h m n d", [(2, 2, 17, 20, 16)], part="views", views=["interleaved"]),
+        *cases(CAUSAL, "h m n d", [(3, 33, 33, 16)], part="views", views=["interleaved"]),
+        *cases(
+            each_its_own(False, MIXED), "m n d", [(25, 38, 32)], part="views", label="each its own"
+        ),
+        *cases(
+            each_its_own(False, ("contiguous", "transposed", "contiguous")),
+            "m n d",
+            [(21, 29, 16)],
+            part="views",
+            label="only k transposed",
+        ),
+        *cases(
+            each_its_own(True, ("transposed", "stepped_rows", "sliced")),
+            "h m n d",
+            [(2, 34, 34, 16)],
+            part="views",
+            label="each its own, causal",
+        ),
+    ),
+    large=(
+        *cases(FULL, "h m n d", [(4, 1030, 900, 64)], part="edges", why="Hundreds of blocks."),
+        *cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
+    ),
+    hints=(
+        "It is softmax between two products. The scores of one query against all keys are one "
+        "row. Which numbers must you keep if you see that row block by block?",
+        "Keep, for each query of the tile, the maximum so far, the sum so far and the output so "
+        "far. When a block raises the maximum, multiply sum *and* output by exp(old - new). "
+        "Keys that do not exist, or lie in the future, get the score -inf before the maximum.",
+        'Scores: `tl.dot(q, k.T, input_precision="ieee") * scale`, then `tl.where(visible, scores, '
+        "NEG_INF)`. With `new_max = tl.maximum(row_max, tl.max(scores, axis=1))`, `weights = "
+        "tl.exp(scores - new_max[:, None])` and `rescale = tl.exp(row_max - new_max)`: the sum "
+        "becomes `row_sum * rescale + tl.sum(weights, axis=1)`, the accumulator `accumulator * "
+        'rescale[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")`. After the '
+        "loop divide by `row_sum[:, None]`.",
+    ),
+    challenge=(
+        "Do not rescale the output when the maximum rises, and check again: which lengths "
+        "still pass?"
+    ),
+    misconceptions=MISTAKES,
+    parts={"core": 4, "edges": 2, "types": 2, "views": 2},
+)
+
+ATTENTION_LSE = Exercise(
+    name="attention_lse",
+    lesson="attention",
+    title="Attention with its log-sum-exp",
+    parameters=("q", "k", "v", "causal"),
+    reference=attention_lse,
+    results=(
+        ReturnedTensor("the attention", magnitude=magnitude, tolerance=WEIGHTS_ROUNDED),
+        ReturnedTensor("the log-sum-exp", torch.float32, magnitude=lse_magnitude),
+    ),
+    traffic_factor=64.0,
+    cases=(
+        *usual_cases("m n d", ()),
+        *usual_cases("h m n d", (3,)),
+        *cases(FULL, "b h m n d", [(2, 2, 40, 70, 16)]),
+        *cases(FULL, "m n d", [(129, 127, 32), (20, 300, 64)], why="Ragged in m and n."),
+        *cases(CAUSAL, "m n d", [(129, 129, 32)], label="causal"),
+        *cases(FULL, "m n d", [(24, 36, 16)], engine_orders=True),
+        *cases(FULL, "m n d", [(1, 1, 16), (1, 65, 16), (65, 1, 16), (0, 5, 16)], part="edges"),
+        *cases(FULL, "h m n d", [(35, 50, 20, 16)], part="edges", why="Many tiles."),
+        *cases(CAUSAL, "m n d", [(1, 1, 16), (65, 65, 16)], part="edges", label="causal"),
+        *cases(FULL, "h m n d", [(2, 40, 50, 32)], part="types", dtypes=HALVES),
+        *cases(CAUSAL, "h m n d", [(2, 50, 50, 32)], part="types", dtypes=HALVES, label="causal"),
+        *cases(FULL, "m n d", [(30, 90, 32)], part="types", scale=6.0, why="Large scores."),
+        *cases(
+            opposed(6.0),
+            "m n d",
+            [(30, 45, 16)],
+            part="types",
+            label="opposed",
+            why="Every score is far below zero.",
+        ),
+        *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
+        *cases(FULL, "m n d", [(22, 35, 16)], part="views", views=["transposed", "sliced"]),
+        *cases(each_its_own(False, MIXED), "m n d", [(25, 38, 32)], part="views", label="mixed"),
+        *cases(CAUSAL, "h m n d", [(3, 33, 33, 16)], part="views", views=["interleaved"]),
+    ),
+    large=cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
+    hints=(
+        "Everything that you need stands in your kernel already, at the end of the loop. What is "
+        "`row_sum` the sum of?",
+        "`row_sum` is the sum of exp(score - row_max). Taken out of the logarithm, the factor "
+        "exp(row_max) becomes a summand. Each head has M numbers of its own in `lse_ptr`.",
+        "`tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), "
+        "mask=offs_m < M)`, in float32, behind the loop.",
+    ),
+    challenge="Store `tl.log(row_sum)` without the maximum and check again: which rows still pass?",
+    misconceptions=LSE_MISTAKES,
+    parts={"core": 4, "edges": 2, "types": 2, "views": 2},
+)
+
+EXERCISES = (ATTENTION, ATTENTION_LSE)
+
+QUIZ = (
+    Question(
+        "Why does a fused attention not store the matrix of scores?",
+        (
+            Choice(
+                "It is not needed for the result.",
+                "Every score is needed; but only while its tile is being worked on.",
+            ),
+            Choice(
+                "Triton cannot store a matrix that large.",
+                "It can. The point is the traffic, not the size of a store.",
+            ),
+            Choice(
+                "It would be m × n numbers, written to memory and read again, for each head.",
+                "Yes: for long texts far more than q, k, v and the output together.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "A block of keys raises the running maximum of a query. What must be rescaled?",
+        (
+            Choice(
+                "The sum and the accumulator.",
+                "Yes, both, by exp(old - new): their weights refer to the old maximum.",
+                right=True,
+            ),
+            Choice(
+                "Only the sum of the weights.",
+                "The accumulator is a sum of the same weights times values: it refers to the old "
+                "maximum, too.",
+            ),
+            Choice(
+                "Nothing: the division at the end corrects it.",
+                "It corrects a factor that all terms share. Old and new terms have different ones.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel loads missing keys with `other=0.0` and does nothing else about them. Which keys "
+        "show that best?",
+        (
+            Choice(
+                "128 keys with random scores.",
+                "Then no key is missing, if the block divides 128: the mistake cannot show.",
+            ),
+            Choice(
+                "127 keys whose scores are large.",
+                "exp(0 - maximum) is then next to nothing, and the missing key hides.",
+            ),
+            Choice(
+                "127 keys whose scores are all far below zero.",
+                "Yes: the missing key's score, 0, is the highest, and it takes nearly everything.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "With a causal mask a program ends its walk at the last key that its last query sees. What "
+        "does that replace?",
+        (
+            Choice(
+                "The comparison of positions in all tiles.",
+                "In a tile on the diagonal some keys lie in the future of some queries. There the "
+                "mask must still compare.",
+            ),
+            Choice(
+                "Nothing. It saves tiles; the comparison is still needed on the diagonal.",
+                "Yes. Without the early end the result is the same, and about twice the work.",
+                right=True,
+            ),
+            Choice(
+                "The division by the sum.",
+                "However many keys a query saw, its weights add up to 1 only after the division.",
+            ),
+        ),
+    ),
+    Question(
+        "Which sizes test a causal mask best?",
+        (
+            Choice(
+                "Sizes just beside the block sizes, and 1: 1, 63, 65, 129.",
+                "Yes: the diagonal then crosses ragged blocks, and the first query sees one key.",
+                right=True,
+            ),
+            Choice(
+                "Powers of two: 64, 128, 256.",
+                "There block edges and the diagonal coincide nicely: mistakes hide.",
+            ),
+            Choice(
+                "One very large size.",
+                "It takes long, and its edges are of one kind. Many small ragged sizes show more.",
+            ),
+        ),
+    ),
+    Question(
+        "Which of these belongs into an autotuner's list for this kernel?",
+        (
+            Choice(
+                "`BLOCK_K`, along d.",
+                "A score needs the whole of d, which is short: it is taken at once.",
+            ),
+            Choice(
+                "`CAUSAL`.",
+                "It changes what is computed: it belongs into the key, not among the candidates.",
+            ),
+            Choice(
+                "`scale`.",
+                "It is part of the formula, 1/√d. Another one gives another result.",
+            ),
+            Choice(
+                "`BLOCK_M`, `BLOCK_N`, `num_warps` and `num_stages`.",
+                "Yes: they change the speed and not the result.",
+                right=True,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""All that counts in the lesson autotuning: contract, references, mistakes, hidden cases."""

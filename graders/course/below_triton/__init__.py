@@ -1,0 +1,1 @@
+"""All that counts in the lesson below_triton: contract, references, mistakes, hidden cases."""

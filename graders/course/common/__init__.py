@@ -1,0 +1,1 @@
+"""Mistakes, wrong results and observations that several lessons share."""

@@ -1,0 +1,295 @@
+"""Programs, masks and addresses at wrong places, told apart by where the stores were aimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from graders.course.common import detectors, strays
+from graders.course.common.detectors import stored_prefix
+from graders.course.common.shared import offset_ignores_pid
+from graders.judge.records import Evidence, Misconception
+
+WIDEST_TILE = 256  # columns
+
+START = (
+    "Programs are counted from 0, and `pid` blocks lie before the one of program `pid`. So it "
+    "starts at `pid * BLOCK_SIZE`: program 0 at 0, program 1 at BLOCK_SIZE. Write down the offsets "
+    "and the mask of programs 0 and 1 for a block of 4."
+)
+
+
+def _apart(wanted: Callable[[int, int], bool]) -> detectors.Detector:
+    """Return the detector of neighbours that start so far apart, given the lanes of a block."""
+
+    def detector(evidence: Evidence) -> bool:
+        known = detectors.apart(evidence)
+        return detectors.has_holes(evidence) and known is not None and wanted(*known)
+
+    return detector
+
+
+def _same_place(evidence: Evidence) -> bool:
+    if detectors.apart(evidence) is None:
+        return detectors.stuck_on_first_tile(evidence)
+    return _apart(lambda distance, _: distance == 0)(evidence)
+
+
+def misplaced_programs() -> tuple[Misconception, ...]:
+    """Return the misconceptions of programs that start at wrong places.
+
+    They are told apart by the distance between programs. If that is not known, only the last one
+    can match, and it speaks of all of them.
+    """
+    ignored = replace(
+        offset_ignores_pid(),
+        message=(
+            "The launch had programs enough for all elements, but every one of them worked on the "
+            "first block: the offsets of the store do not depend on `tl.program_id`."
+        ),
+        next_step=START,
+        detector=_same_place,
+    )
+    return ARANGE_MISSING, STARTS_LATE, SHARE_ROUNDED_DOWN, TOO_FAR_APART, TOO_CLOSE, ignored
+
+
+ARANGE_MISSING = Misconception(
+    code="arange-missing",
+    places=True,
+    title="Each program stores one element, not a block",
+    message=(
+        "`pid * BLOCK_SIZE` is one number: the place at which the block of a program begins. What "
+        "is missing are the other elements of the block."
+    ),
+    next_step="Add the lanes: `offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`.",
+    detector=detectors.stores_single_elements,
+)
+STARTS_LATE = Misconception(
+    code="first-elements-missed",
+    places=True,
+    title="The first program starts too late",
+    message=(
+        "The offsets of program 0 do not begin at 0, so the elements before them are never "
+        "stored. The programs are counted from 0: with `(pid + 1) * BLOCK_SIZE` or "
+        "`pid + BLOCK_SIZE` the offsets of program 0 already begin at BLOCK_SIZE, and the first "
+        "block (elements 0 to BLOCK_SIZE - 1) is never written. With `tl.arange(1, ...)` or "
+        "`offsets + 1` element 0 is never written. `tl.num_programs(0)` is not the number of a "
+        "program either: it is how many programs there are, the same number in each."
+    ),
+    next_step=START,
+    detector=detectors.starts_late,
+)
+TOO_FAR_APART = Misconception(
+    code="programs-too-far-apart",
+    places=True,
+    title="The programs start too far apart",
+    message=(
+        "Program 0 starts at element 0, but program 1 starts more than one block further on, and "
+        "elements that lie between are never stored. `pid * n_elements` does that: it moves on by "
+        "a whole vector, not by a block. A factor too many does it too, as in "
+        "`pid * BLOCK_SIZE * 4` or `offsets * 4`: a pointer counts elements and not bytes, so "
+        "`x_ptr + 1` is the next element, whatever its dtype. The mask is not the mistake: it "
+        "rightly switches off the lanes behind the end."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: distance > lanes),
+)
+TOO_CLOSE = Misconception(
+    code="programs-too-close",
+    places=True,
+    title="The programs start too close to each other",
+    message=(
+        "Each program starts before the block of the one before it is over, so they work on the "
+        "same elements again and never come to the last ones. `pid + tl.arange(0, BLOCK_SIZE)` "
+        "does that: it moves on by one *element*, where a whole block is due."
+    ),
+    next_step=START,
+    detector=_apart(lambda distance, lanes: 0 < distance < lanes),
+)
+
+
+def _share_rounded_down(evidence: Evidence) -> bool:
+    """Tell whether each program stored n // programs elements, and the rest is missing."""
+    count, found = detectors.programs(evidence), detectors.aim(evidence)
+    if count < 2 or found is None or evidence.expected.dim() != 1:
+        return False
+    if found.storing != count:
+        return False
+    share = found.elements // count
+    one_block = share == found.lanes  # then the grid was rounded down, not the share
+    return not one_block and detectors.stored_prefix(evidence) == share * count > 0
+
+
+SHARE_ROUNDED_DOWN = Misconception(
+    code="share-rounded-down",
+    places=True,
+    title="The share of each program is rounded down",
+    message=(
+        "Every program stored the same number of elements, and the last few, fewer than there are "
+        "programs, were never stored. `n_elements // programs` rounds down, and nobody has what "
+        "is left over. Where the number of programs divides that of the elements it does not show."
+    ),
+    next_step=(
+        "Round the share up, `triton.cdiv(n_elements, programs)`, and let the mask switch off what "
+        "lies behind the end; or let program pid take the blocks pid, pid + programs and so on: "
+        "`range(pid * BLOCK_SIZE, n_elements, programs * BLOCK_SIZE)`."
+    ),
+    detector=_share_rounded_down,
+    rules_out=frozenset({"mask-too-narrow", "programs-too-close"}),
+)
+
+
+def _strays_and_leaves_holes(evidence: Evidence) -> bool:
+    """Tell whether stores aim outside the output and miss some of its elements, masks aside.
+
+    With a program for each tile that means wrong addresses: if only a mask were missing, the
+    stores would aim at every element.
+    """
+    found = detectors.aim(evidence)
+    if found is None or found.reached is None or not detectors.has_holes(evidence):
+        return False
+    strays = detectors.has_fault(evidence, frozenset({"out-of-bounds-store"}))
+    short = found.reached < found.elements
+    return strays and short and detectors.has_a_program_for_each_tile(evidence)
+
+
+def address_stretched() -> Misconception:
+    """Return the misconception of offsets that are right in the mask and not in the address."""
+    return Misconception(
+        code="address-stretched",
+        places=True,
+        title="The addresses reach further than the offsets of the mask",
+        message=(
+            "Some lanes point outside the tensor, but the mask is not too wide: it switches on no "
+            "more lanes than there are elements, or some elements are never stored at all. So what "
+            "is added to the pointer is not the offset that the mask compares. Perhaps it was "
+            "multiplied once more, as in `x_ptr + offsets * 4`. A pointer counts elements and not "
+            "bytes: `x_ptr + 1` is the next element, whatever its dtype. Or something was added "
+            "twice, for instance the start of the block."
+        ),
+        next_step=(
+            "Add to the pointer the same offsets that the mask compares, once and without a factor "
+            "for bytes: `x_ptr + offsets`."
+        ),
+        detector=detectors.either(strays.strays_though_masked, _strays_and_leaves_holes),
+        rules_out=frozenset({"missing-mask"}),
+    )
+
+
+def starts_before_tensor() -> Misconception:
+    """Return the misconception of offsets below zero, which no `offsets < n` stops."""
+    return Misconception(
+        code="starts-before-tensor",
+        places=True,
+        title="The first lanes lie before the tensor",
+        message=(
+            "Some offsets are negative. They point to memory in front of the first element, and "
+            "a mask `offsets < n` lets them pass: a negative number is smaller than n, too."
+        ),
+        next_step=(
+            "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
+            "not `pid - 1`, and look for whatever else is subtracted from an offset."
+        ),
+        detector=strays.starts_before_tensor,
+    )
+
+
+def mask_too_narrow(bound: str = "n_elements") -> Misconception:
+    """Return the misconception of a mask that silences lanes whose elements exist.
+
+    `bound` is as in `missing_mask`.
+    """
+    rows, _, columns = bound.partition(" and ")
+    right = f"`offsets < {bound}`"
+    if columns:
+        right = (
+            f"`(rows[:, None] < {rows}) & (cols[None, :] < {columns})`, or `offsets < {rows} * "
+            f"{columns}` for a flat offset"
+        )
+    return Misconception(
+        code="mask-too-narrow",
+        places=True,
+        title="The mask leaves out elements that exist",
+        message=(
+            "The grid is large enough: its programs come to every element. But the mask is false "
+            "for elements that exist, and a lane whose mask is false stores nothing. So the mask "
+            "compares with too small a number (the rows where all elements are counted, the size "
+            "of the other axis, BLOCK_SIZE, `n - 1`) or with the wrong index, the comparison is "
+            "the wrong way round (`>` or `>=` for `<`: then it is false for every element), or it "
+            "asks about values: lanes that are switched off do not store 0, they store nothing."
+        ),
+        next_step=(
+            f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
+            "the first element that is missing."
+        ),
+        detector=lambda evidence: detectors.has_holes(evidence) and detectors.came_to_all(evidence),
+    )
+
+
+def _stored_up_to_the_other_size(evidence: Evidence) -> bool:
+    """Tell whether rows are stored up to the number of columns, and columns up to that of rows.
+
+    In a tall matrix the lanes behind a row's end fall into the next row, so the last stored one
+    may be followed by a few elements more.
+    """
+    missing, shape = evidence.never_stored, evidence.expected.shape
+    if missing is None or len(shape) != 2 or shape[0] == shape[1]:
+        return False
+    rows, columns = shape
+    if rows < columns:
+        stored = torch.arange(columns).expand(rows, columns) < rows
+        return torch.equal(~missing, stored)
+    prefix = stored_prefix(evidence)
+    return prefix is not None and columns**2 <= prefix <= columns**2 + WIDEST_TILE
+
+
+def mask_sizes_exchanged(rows: str, columns: str) -> Misconception:
+    """Return the misconception of a mask that compares each index with the size of the other."""
+
+    def detector(evidence: Evidence) -> bool:
+        return detectors.came_to_all(evidence) and _stored_up_to_the_other_size(evidence)
+
+    return Misconception(
+        code="mask-sizes-exchanged",
+        places=True,
+        title="The mask compares each index with the size of the other axis",
+        message=(
+            f"The grid comes to every element. But rows are stored only up to `{columns}`, and "
+            f"columns only up to `{rows}`: the two sizes in the mask have changed places. Where "
+            "one size is larger than it should be, the mask lets lanes outside through; where it "
+            "is smaller, elements are missing. A square hides it."
+        ),
+        next_step=f"Compare `rows[:, None] < {rows}` and `cols[None, :] < {columns}`.",
+        detector=detector,
+        rules_out=frozenset({"missing-mask", "mask-too-narrow"}),
+    )
+
+
+def rows_for_elements() -> Misconception:
+    """Return the misconception of one size of a matrix that is taken for that of all elements."""
+
+    def detector(evidence: Evidence) -> bool:
+        x = next(detectors.tensors(evidence))
+        if x.dim() != 2 or min(x.shape) < 2 or x.shape[0] == x.shape[1]:
+            return False
+        return detectors.stored_prefix(evidence) in (x.shape[0], sum(x.shape))
+
+    return Misconception(
+        code="rows-for-elements",
+        places=True,
+        title="The rows were counted, not the elements",
+        message=(
+            "Only the first elements were stored, exactly as many as x has rows (or rows plus "
+            "columns). So the mask, or the grid, ends at the number of rows, where it should end "
+            "at the number of elements. `len(x)` and `x.shape[0]` are the number of *rows*. A "
+            "flat offset counts elements, and of these there are rows times columns."
+        ),
+        next_step=(
+            "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
+            "offset."
+        ),
+        detector=detector,
+        rules_out=frozenset({"mask-too-narrow", "grid-too-small"}),
+    )

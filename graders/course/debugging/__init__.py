@@ -1,0 +1,1 @@
+"""All that counts in the lesson debugging: contract, references, mistakes, hidden cases."""

@@ -1,0 +1,1 @@
+"""All that counts in the lesson experts: contract, references, mistakes, hidden cases."""

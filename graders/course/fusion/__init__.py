@@ -1,0 +1,1 @@
+"""All that counts in the lesson fusion: contract, references, mistakes, hidden cases."""

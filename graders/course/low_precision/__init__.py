@@ -1,0 +1,1 @@
+"""All that counts in the lesson low_precision: contract, references, mistakes, hidden cases."""

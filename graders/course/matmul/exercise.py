@@ -1,0 +1,324 @@
+"""What counts as solved in the lesson on matrix multiplication."""
+
+import torch
+
+from graders.course.common import promises
+from graders.course.common.expected import (
+    both_factors,
+    computes,
+    computes_from_memory,
+    product_alone,
+)
+from graders.course.common.remarks import STORED_BEFORE_THE_END
+from graders.course.matmul import reference as references
+from graders.course.matmul.mistakes import linear_layer
+from graders.course.matmul.mistakes.product import (
+    k_step_wrong,
+    left_oblong_factor,
+    product_mistakes,
+    with_factor_transposed,
+    with_rows_of_k,
+)
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, Maker, cases
+from graders.judge.records import (
+    Arg,
+    Case,
+    Choice,
+    Exercise,
+    Misconception,
+    Question,
+    TensorSpec,
+)
+
+AXES = "m k n"
+
+
+def factors(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a (m, k) and b (k, n), both of that kind."""
+    m, k, n = shape
+    return TensorSpec((m, k), **spec), TensorSpec((k, n), **spec)  # type: ignore[arg-type]
+
+
+def first_factor_viewed(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return factors of which only a has the view."""
+    return factors(shape, **spec)[0], factors(shape, **{**spec, "view": "contiguous"})[1]
+
+
+def second_factor_viewed(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return factors of which only b has the view."""
+    return factors(shape, **{**spec, "view": "contiguous"})[0], factors(shape, **spec)[1]
+
+
+def matmul_cases() -> tuple[Case, ...]:
+    """Return the public cases of every exercise that multiplies (m, k) by (k, n)."""
+    return (
+        *cases(factors, AXES, [(128, 128, 128), (64, 64, 64)]),
+        *cases(factors, AXES, [(128, 37, 128), (128, 200, 128)], why="Only k is ragged."),
+        *cases(factors, AXES, [(100, 128, 128), (128, 128, 100)], why="Only m or n is ragged."),
+        *cases(factors, AXES, [(70, 45, 90), (300, 40, 50), (40, 30, 300)]),
+        *cases(factors, AXES, [(17, 40, 20)], draws=2, engine_orders=True),
+        *cases(factors, AXES, [(1, 1, 1), (1, 64, 1), (17, 1, 33), (15, 16, 17)], part="edges"),
+        *cases(factors, AXES, [(31, 33, 32), (65, 63, 64), (2, 3, 5)], part="edges"),
+        *cases(factors, AXES, [(400, 20, 330)], part="edges", why="Many tiles."),
+        *cases(factors, AXES, [(0, 5, 7), (5, 7, 0)], part="edges", why="Nothing to compute."),
+        *cases(factors, AXES, [(5, 0, 7)], part="edges", why="An empty sum is 0."),
+        *cases(factors, AXES, [(50, 60, 70)], part="types", dtypes=HALVES),
+        *cases(
+            factors,
+            AXES,
+            [(32, 256, 32)],
+            part="types",
+            fills=["cancelling"],
+            dtypes=FLOATS,
+            why="Large products whose sum nearly cancels.",
+        ),
+        *cases(factors, AXES, [(40, 40, 40)], part="types", scale=1e10, why="Large numbers."),
+        *cases(factors, AXES, [(40, 40, 40)], part="types", scale=1e-10, why="Tiny numbers."),
+        *cases(factors, AXES, [(40, 48, 36)], part="views", views=ALL_VIEWS),
+        *cases(
+            first_factor_viewed, AXES, [(36, 36, 36)], part="views", views=["transposed"], label="a"
+        ),
+        *cases(
+            second_factor_viewed,
+            AXES,
+            [(36, 36, 36)],
+            part="views",
+            views=["transposed", "sliced"],
+            label="b",
+        ),
+        *cases(factors, AXES, [(33, 31, 35)], part="views", dtypes=HALVES, views=["transposed"]),
+    )
+
+
+def _swapped(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor | None:
+    return b @ a if a.shape == b.shape == a.t().shape else None
+
+
+FACTOR_TRANSPOSED = Misconception(
+    code="factor-transposed",
+    title="One of the factors is read transposed",
+    message=(
+        "The output is a @ b.T (or a.T @ b): the strides of one factor are exchanged, or its row "
+        "and column offsets have changed places. Only square matrices let it get this far."
+    ),
+    next_step=(
+        "a is indexed by (m, k): `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak`. b "
+        "is indexed by (k, n): `offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn`."
+    ),
+    expected_wrong=computes_from_memory(with_factor_transposed),
+    detector=left_oblong_factor,
+)
+B_STRIDE_IS_K = Misconception(
+    code="b-stride-is-k",
+    title="The rows of b are taken to be as long as those of a",
+    message=(
+        "The kernel finds the next row of b by stepping over K elements. A row of b holds N of "
+        "them: K is the number of its rows. Square matrices hide it."
+    ),
+    next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
+    expected_wrong=computes_from_memory(with_rows_of_k),
+    detector=left_oblong_factor,
+)
+K_STEP_WRONG = k_step_wrong(both_factors, product_alone)
+ORDER_SWAPPED = Misconception(
+    code="factors-swapped",
+    title="The product is b @ a",
+    message="Matrix multiplication is not commutative, and the two factors changed places.",
+    next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
+    expected_wrong=computes(_swapped),
+    detector=left_oblong_factor,
+)
+
+MATMUL_MISCONCEPTIONS = product_mistakes(
+    reference=references.product,
+    magnitude=references.product_magnitude,
+    operands=both_factors,
+    finish=product_alone,
+    special=(FACTOR_TRANSPOSED, ORDER_SWAPPED, B_STRIDE_IS_K, K_STEP_WRONG),
+)
+
+MATMUL = Exercise(
+    name="matmul",
+    lesson="matmul",
+    title="Multiply two matrices",
+    parameters=("a", "b"),
+    reference=references.product,
+    magnitude=references.product_magnitude,
+    traffic_factor=64.0,  # any tiling passes, even one output row per program
+    cases=matmul_cases(),
+    large=cases(factors, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
+    hints=(
+        "One program computes one tile of c. Which rows of a and which columns of b does it "
+        "need for that? They do not fit into a block: it has to walk along k.",
+        "Keep a float32 accumulator of BLOCK_M × BLOCK_N. In each step of the loop load a "
+        "BLOCK_M × BLOCK_K tile of a and a BLOCK_K × BLOCK_N tile of b, with zeros outside the "
+        "matrices on every edge, k included, and add their product.",
+        "`a = tl.load(a_ptrs, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)`, b "
+        'in the same way, `acc = tl.dot(a, b, acc, input_precision="ieee")`, and after the loop '
+        "`tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=...)`.",
+    ),
+    challenge="Take the conditions on k out of the masks and check again: which shapes still pass?",
+    misconceptions=MATMUL_MISCONCEPTIONS,
+    parts={"core": 3, "edges": 2, "types": 3, "views": 2},
+)
+
+
+def layer(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return x (m, k), w (n, k) and b (n,), of that kind; only the matrices have the view."""
+    m, k, n = shape
+    dense = {**spec, "view": "contiguous"}
+    return (
+        TensorSpec((m, k), **spec),  # type: ignore[arg-type]
+        TensorSpec((n, k), **spec),  # type: ignore[arg-type]
+        TensorSpec((n,), **dense),  # type: ignore[arg-type]
+    )
+
+
+def only_viewed(place: int) -> Maker:
+    """Return the maker of a layer of which only one matrix, x or w, has the view."""
+
+    def make(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+        args = layer(shape, **{**spec, "view": "contiguous"})
+        return (*args[:place], layer(shape, **spec)[place], *args[place + 1 :])
+
+    return make
+
+
+def strided_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a layer of which only the bias has the view."""
+    x, w, _ = layer(shape, **{**spec, "view": "contiguous"})
+    return x, w, TensorSpec((shape[2],), **spec)  # type: ignore[arg-type]
+
+
+LINEAR_BIAS_RELU = Exercise(
+    name="linear_bias_relu",
+    lesson="matmul",
+    title="A whole layer in one kernel",
+    parameters=("x", "w", "b"),
+    reference=references.layer,
+    magnitude=references.layer_magnitude,
+    traffic_factor=64.0,  # any tiling passes, even one output row per program
+    cases=(
+        *cases(layer, AXES, [(128, 128, 128), (64, 64, 64)]),
+        *cases(layer, AXES, [(128, 37, 128), (128, 200, 128)], why="Only k is ragged."),
+        *cases(layer, AXES, [(100, 128, 128), (128, 128, 100)], why="Only m or n is ragged."),
+        *cases(layer, AXES, [(70, 45, 90), (300, 40, 50), (40, 30, 300)]),
+        *cases(layer, AXES, [(45, 33, 45), (50, 90, 90)]),
+        *cases(layer, AXES, [(17, 40, 20)], engine_orders=True),
+        *cases(layer, AXES, [(1, 1, 1), (1, 64, 1), (17, 1, 33), (15, 16, 17)], part="edges"),
+        *cases(layer, AXES, [(31, 33, 32), (65, 63, 64)], part="edges"),
+        *cases(layer, AXES, [(400, 20, 330)], part="edges", why="Many tiles."),
+        *cases(layer, AXES, [(0, 5, 7), (5, 7, 0)], part="edges", why="Nothing to compute."),
+        *cases(layer, AXES, [(5, 0, 7)], part="edges", why="Only the bias is left."),
+        *cases(layer, AXES, [(50, 60, 70)], part="types", dtypes=HALVES),
+        *cases(layer, AXES, [(32, 256, 32)], part="types", fills=["cancelling"], dtypes=FLOATS),
+        *cases(layer, AXES, [(40, 40, 40)], part="types", scale=1e10, why="Large numbers."),
+        *cases(layer, AXES, [(40, 48, 36)], part="views", views=ALL_VIEWS),
+        *cases(
+            strided_bias,
+            AXES,
+            [(20, 30, 40)],
+            part="views",
+            views=["stepped_columns"],
+            label="b",
+        ),
+        *cases(layer, AXES, [(33, 31, 35)], part="views", dtypes=HALVES, views=["transposed"]),
+    ),
+    large=cases(layer, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
+    hints=(
+        "The product is the one of the last exercise. What has to happen between the last step "
+        "over k and the store, and in which order?",
+        "w is (n, k), so w.T needs no copy: the tile of w.T has `offs_k` down and `offs_n` "
+        "across, each with its own stride of w. The bias belongs to the columns.",
+        "After the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` "
+        "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
+    ),
+    challenge=(
+        "Add the bias behind the ReLU in place of before it and check again: which elements "
+        "show it?"
+    ),
+    misconceptions=linear_layer.MISTAKES,
+    promises=(promises.one_kernel("the whole layer"),),
+    remarks=(STORED_BEFORE_THE_END,),
+    parts={"core": 3, "edges": 2, "types": 3, "views": 2},
+)
+
+EXERCISES = (MATMUL, LINEAR_BIAS_RELU)
+
+QUIZ = (
+    Question(
+        "k = 70 and BLOCK_K = 32. What happens in the last step of the loop if the loads are "
+        "masked for m and n, but not for k?",
+        (
+            Choice(
+                "It reads 26 columns too many and adds their products to every element.",
+                "Yes. Part of that is the next row of the matrix, so usually nothing crashes; "
+                "the results are wrong now and then, depending on the shapes.",
+                right=True,
+            ),
+            Choice(
+                "Nothing: the loop ends at 64.",
+                "`range(0, 70, 32)` has the steps 0, 32 and 64; the last one covers 64 to 95.",
+            ),
+            Choice(
+                "The mask for m and n covers that too.",
+                "It keeps lanes within the rows of a and the columns of b. The end of k is "
+                "another edge.",
+            ),
+        ),
+    ),
+    Question(
+        "The inputs are float16. Why is the accumulator float32?",
+        (
+            Choice(
+                "Because `tl.dot` cannot produce float16.",
+                "It can, with `out_dtype`. The question is whether it should.",
+            ),
+            Choice(
+                "Because a long sum in float16 loses its small terms and can overflow at 65504.",
+                "Yes. The tensor cores multiply float16 and add in float32 at full speed, so "
+                "it costs nothing.",
+                right=True,
+            ),
+            Choice(
+                "Because the output must be float32.",
+                "The output has the dtype of the inputs: it is rounded once, at the store.",
+            ),
+        ),
+    ),
+    Question(
+        "Which operation gains most from being written with tiles in fast memory?",
+        (
+            Choice(
+                "Adding two matrices: O(N²) work on O(N²) data.",
+                "Every element is used once, so there is nothing to reuse: it stays bound by "
+                "memory.",
+            ),
+            Choice(
+                "Multiplying two matrices: O(N³) work on O(N²) data.",
+                "Yes. Each element is needed N times; a tile in fast memory serves many of them.",
+                right=True,
+            ),
+            Choice(
+                "Transposing a matrix: O(N²) moves and no arithmetic at all.",
+                "Tiles make its accesses orderly, but each element still travels exactly once.",
+            ),
+        ),
+    ),
+    Question(
+        "How does `linear_bias_relu` get w.T without copying w?",
+        (
+            Choice(
+                "It calls `w.t().contiguous()` first.",
+                "That copies the whole weight through memory, which is what we want to avoid.",
+            ),
+            Choice(
+                "It exchanges the strides in the pointer arithmetic.",
+                "Yes. Element (k, n) of w.T is element (n, k) of w: only the address formula "
+                "changes.",
+                right=True,
+            ),
+            Choice("It transposes the result.", "x @ w.T is not the transpose of x @ w."),
+        ),
+    ),
+)

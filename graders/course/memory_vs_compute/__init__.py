@@ -1,0 +1,1 @@
+"""All that counts in the lesson memory_vs_compute: contract, references, mistakes, hidden cases."""

@@ -1,0 +1,1 @@
+"""All that counts in the lesson randomness: contract, references, mistakes, hidden cases."""

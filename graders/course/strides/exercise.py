@@ -1,0 +1,357 @@
+"""What counts as solved in the lesson on strides: any 2D view, read by its own arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from graders.course.common import detectors, placement, rounding, shared, strides
+from graders.course.common.detectors import has_fault
+from graders.course.common.expected import computes, computes_with_block
+from graders.course.common.launch_order import launch_order
+from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
+from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
+
+AXES = "rows columns"
+OBLONG = (4, 8, 16, 32, 64, 128)  # sides that are tried where a tile of two sides was reshaped
+WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
+LAUNCH_ORDER = launch_order(
+    ("n_rows", "n_cols"), ("stride_row", "stride_col"), lambda x: (*x.shape, *x.stride())
+)
+_OF_ANY_BLOCK = placement.mask_sizes_exchanged("n_rows", "n_cols")
+
+
+def _of_tiles(evidence: Evidence) -> bool:
+    """Hold for tiles: a flat block comes to the same elements by a division by the wrong size."""
+    found, detector = detectors.aim(evidence), _OF_ANY_BLOCK.detector
+    flat = found is not None and found.lanes in evidence.launches[-1].meta.values()
+    return not flat and detector is not None and detector(evidence)
+
+
+MASK_SIZES_EXCHANGED = replace(_OF_ANY_BLOCK, detector=_of_tiles)
+
+CASES = (
+    *cases(one, AXES, [(64, 64), (100, 100), (37, 53), (90, 7), (128, 32), (32, 128)]),
+    *cases(one, AXES, [(300, 500)], why="Many blocks, whatever their size."),
+    *cases(one, AXES, [(33, 70)], draws=2, engine_orders=True),
+    *cases(one, AXES, [(1, 1), (1, 1000), (1000, 1), (15, 17), (16, 16), (33, 31)], part="edges"),
+    *cases(one, AXES, [(127, 129), (0, 5), (5, 0), (2, 3), (3, 1100), (1100, 3)], part="edges"),
+    *cases(one, AXES, [(24, 40), (37, 21)], part="views", views=ALL_VIEWS),
+    *cases(one, AXES, [(1, 33), (33, 1)], part="views", views=["sliced", "stepped_columns"]),
+    *cases(
+        one,
+        AXES,
+        [(9, 8)],
+        part="views",
+        views=["far"],
+        dtypes=[torch.uint8],
+        why="The last row lies more than 2**31 elements behind the first.",
+    ),
+    *cases(
+        one,
+        AXES,
+        [(8, 9)],
+        part="views",
+        views=["far_columns"],
+        dtypes=[torch.uint8],
+        why="The last column lies more than 2**31 elements behind the first.",
+    ),
+    *cases(one, AXES, [(19, 23)], part="types", dtypes=ANY_DTYPE),
+    *cases(
+        one,
+        AXES,
+        [(17, 12)],
+        part="types",
+        dtypes=[torch.int64, torch.bfloat16, torch.bool],
+        views=["transposed"],
+    ),
+    *cases(one, AXES, [(12, 30)], part="types", fills=["specials"], why="NaN and infinities."),
+)
+LARGE = (
+    *cases(one, AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
+    *cases(one, AXES, [(70_001, 33)], part="edges", views=["sliced"], why="Many rows."),
+)
+
+
+STRIDED_COPY = Exercise(
+    name="strided_copy",
+    lesson="strides",
+    title="Copy any 2D view",
+    parameters=("x",),
+    reference=lambda x: x,
+    exact=True,
+    cases=CASES,
+    large=LARGE,
+    hints=(
+        "An element of a view has two addresses to think about: where it lies in the input, and "
+        "where it goes in the output. Only the output is dense. What do you need in order to "
+        "find element (2, 3) of a view whose rows are 10 elements apart?",
+        "Number the elements of the *output*: element `i` is in row `i // n_cols` and column "
+        "`i % n_cols`. In x it lies at `row * stride_row + col * stride_col`. A tile of rows and "
+        "columns works just as well.",
+        "`x = tl.load(x_ptr + rows * stride_row + cols * stride_col, mask=mask)` and "
+        "`tl.store(output_ptr + offsets, x, mask=mask)`; take `x.stride(0)` and `x.stride(1)` "
+        "from the launcher, and start from `tl.program_id(0).to(tl.int64)`.",
+    ),
+    challenge=(
+        "Exchange the two strides at the launch and check again: which cases still pass, and "
+        "why these?"
+    ),
+    misconceptions=(
+        LAUNCH_ORDER,
+        shared.offset_in_32_bits(),
+        strides.stored_transposed(lambda x: x),
+        strides.row_stride_is_height(),
+        strides.divided_by_wrong_size(),
+        strides.strides_swapped(lambda x: x),
+        strides.column_stride_ignored(lambda x: x),
+        strides.output_strides_of_input(lambda x: x),
+        shared.contiguous_assumed(lambda x: x),
+        strides.flat_mask(),
+        rounding.lossy_copy(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        MASK_SIZES_EXCHANGED,
+        shared.missing_mask("a view", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        *placement.misplaced_programs(),
+    ),
+    parts={"core": 3, "edges": 2, "views": 3, "types": 2},
+    forbids=frozenset({"copies"}),
+)
+
+
+def _tiles_unturned(block: int, x: torch.Tensor) -> torch.Tensor:
+    """Tiles at the transposed place, but not transposed inside; NaN beyond the whole tiles."""
+    rows, columns = x.shape
+    result = torch.full((columns, rows), float("nan"), dtype=torch.float64)
+    for i in range(0, rows - block + 1, block):
+        for j in range(0, columns - block + 1, block):
+            result[j : j + block, i : i + block] = x[i : i + block, j : j + block]
+    return result
+
+
+def _tiles_in_place(block: int, x: torch.Tensor) -> torch.Tensor:
+    """Tiles transposed inside, but left at their place; NaN where nothing of x comes."""
+    rows, columns = x.shape
+    row, column = torch.meshgrid(torch.arange(columns), torch.arange(rows), indexing="ij")
+    source_row = row // block * block + column % block
+    source_column = column // block * block + row % block
+    known = (source_row < rows) & (source_column < columns)
+    flat = torch.where(known, source_row * columns + source_column, 0)
+    result = x.double().reshape(-1)[flat]
+    return result.masked_fill(~known, float("nan"))
+
+
+def _half_transposed(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    in_place = [_tiles_in_place(block, x)] if 0 < block < max(x.shape) and x.numel() else []
+    return in_place if block > min(x.shape) else [_tiles_unturned(block, x), *in_place]
+
+
+def _tiles_reshaped(block: int, x: torch.Tensor) -> list[torch.Tensor]:
+    """Tiles at the transposed place, their elements in the order of x; NaN beyond whole tiles."""
+    found = []
+    for width in OBLONG:
+        down, across = x.shape[0] // block, x.shape[1] // width
+        if width == block or not down or not across:
+            continue
+        whole = x[: down * block, : across * width].reshape(down, block, across, width)
+        turned = whole.transpose(1, 2).reshape(down, across, width, block)
+        result = torch.full((x.shape[1], x.shape[0]), float("nan"), dtype=torch.float64)
+        result[: across * width, : down * block] = turned.permute(1, 2, 0, 3).reshape(
+            across * width, down * block
+        )
+        found.append(result)
+    return found
+
+
+def _output_rows_as_long_as_input(evidence: Evidence) -> bool:
+    (x,) = evidence.args
+    rows, columns = x.shape
+    if columns > rows:
+        return has_fault(evidence, WRITES_OUTSIDE)
+    stored = detectors.stored_prefix(evidence)
+    collided = has_fault(evidence, detectors.RACES)
+    return columns < rows and (collided or stored == (columns - 1) * columns + rows)
+
+
+TRANSPOSE = Exercise(
+    name="transpose",
+    lesson="strides",
+    title="Transpose a matrix",
+    parameters=("x",),
+    reference=lambda x: x.t(),
+    exact=True,
+    cases=CASES,
+    large=LARGE,
+    hints=(
+        "Take a matrix of 2 rows and 3 columns and write both memories down, the input's and "
+        "the output's. Where does element (1, 2) of x go?",
+        "Row i of the output is column i of x, and the rows of the output are `n_rows` long. So "
+        "element (i, j) of the output lies at `i * n_rows + j`, and comes from row j and column "
+        "i of x.",
+        "With `offsets` into the output: `tl.load(x_ptr + (offsets % n_rows) * stride_row + "
+        "(offsets // n_rows) * stride_col, mask=mask)`, and store at `output_ptr + offsets`.",
+    ),
+    challenge=(
+        "Exchange the two strides of the input at the launch and check again: which cases "
+        "still pass?"
+    ),
+    misconceptions=(
+        LAUNCH_ORDER,
+        shared.offset_in_32_bits(),
+        Misconception(
+            code="not-transposed",
+            title="The elements are in the order of x",
+            message=(
+                "The output has the shape of the transposed matrix, but its memory holds the "
+                "elements in the order in which x has them: they were copied, not moved. "
+                "Transposing exchanges the roles of the two indices either when loading or when "
+                "storing. Exchanging them twice gives the original back."
+            ),
+            next_step=(
+                "Load from `row * stride_row + col * stride_col`, store to `col * n_rows + row`."
+            ),
+            expected_wrong=computes(lambda x: x.reshape(x.shape[1], x.shape[0])),
+        ),
+        Misconception(
+            code="output-stride-is-input-width",
+            title="The rows of the output are as long as the columns of x",
+            message=(
+                "Each element of column `col` goes to `col * n_cols + row`. But a row of the "
+                "output holds one element for each *row* of x, so it is `n_rows` long. Square "
+                "matrices hide this; others collide or leave the output."
+            ),
+            next_step="Store to `col * n_rows + row`, or pass `output.stride(0)`.",
+            detector=_output_rows_as_long_as_input,
+        ),
+        Misconception(
+            code="tile-half-transposed",
+            title="The tiles are transposed, or what is in them, but not both",
+            message=(
+                "Two things must turn: the tile (i, j) goes to the place (j, i), *and* within "
+                "the tile rows become columns. Here only one of the two has happened."
+            ),
+            next_step=(
+                "Swap the offsets of rows and columns in the store's pointers and its mask "
+                "together, or use `tl.trans(tile)` with pointers of the output's own tile."
+            ),
+            rules_out=frozenset({"grid-too-small", "offset-ignores-pid", "mask-too-narrow"}),
+            expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
+        ),
+        Misconception(
+            code="tile-reshaped",
+            title="The tile is reshaped, not transposed",
+            message=(
+                "`tl.reshape` leaves the elements in their order and cuts it into rows of another "
+                "length: of [[1, 2, 3], [4, 5, 6]] it makes [[1, 2], [3, 4], [5, 6]]. The "
+                "transposed tile has the same shape and another order, [[1, 4], [2, 5], [3, 6]]."
+            ),
+            next_step=(
+                "`tl.trans(tile)`. Or leave the tile as it is and turn the pointers of the store, "
+                "`n[None, :] * n_rows + m[:, None]`, with their mask."
+            ),
+            expected_wrong=computes_with_block(_tiles_reshaped, blocks=OBLONG),
+        ),
+        strides.divided_by_wrong_size(turned=True),
+        strides.strides_swapped(lambda x: x.t(), turned=True),
+        strides.column_stride_ignored(lambda x: x.t()),
+        shared.contiguous_assumed(lambda x: x.t()),
+        strides.flat_mask(),
+        rounding.lossy_copy(),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        MASK_SIZES_EXCHANGED,
+        shared.missing_mask("a matrix", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
+        shared.axes_of_grid_swapped(),
+        shared.axis_ignores_pid(),
+        shared.tiles_missing("n_rows", "n_cols"),
+        *placement.misplaced_programs(),
+    ),
+    parts={"core": 3, "edges": 2, "views": 3, "types": 2},
+    forbids=frozenset({"copies"}),
+)
+
+EXERCISES = (STRIDED_COPY, TRANSPOSE)
+
+QUIZ = (
+    Question(
+        "`x` has shape (4, 6) and is contiguous. What are the strides of `x[:, :3]`?",
+        (
+            Choice(
+                "(3, 1)",
+                "That would be a dense 4 × 3 matrix. Slicing copies nothing: the next row still "
+                "starts 6 elements further on. This is the stride trap.",
+            ),
+            Choice(
+                "(6, 1)",
+                "Yes. The slice looks at the same memory, so its rows are as far apart as before.",
+                right=True,
+            ),
+            Choice(
+                "(6, 3)",
+                "Neighbouring columns are still neighbours in memory: their stride stays 1.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel assumes stride = width and gets a slice `x[:, : n // 2]`. What does it read?",
+        (
+            Choice(
+                "The right elements, only more slowly.",
+                "The first row is right. The second one starts where the right half of the "
+                "first row lies, and that is not part of the slice.",
+            ),
+            Choice(
+                "Nothing: Triton raises an error for a view that is not contiguous.",
+                "A kernel receives an address and numbers. It never learns that there was a view.",
+            ),
+            Choice(
+                "Ghost data: from the second row on, elements outside the slice.",
+                "Yes. They are in valid memory, so nothing crashes; the numbers are just wrong.",
+                right=True,
+            ),
+        ),
+    ),
+    Question(
+        "Which statement about `x.t()` of a contiguous matrix is true?",
+        (
+            Choice(
+                "It moves the elements, so it costs as much as a copy.",
+                "It makes a new view in constant time: same memory, strides exchanged.",
+            ),
+            Choice(
+                "It exchanges the strides; the memory stays as it is.",
+                "Yes. That is why a kernel that respects strides reads it with no copy at all.",
+                right=True,
+            ),
+            Choice(
+                "Its rows are contiguous again.",
+                "Its *columns* are: neighbours in a row are now a whole old row apart.",
+            ),
+        ),
+    ),
+    Question(
+        "`row * stride_row` is computed from 32-bit integers. For which view does it go wrong?",
+        (
+            Choice(
+                "For any view with more than 2**16 rows.",
+                "The number of rows alone does not matter; the product does.",
+            ),
+            Choice(
+                "For a view whose last row starts beyond element 2**31.",
+                "Yes. The product wraps around to a negative number. Convert one factor with "
+                "`.to(tl.int64)` before multiplying.",
+                right=True,
+            ),
+            Choice(
+                "Never: pointers have 64 bits.",
+                "The pointer has, but the offset is computed first, in the type of its factors.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""All that counts in the lesson swizzling: contract, references, mistakes, hidden cases."""

@@ -1,0 +1,265 @@
+"""What counts as solved in the lesson on 2D tiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from graders.course.common import (
+    detectors,
+    elementwise,
+    placement,
+    promises,
+    rounding,
+    shared,
+    strides,
+)
+from graders.course.common.launch_order import launch_order
+from graders.course.common.remarks import STORED_BEFORE_THE_END
+from graders.course.tiles_2d.mistakes.bias import BIAS_MISTAKES, read_elsewhere
+from graders.course.tiles_2d.mistakes.greyscale import GREY_MISTAKES
+from graders.course.tiles_2d.reference import bias_relu, grey
+from graders.judge.cases.builders import ALL_VIEWS, FLOATS, HALVES, cases
+from graders.judge.records import (
+    Arg,
+    Choice,
+    Exercise,
+    Question,
+    TensorSpec,
+    Tolerance,
+    View,
+)
+
+TILES_LOST = replace(
+    shared.tiles_lost(),
+    detector=lambda seen: detectors.leaves_tiles_out(seen) and not detectors.came_to_all(seen),
+    rules_out=frozenset({"grid-too-small", "offset-ignores-pid"}),
+)
+TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
+PICTURE_AXES = "height width"
+BYTES = (torch.uint8,)
+PICTURE_VIEWS: tuple[View, ...] = (
+    "sliced",
+    "transposed",
+    "offset",
+    "stepped_columns",
+    "expanded_rows",
+    "expanded_columns",
+)
+
+
+def picture(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a picture of three channels, (3, height, width)."""
+    return (TensorSpec((3, *shape), **spec),)  # type: ignore[arg-type]
+
+
+RGB2GREY = Exercise(
+    name="rgb2grey",
+    lesson="tiles_2d",
+    title="A colour picture in grey",
+    parameters=("img",),
+    reference=grey,
+    magnitude=lambda img: grey(img.abs() if img.is_floating_point() else img),
+    tolerance={torch.uint8: Tolerance(rel=0.0, acc=0.0, abs=1.0)},
+    cases=(
+        *cases(picture, PICTURE_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
+        *cases(picture, PICTURE_AXES, [(150, 301)], why="Many tiles, whatever their size."),
+        *cases(picture, PICTURE_AXES, [(60, 80), (31, 47)], dtypes=BYTES, why="A usual picture."),
+        *cases(picture, PICTURE_AXES, [(33, 40)], engine_orders=True),
+        *cases(picture, PICTURE_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
+        *cases(picture, PICTURE_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(picture, PICTURE_AXES, [(2, 1100), (1100, 2)], part="edges", why="Long, thin."),
+        *cases(picture, PICTURE_AXES, [(5, 3), (3, 3)], part="edges", why="Three pixels wide."),
+        *cases(picture, PICTURE_AXES, [(40, 51)], part="types", dtypes=HALVES),
+        *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["specials"], dtypes=FLOATS),
+        *cases(picture, PICTURE_AXES, [(24, 31)], part="types", fills=["ramp"], dtypes=BYTES),
+        *cases(picture, PICTURE_AXES, [(24, 36)], part="views", views=PICTURE_VIEWS),
+        *cases(
+            picture,
+            PICTURE_AXES,
+            [(19, 30)],
+            part="views",
+            views=["sliced", "transposed"],
+            dtypes=BYTES,
+        ),
+    ),
+    large=cases(picture, PICTURE_AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
+    hints=(
+        "One program turns one tile of pixels grey. Which three numbers does it need for one "
+        "pixel, and how far apart do they lie in memory?",
+        "Make a tile of pointers into the red channel, `rows[:, None] * stride_row + "
+        "cols[None, :] * stride_col`. Green and blue lie one and two channel strides further; "
+        "the mask is the same for all three.",
+        "`mask = (rows[:, None] < height) & (cols[None, :] < width)`, three loads converted to "
+        "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store. In the launcher: "
+        "`grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))`.",
+    ),
+    challenge=(
+        "Take the condition on the columns out of the mask and check again: where does a tile"
+        " go behind the end of a row?"
+    ),
+    misconceptions=(
+        *GREY_MISTAKES,
+        strides.stored_transposed(grey),
+        strides.strides_swapped(grey),
+        strides.column_stride_ignored(grey),
+        strides.output_strides_of_input(grey),
+        strides.row_stride_is_height("height", "width"),
+        elementwise.through_integers(),
+        shared.contiguous_assumed(grey),
+        rounding.lossy_dtype(grey),
+        rounding.computes_in_half(lambda img: grey(img.abs())),
+        strides.flat_mask("height", "width"),
+        placement.starts_before_tensor(),
+        placement.mask_sizes_exchanged("height", "width"),
+        shared.missing_mask("a picture", "height and width"),
+        placement.mask_too_narrow("height and width"),
+        shared.programs_race(TILES_COLLIDE),
+        shared.axes_of_grid_swapped(),
+        shared.axis_ignores_pid(),
+        TILES_LOST,
+        shared.tiles_missing("height", "width"),
+        *placement.misplaced_programs(),
+    ),
+    parts={"core": 3, "edges": 2, "types": 2, "views": 3},
+)
+
+
+def bias_arguments(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return x (m, n) of that kind and a contiguous bias (n,)."""
+    dense = {**spec, "view": "contiguous"}
+    return TensorSpec(shape, **spec), TensorSpec(shape[1:], **dense)  # type: ignore[arg-type]
+
+
+def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
+    """Return a contiguous x (m, n) and a bias (n,) of that kind."""
+    dense = {**spec, "view": "contiguous"}
+    return TensorSpec(shape, **dense), TensorSpec(shape[1:], **spec)  # type: ignore[arg-type]
+
+
+BIAS_AXES = "m n"
+IN_ONE_KERNEL = replace(
+    promises.one_kernel("the whole of relu(x + bias)"),
+    next_step="Add the bias to the block that you have loaded, apply the ReLU, and store once.",
+)
+BIAS_RELU = Exercise(
+    name="bias_relu",
+    lesson="tiles_2d",
+    title="Bias and ReLU in one pass",
+    parameters=("x", "bias"),
+    reference=bias_relu,
+    magnitude=lambda x, bias: x.abs() + bias.abs(),
+    cases=(
+        *cases(bias_arguments, BIAS_AXES, [(64, 64), (100, 100), (37, 53), (90, 20), (20, 90)]),
+        *cases(bias_arguments, BIAS_AXES, [(150, 301)], why="Many tiles, whatever their size."),
+        *cases(bias_arguments, BIAS_AXES, [(33, 40), (40, 40)], engine_orders=True),
+        *cases(bias_arguments, BIAS_AXES, [(1, 1), (1, 700), (700, 1), (15, 17)], part="edges"),
+        *cases(bias_arguments, BIAS_AXES, [(31, 33), (65, 63), (0, 5), (5, 0)], part="edges"),
+        *cases(bias_arguments, BIAS_AXES, [(2, 1100), (1100, 2)], part="edges", why="Long, thin."),
+        *cases(bias_arguments, BIAS_AXES, [(40, 51)], part="types", dtypes=HALVES),
+        *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e30),
+        *cases(bias_arguments, BIAS_AXES, [(24, 31)], part="types", scale=1e-30),
+        *cases(bias_arguments, BIAS_AXES, [(24, 36), (31, 17)], part="views", views=ALL_VIEWS),
+        *cases(
+            viewed_bias,
+            BIAS_AXES,
+            [(20, 40)],
+            part="views",
+            views=["stepped_columns", "offset"],
+            label="bias",
+        ),
+    ),
+    large=cases(bias_arguments, BIAS_AXES, [(2053, 1531)], part="edges", why="Many tiles."),
+    hints=(
+        "Every row gets the same bias: one number for each column. How many biases does a tile "
+        "of 16 × 64 elements need?",
+        "Load the tile of x with row and column offsets, and *once* a row of biases with the "
+        "column offsets. `bias[None, :]` repeats it for every row of the tile.",
+        "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0)`, then "
+        "`tl.maximum(x + bias[None, :], 0.0)` and one store. In the launcher: "
+        "`grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))`.",
+    ),
+    challenge=(
+        "Add the bias behind the ReLU in place of before it and check again: which elements "
+        "show it?"
+    ),
+    misconceptions=(
+        launch_order(
+            ("n_rows", "n_cols"),
+            ("stride_row", "stride_col", "stride_bias"),
+            lambda x, bias: (*x.shape, *x.stride(), *bias.stride()),
+        ),
+        *BIAS_MISTAKES,
+        elementwise.another_activation("max(x + bias, 0)", lambda x, bias: x + bias),
+        strides.stored_transposed(bias_relu),
+        strides.divided_by_wrong_size(combine=read_elsewhere),
+        strides.strides_swapped(bias_relu),
+        strides.column_stride_ignored(bias_relu),
+        strides.output_strides_of_input(bias_relu),
+        strides.row_stride_is_height(),
+        elementwise.through_integers(),
+        shared.contiguous_assumed(bias_relu),
+        strides.flat_mask(),
+        rounding.lossy_dtype(bias_relu),
+        placement.rows_for_elements(),
+        placement.starts_before_tensor(),
+        placement.mask_sizes_exchanged("n_rows", "n_cols"),
+        shared.missing_mask("a matrix", "n_rows and n_cols"),
+        placement.mask_too_narrow("n_rows and n_cols"),
+        shared.programs_race(TILES_COLLIDE),
+        shared.axes_of_grid_swapped(),
+        shared.axis_ignores_pid(),
+        TILES_LOST,
+        shared.tiles_missing("n_rows", "n_cols"),
+        *placement.misplaced_programs(),
+    ),
+    promises=(IN_ONE_KERNEL,),
+    remarks=(STORED_BEFORE_THE_END,),
+    parts={"core": 3, "edges": 2, "types": 2, "views": 3},
+)
+
+EXERCISES = (RGB2GREY, BIAS_RELU)
+
+QUIZ = (
+    Question(
+        "What is the shape of `rows[:, None] * stride_row + cols[None, :] * stride_col` when rows "
+        "has 16 and cols 64 elements?",
+        (
+            Choice(
+                "(16, 64)",
+                "Yes: a column of 16 and a row of 64 broadcast to a tile of offsets.",
+                right=True,
+            ),
+            Choice("(80,)", "Not joined end to end: `None` gives each an axis of its own."),
+            Choice("(64, 16)", "`rows[:, None]` runs down, so its 16 come first."),
+        ),
+    ),
+    Question(
+        "Which expression masks a ragged tile correctly?",
+        (
+            Choice(
+                "`(rows < n_rows) & (cols < n_cols)`",
+                "One has 16 elements, the other 64: without `[:, None]` and `[None, :]` they do "
+                "not fit together.",
+            ),
+            Choice(
+                "`(rows[:, None] < n_rows) & (cols[None, :] < n_cols)`",
+                "Yes: both conditions must hold, and together they have the shape of the tile.",
+                right=True,
+            ),
+            Choice(
+                "`(rows[:, None] < n_rows) | (cols[None, :] < n_cols)`",
+                "With *or* a lane beyond the last column stays active as long as its row exists.",
+            ),
+        ),
+    ),
+    Question(
+        "A tile of 16 × 64 adds a bias per column. How many biases does the program load?",
+        (
+            Choice("1024", "Broadcasting repeats a loaded row in registers; memory sees it once."),
+            Choice("64", "Yes: one for each column, reused by all 16 rows.", right=True),
+            Choice("16", "That would be one for each row."),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The mistakes that learners make in the lesson tiles_2d."""

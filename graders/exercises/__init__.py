@@ -1,1 +1,0 @@
-"""Exercise records, one module per lesson slug. Public: they ship to learners."""

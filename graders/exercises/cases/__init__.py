@@ -1,1 +1,0 @@
-"""The cases of exercises whose records would be too long with them."""

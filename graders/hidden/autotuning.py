@@ -1,5 +1,0 @@
-"""Hidden cases of the lesson on autotuning: those of the matrix product."""
-
-from graders.hidden.matmul import HIDDEN as MATMUL_HIDDEN
-
-HIDDEN = {"autotuned_matmul": MATMUL_HIDDEN["matmul"]}

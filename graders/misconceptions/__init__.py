@@ -1,1 +1,0 @@
-"""The misconceptions that the course knows by name, by topic, and how each is recognised."""

@@ -1,1 +1,0 @@
-"""What goes wrong with atomics and scans: counts, running sums, sums in parts."""

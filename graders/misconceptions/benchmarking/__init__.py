@@ -1,1 +1,0 @@
-"""Misconceptions of the lesson on benchmarking: figures of speed, and stopwatches."""

@@ -1,1 +1,0 @@
-"""Misconceptions about the cross-entropy loss, forward and backward."""

@@ -1,1 +1,0 @@
-"""Misconceptions about decoding: one query, and keys that lie in pages."""

@@ -1,1 +1,0 @@
-"""Misconceptions about layer normalisation."""

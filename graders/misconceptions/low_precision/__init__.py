@@ -1,1 +1,0 @@
-"""Misconceptions about products of numbers with few bits."""

@@ -1,1 +1,0 @@
-"""Misconceptions about random numbers that are counted, not drawn."""

@@ -1,1 +1,0 @@
-"""Misconceptions about an order of launch in groups of rows."""

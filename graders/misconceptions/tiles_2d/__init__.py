@@ -1,1 +1,0 @@
-"""Misconceptions of the lesson on 2D tiles."""
