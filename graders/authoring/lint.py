@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from graders.authoring.course import stale
-from graders.authoring.kernels import wrong_kernels
+from graders.authoring.kernels import correct_kernels, wrong_kernels
 from graders.authoring.lesson import (
     BEGIN,
     END,
@@ -18,20 +19,48 @@ from graders.authoring.lesson import (
     solution_lines,
     stub,
 )
+from graders.authoring.lint_text import lint_text
 from graders.authoring.rooms import Rooms, slug_of
 from graders.judge import discovery
-from graders.judge.records import Exercise, Hidden, Misconception, Question, Remark
+from graders.judge.calling import words
+from graders.judge.capture.findings import WORDS
+from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, suspects
+from graders.judge.records import (
+    Case,
+    Exercise,
+    Hidden,
+    Misconception,
+    Question,
+    Remark,
+    TensorSpec,
+)
 from graders.judge.running.traffic import FIGURES
+from graders.judge.static import findings
 
-MIN_WRONG_KERNELS = 6
-MIN_QUESTIONS = 2
+MIN_CORRECT_KERNELS, MIN_MISTAKES = 8, 6
+MIN_QUESTIONS, MAX_QUESTIONS = 3, 6
+POINTS = 10
 MIN_REGION = 3  # line ends: shorter passages may well stand in the text, too
+# Codes that the judge gives in any exercise: a wrong kernel may be named after one.
+OF_EVERY_EXERCISE = {
+    *generic.FAULTS,
+    *(pattern.code for pattern in patterns.PATTERNS),
+    *(rule.code for rule in sizes.RULES),
+    *findings.TITLES,
+    *WORDS,
+    *words.ENDED,
+    *(suspect.code for suspect in suspects.SUSPECTS),
+    handed_strides.CODE,
+    *("compile-error", "crashed", "exited", "inputs-changed", "not-finite", "out-of-memory"),
+    *("raised", "swapped-results", "timeout", "too-much-traffic", "too-slow", "undefined-name"),
+    *("wrong-return", "wrong-unit", "wrong-values"),
+}
 
 
 def lint_lesson(rooms: Rooms, path: Path) -> list[str]:
     """Everything about one lesson that can be seen without running a kernel."""
     lesson = read_lesson(path)
-    messages = [*_title(rooms, lesson), *_todos(rooms, lesson)]
+    messages = [*_title(rooms, lesson), *_todos(rooms, lesson), *lint_text(rooms, lesson)]
     if lesson.names("exercise"):
         messages += [*_rooms_match(rooms, lesson), *_records(rooms, lesson)]
         messages += _leaks(rooms, lesson)
@@ -107,7 +136,7 @@ def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
         if exercise is not None:
             yield from _record(where, exercise)
             yield from _hidden_record(slug, exercise)
-            yield from _wrong_kernels(rooms, exercise)
+            yield from _kernels(rooms, exercise)
             if exercise.function is None:
                 yield from _traffic(rooms, exercise)
     yield from _quiz(where, slug)
@@ -115,23 +144,27 @@ def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
 
 def _record(where: str, exercise: Exercise) -> Iterator[str]:
     name = exercise.name
-    if len([hint for hint in exercise.hints if hint.strip()]) != 3:
+    if len([hint for hint in exercise.hints if len(hint) > 40]) != 3:
         yield f"{where}: {name} needs three hints, from a nudge to nearly the line"
-    if not exercise.challenge.strip():
-        yield f"{where}: {name} needs a challenge: how to break the kernel, and what to look at"
+    if not (40 < len(exercise.challenge) < 130 and exercise.challenge.endswith("?")):
+        yield f"{where}: {name} needs a challenge in one line: break what, and what happens?"
+    if exercise.max_points != POINTS:
+        yield f"{where}: {name} has {exercise.max_points} points; distribute {POINTS} over `parts`"
     parts = {case.part for case in exercise.cases}
     for part in sorted(parts ^ set(exercise.parts)):
-        yield f"{where}: {name} has cases or points for the part {part!r}, not both; mend `parts`"
+        yield f"{where}: {name} has cases or points for the part {part!r}, not both; fix `parts`"
     names = [case.name for case in exercise.cases]
     for case in sorted({case for case in names if names.count(case) > 1}):
         yield f"{where}: {name} has two cases called {case!r}; rename one"
     codes = [misconception.code for misconception in exercise.misconceptions]
     for code in sorted({code for code in codes if codes.count(code) > 1}):
         yield f"{where}: {name} has two misconceptions {code!r}; rename one"
-    words: list[Misconception | Remark] = [*exercise.misconceptions, *exercise.remarks]
-    for told in words:
-        if not (told.title and told.message and told.next_step):
+    named: list[Misconception | Remark] = [*exercise.misconceptions, *exercise.remarks]
+    for told in named:
+        if not (told.title and len(told.message) > 30 and told.next_step):
             yield f"{where}: {name}: {told.code} needs title, message and next_step"
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", told.code):
+            yield f"{where}: {name}: the code {told.code!r} is not small-letters-and-hyphens"
     for found in exercise.misconceptions:
         if not found.expected_wrong and found.detector is None and not found.faults:
             yield (
@@ -156,16 +189,36 @@ def _hidden_record(slug: str, exercise: Exercise) -> Iterator[str]:
     for case in record.cases:
         if (case.args, case.name) in public:
             yield f"{where}: {exercise.name}: {case.name!r} is a public case; change it"
+    for what in ("dtype", "view"):
+        for value in sorted(_values(record.cases, what) - _values(exercise.cases, what)):
+            yield f"{where}: {exercise.name}: no public case has the {what} {value}; add one"
 
 
-def _wrong_kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
+def _values(cases: Iterable[Case], what: str) -> set[str]:
+    specs = (arg for case in cases for arg in case.args if isinstance(arg, TensorSpec))
+    return {str(getattr(spec, what)) for spec in specs}
+
+
+def _kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
     folder = rooms.kernels(exercise.name, exercise.lesson)
-    count = len(wrong_kernels(folder))
-    if count < MIN_WRONG_KERNELS:
+    where, wrong = rooms.name(folder), wrong_kernels(folder)
+    if (count := len(correct_kernels(folder))) < MIN_CORRECT_KERNELS:
+        yield f"{where}: has {count} correct kernels; write {MIN_CORRECT_KERNELS} in other styles"
+    codes = {name.partition("__")[0].replace("_", "-") for name in wrong}
+    if len(codes) < MIN_MISTAKES:
         yield (
-            f"{rooms.name(folder)}: holds {count} wrong kernels; write {MIN_WRONG_KERNELS} or "
-            "more, each named after the misconception that must be told"
+            f"{where}: has wrong kernels for {len(codes)} mistakes; write {MIN_MISTAKES} or more, "
+            "each named after the misconception that the judge must report"
         )
+    known = OF_EVERY_EXERCISE | {found.code for found in exercise.misconceptions}
+    known |= {promise.code for promise in exercise.promises}
+    known |= {promise.code for promise in exercise.compiler_promises}
+    known |= {remark.code for remark in exercise.remarks if remark.promised}
+    for code in sorted(codes - known):
+        yield f"{where}: no misconception has the code {code!r}; rename the kernel"
+    for name, kernel in wrong.items():
+        if not kernel.text.startswith('"""'):
+            yield f"{where}: {name} needs a docstring that names its mistake"
 
 
 def _traffic(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
@@ -183,8 +236,9 @@ def _quiz(where: str, slug: str) -> Iterator[str]:
     if slug not in discovery.lessons():
         return  # said by _rooms_match
     questions = discovery.quiz(slug)
-    if len(questions) < MIN_QUESTIONS:
-        yield f"{where}: QUIZ has {len(questions)} questions; write {MIN_QUESTIONS} or more"
+    if not MIN_QUESTIONS <= len(questions) <= MAX_QUESTIONS:
+        asked = f"{MIN_QUESTIONS} to {MAX_QUESTIONS}"
+        yield f"{where}: QUIZ has {len(questions)} questions; write {asked}"
     for question in questions:
         yield from _question(where, question)
 
@@ -196,7 +250,7 @@ def _question(where: str, question: Question) -> Iterator[str]:
     if len(question.choices) < 2:
         yield f"{where}: the question {short!r} needs a wrong choice"
     for choice in question.choices:
-        if not choice.answer.strip():
+        if not choice.text or len(choice.answer) <= 15:
             yield f"{where}: the choice {choice.text[:40]!r} needs an answer"
 
 

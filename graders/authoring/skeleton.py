@@ -12,20 +12,40 @@ _LESSON = """\
 # %% [markdown]
 # # TODO: the title of the lesson
 #
-# TODO: what the learner can do afterwards, and how long it takes. One idea at a time: short
+# TODO: what the learner can do afterwards. It takes about 30 minutes. One idea at a time: short
 # text, a picture made by code, a prediction, something to try, then the exercise.
 
 # %% setup
+from triton_util import figures, time_beside
+from triton_util.environment import interpreting
+
+ON_GPU = torch.cuda.is_available() and not interpreting()
 
 # %% [markdown]
-# ## Your turn
+# ## TODO: the idea
 #
-# TODO: the contract of `{exercise}(x)`: shapes, dtypes, what is returned.
+# TODO: explain the picture.
+
+# %%
+figures.blocks_1d(10, 4)
+
+# %% [markdown]
+# **Predict.** TODO: ask for a number. How many programs does the picture have?
+
+# %%
+predict("{slug}_programs", None)
+
+# %% [markdown]
+# ## Exercise: `{exercise}`
+#
+# **The contract.** `{exercise}(x)` returns TODO. x: TODO, shapes and dtypes.
+#
+# `hint("{exercise}")` helps.
 
 # %% exercise="{exercise}"
 
-# %%
-hint("{exercise}")
+# %% [markdown]
+# ## Quiz
 
 # %%
 quiz("{slug}")
@@ -35,12 +55,28 @@ quiz("{slug}")
 #
 # TODO: a question that has to be answered in words.
 
+# %%
+answer("{slug}-case")
+
 # %% [markdown] model_answer="{slug}-case"
 # TODO: the answer that gets all points.
 #
 # **Rubric (5 points)**
 #
-# - TODO: points for what.
+# - 3 points: TODO.
+# - 2 points: TODO.
+
+# %% [markdown]
+# ## For the GPU
+#
+# TODO: what the time shows.
+
+# %% gpu
+if ON_GPU:
+    x = torch.randn(2**26, device="cuda")
+    time_beside({exercise}, {{"torch": lambda x: x + x}}, x, n_bytes=2 * x.nbytes)
+else:
+    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %%
 progress()
@@ -105,21 +141,28 @@ EXERCISES = (
             *cases(one, "n", VECTOR_SIZES, part="edges", why="None, few, or near a power of two."),
             *cases(one, "n", [1000, 0], part="types", dtypes=FLOATS[1:], why="Keep the dtype."),
         ),
-        hints=("TODO: a nudge.", "TODO: more than a nudge.", "TODO: nearly the line."),
-        challenge="TODO: one line to break once it passes, and what to look at then.",
+        hints=(
+            "TODO: a nudge. Which elements belong to which program?",
+            "TODO: more than a nudge. The offsets of a block start at pid * BLOCK_SIZE.",
+            "TODO: nearly the line. offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)",
+        ),
+        challenge="TODO: what to break. Remove the mask of the store: which size fails first?",
         misconceptions=(shared.missing_mask("a vector"), shared.offset_ignores_pid()),
         parts={{"core": 4, "edges": 3, "types": 3}},
     ),
 )
 
-QUIZ = (
+QUIZ = tuple(
     Question(
-        "TODO: a question about the idea of the lesson",
+        f"TODO: question {{number}} about the idea of the lesson",
         (
-            Choice("TODO: the right choice", "TODO: why it is right.", right=True),
-            Choice("TODO: a wrong choice", "TODO: what to say to somebody who picks it."),
+            Choice("TODO: the correct choice", "TODO: why it is correct.", right=True),
+            Choice("TODO: a wrong choice", "TODO: what this choice overlooks."),
+            Choice("TODO: another wrong choice", "TODO: what this choice overlooks."),
+            Choice("TODO: a third wrong choice", "TODO: what this choice overlooks."),
         ),
-    ),
+    )
+    for number in (1, 2, 3)
 )
 '''
 
@@ -140,8 +183,24 @@ HIDDEN = {{
 }}
 '''
 
-_WRONG = '''\
-"""No mask: the last block reads and writes behind the vector."""
+_PACKAGE = '"""All that counts in the lesson {slug}."""\n'
+
+_PREDICTIONS = '''\
+"""Predictions of the lesson {slug}."""
+
+from __future__ import annotations
+
+from graders.judge.predictions import Prediction
+
+PREDICTIONS = {{
+    "{slug}_programs": Prediction(
+        3, "programs", "TODO: 3 programs of 4 lanes cover 10 numbers.", quantity=False
+    ),
+}}
+'''
+
+_CORRECT = '''\
+"""The kernel as in the textbook."""
 
 import torch
 import triton
@@ -149,16 +208,59 @@ import triton.language as tl
 
 
 @triton.jit
-def {exercise}_kernel(x_ptr, output_ptr, BLOCK_SIZE: tl.constexpr):
-    offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
-    x = tl.load(x_ptr + offsets)
-    tl.store(output_ptr + offsets, x + x)
+def {exercise}_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    pid = tl.program_id(axis=0)
+    offsets = pid.to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(output_ptr + offsets, x + x, mask=mask)
 
 
 def {exercise}(x):
     output = torch.empty_like(x)
-    {exercise}_kernel[(triton.cdiv(x.numel(), 1024),)](x, output, BLOCK_SIZE=1024)
+    grid = (triton.cdiv(x.numel(), 1024),)
+    {exercise}_kernel[grid](x, output, x.numel(), BLOCK_SIZE=1024)
     return output
+'''
+
+_WRONG = '''\
+# Wrong kernels, each as edits (old, new) of a whole one. docs/author.md explains the format.
+
+[missing_mask]
+says = "The store has no mask: the last block writes past the end."
+of = "correct/textbook"
+edits = [["x + x, mask=mask)", "x + x)"]]
+
+[missing_mask__load]
+says = "Neither load nor store has a mask."
+of = "correct/textbook"
+edits = [["x_ptr + offsets, mask=mask", "x_ptr + offsets"], ["x + x, mask=mask", "x + x"]]
+
+[offset_ignores_pid]
+says = "Every program works on the first block."
+of = "correct/textbook"
+edits = [["pid.to(tl.int64) * BLOCK_SIZE + tl.arange", "tl.arange"]]
+
+[never_stored]
+says = "The grid is rounded down, so the last block has no program."
+of = "correct/textbook"
+edits = [["triton.cdiv(x.numel(), 1024)", "max(1, x.numel() // 1024)"]]
+
+[torch_computes]
+says = "Torch computes the result."
+of = "correct/textbook"
+edits = [["""    {exercise}_kernel[grid](x, output, x.numel(), BLOCK_SIZE=1024)
+    return output""", "    return x + x"]]
+
+[input_returned]
+says = "The launcher returns its argument."
+of = "correct/textbook"
+edits = [["return output", "return x"]]
+
+[constant_factor]
+says = "TODO: replace this by a mistake that learners make here. It adds x once too often."
+of = "correct/textbook"
+edits = [["x + x,", "x + x + x,"]]
 '''
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -172,7 +274,10 @@ def new_lesson(rooms: Rooms, number: int, slug: str, exercise: str) -> list[Path
         rooms.solutions / f"{slug}.py": _SOLUTION,
         rooms.exercise(slug): _EXERCISE,
         rooms.hidden(slug): _HIDDEN,
-        rooms.kernels(exercise, slug) / "wrong" / "missing_mask.py": _WRONG,
+        rooms.course / slug / "__init__.py": _PACKAGE,
+        rooms.course / slug / "predictions.py": _PREDICTIONS,
+        rooms.kernels(exercise, slug) / "correct" / "textbook.py": _CORRECT,
+        rooms.kernels(exercise, slug) / "wrong.toml": _WRONG,
     }
     taken = [rooms.name(path) for path in texts if path.exists()]
     if taken:

@@ -9,6 +9,7 @@ import click
 from graders.authoring import capstone_models, practice_items, register_figures, traffic_figures
 from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
+from graders.authoring.lint import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES
@@ -19,10 +20,11 @@ from triton_util.puzzles.items import FILE as PUZZLES
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if a notebook is not fresh.")
+@click.option("--lint", is_flag=True, help="Change nothing; list all that a lesson still lacks.")
 @click.option("--lesson", metavar="SLUG", help="This lesson only.")
 @click.option("--traffic", is_flag=True, help="Measure what the solutions move and need.")
 @click.option("--practice", is_flag=True, help="Make the puzzles of `practice()`.")
-def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> None:
+def build(check: bool, lint: bool, lesson: str | None, traffic: bool, practice: bool) -> None:
     """Derive the learners' notebooks, lessons/NN_slug.ipynb, which are committed.
 
     What nbgrader needs is in the folder of a class: `tilewise course`.
@@ -31,6 +33,9 @@ def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> Non
         rooms = Rooms(find_root())
         if check:
             _check(rooms, lesson)
+            return
+        if lint:
+            _lint(rooms, lesson)
             return
         if traffic and traffic_figures.write(rooms):
             click.echo(f"wrote {rooms.name(FIGURES)}")
@@ -45,6 +50,17 @@ def build(check: bool, lesson: str | None, traffic: bool, practice: bool) -> Non
     except GraderError as error:
         raise click.ClickException(str(error)) from error
     click.echo("the notebooks are up to date")
+
+
+def _lint(rooms: Rooms, lesson: str | None) -> None:
+    paths = rooms.lesson_files() if lesson is None else [rooms.lesson_file(lesson)]
+    messages = [message for path in paths for message in lint_lesson(rooms, path)]
+    messages += lint_house(rooms) if lesson is None else []
+    for message in messages:
+        click.echo(message)
+    if messages:
+        sys.exit(1)
+    click.echo("nothing is missing")
 
 
 def _check(rooms: Rooms, lesson: str | None) -> None:

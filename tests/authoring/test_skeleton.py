@@ -40,9 +40,12 @@ def test_one_file_in_each_room(rooms: Rooms) -> None:
     assert written == {
         "lessons/16_doubling.py",
         "solutions/doubling.py",
+        "graders/course/doubling/__init__.py",
         "graders/course/doubling/exercise.py",
+        "graders/course/doubling/predictions.py",
         "graders/course/doubling/hidden.py",
-        "tests/course/doubling/double/wrong/missing_mask.py",
+        "tests/course/doubling/double/correct/textbook.py",
+        "tests/course/doubling/double/wrong.toml",
     }
 
 
@@ -77,11 +80,10 @@ def test_the_lint_names_each_file_and_what_is_missing(
     assert "lessons/16_doubling.py: " in messages
     assert "solutions/doubling.py: " in messages
     assert "TODO" in messages
-    assert "tests/course/doubling/double: holds 1 wrong kernels; write 6 or more" in messages
-    assert "QUIZ has 1 questions; write 2 or more" in messages
+    assert "tests/course/doubling/double: has 1 correct kernels; write 8" in messages
     assert "traffic.json: nothing is known of double; run `tilewise build --traffic`" in messages
     # all else is left to the author to fill in: nothing that was written is wrong
-    asked = ("TODO", "wrong kernels", "QUIZ has 1 questions", "traffic.json", "HIDDEN['double']")
+    asked = ("TODO", "kernels", "traffic.json", "HIDDEN['double']", "predictions.py")
     assert [line for line in messages.split("\n") if not any(word in line for word in asked)] == []
 
 

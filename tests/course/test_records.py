@@ -1,8 +1,7 @@
-"""The lint of exercise records: complete, consistent, and honest about every misconception."""
+"""Cases, references and misconceptions agree; `tilewise build --lint` looks at the rest."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,49 +9,19 @@ from typing import Any
 import pytest
 import torch
 
-from graders.authoring.kernels import correct_kernels, wrong_kernels
 from graders.judge import discovery
-from graders.judge.calling import words
 from graders.judge.calling.calls import Call, made_calls
 from graders.judge.calling.explain import near, wrong_numbers
-from graders.judge.capture.findings import WORDS
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import expect, wrong_elements
 from graders.judge.cases.prepared import seed_of
-from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, suspects
 from graders.judge.diagnosis.matching import differs, wrong_results
 from graders.judge.records import Case, Exercise, ExpectedWrong, Hidden
-from graders.judge.static import findings
 from tests.support.capturing import SECRET
-from tests.support.paths import ROOMS, wrong
+from tests.support.paths import wrong
 
 TESTS = Path(__file__).parents[1]
 EXERCISES = tuple(discovery.exercises().values())
-OF_EVERY_EXERCISE = {
-    *generic.FAULTS,
-    *(pattern.code for pattern in patterns.PATTERNS),
-    *(rule.code for rule in sizes.RULES),
-    *findings.TITLES,
-    *WORDS,
-    *words.ENDED,
-    "not-finite",
-    "swapped-results",
-    "wrong-unit",
-    *(suspect.code for suspect in suspects.SUSPECTS),
-    handed_strides.CODE,
-    "compile-error",
-    "undefined-name",
-    "raised",
-    "too-much-traffic",
-    "too-slow",
-    "timeout",
-    "crashed",
-    "exited",
-    "out-of-memory",
-    "inputs-changed",
-    "wrong-return",
-    "wrong-values",
-}
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
 of_kernels = pytest.mark.parametrize(
     "exercise", tuple(discovery.of_kernels().values()), ids=lambda e: e.name
@@ -82,24 +51,6 @@ def shows(expected: ExpectedWrong, case: Case, exercise: Exercise, result: int) 
             if differs(result_of, right):
                 return True
     return False
-
-
-@every_exercise
-def test_texts_and_parts_are_complete(exercise: Exercise) -> None:
-    assert exercise.title
-    assert len(exercise.hints) == 3
-    assert all(len(hint) > 40 for hint in exercise.hints)
-    assert 40 < len(exercise.challenge) < 130
-    assert exercise.challenge.endswith("?")
-    assert exercise.max_points == 10
-    codes = [misconception.code for misconception in exercise.misconceptions]
-    assert len(set(codes)) == len(codes), "two misconceptions share a code"
-    for misconception in exercise.misconceptions:
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", misconception.code)
-        assert misconception.title
-        assert len(misconception.message) > 30
-        assert misconception.next_step
-        assert misconception.expected_wrong or misconception.faults or misconception.detector
 
 
 # What becomes of a kernel that was broken as its challenge says; of the others a remark is made.
@@ -150,18 +101,10 @@ def test_a_challenge_breaks_what_the_judge_knows(exercise: Exercise) -> None:
 
 
 @every_exercise
-def test_cases_are_named_once_and_belong_to_a_part(exercise: Exercise) -> None:
+def test_cases_are_named_once(exercise: Exercise) -> None:
     public, hidden = exercise.cases, hidden_of(exercise).cases
     names = [case.name for case in public + hidden]
     assert len(set(names)) == len(names), "two cases share a name"
-    assert {case.part for case in public} == set(exercise.parts)
-    assert {case.part for case in hidden} <= set(exercise.parts)
-    assert {arg.dtype for case in hidden for arg in specs(case)} <= {
-        arg.dtype for case in public for arg in specs(case)
-    }, "a hidden case has a dtype that no public case announces"
-    assert {arg.view for case in hidden for arg in specs(case)} <= {
-        arg.view for case in public for arg in specs(case)
-    }, "a hidden case has a view that no public case announces"
     runs_orders = exercise.function is None and exercise.name != "swizzle_ids"
     assert any(case.engine_orders for case in public) == runs_orders
 
@@ -261,32 +204,6 @@ def test_every_number_that_a_mistake_gives_differs_from_the_right_one(exercise: 
 def differ(numbers: tuple[float, ...], others: tuple[float, ...], exercise: Exercise) -> bool:
     assert exercise.function is not None
     return not near(numbers, others, exercise.function.rel)
-
-
-@every_exercise
-def test_kernels_prove_the_record(exercise: Exercise) -> None:
-    folder = ROOMS.kernels(exercise.name)
-    right, known_wrong = correct_kernels(folder), wrong_kernels(folder)
-    assert len(right) >= 8, f"{exercise.name}: {len(right)} right kernels, 8 are wanted"
-    codes = {name.partition("__")[0].replace("_", "-") for name in known_wrong}
-    known = {misconception.code for misconception in exercise.misconceptions} | OF_EVERY_EXERCISE
-    promises = (*exercise.promises, *exercise.compiler_promises)
-    known |= {promise.code for promise in promises}
-    known |= {remark.code for remark in exercise.remarks if remark.promised}
-    assert codes <= known, f"{exercise.name}: nobody knows {sorted(codes - known)}"
-    assert len(codes) >= 6, f"{exercise.name}: {len(codes)} different mistakes, 6 are wanted"
-    for name, kernel in known_wrong.items():
-        assert kernel.text.startswith('"""'), f"{name} does not say its mistake"
-
-
-@pytest.mark.parametrize("lesson", discovery.lessons())
-def test_quizzes_answer_every_choice(lesson: str) -> None:
-    questions = discovery.quiz(lesson)
-    assert 3 <= len(questions) <= 6, f"{lesson}: {len(questions)} questions"
-    for question in questions:
-        assert sum(choice.right for choice in question.choices) == 1, question.prompt
-        assert len(question.choices) >= 2
-        assert all(choice.text and len(choice.answer) > 15 for choice in question.choices)
 
 
 def test_half_precision_accumulation_is_refused() -> None:
