@@ -223,7 +223,7 @@ def {exercise}(x):
     return output
 '''
 
-_WRONG = '''\
+_WRONG = """\
 # Wrong kernels, each as edits (old, new) of a whole one. docs/author.md explains the format.
 
 [missing_mask]
@@ -241,18 +241,17 @@ says = "Every program works on the first block."
 of = "correct/textbook"
 edits = [["pid.to(tl.int64) * BLOCK_SIZE + tl.arange", "tl.arange"]]
 
-[never_stored]
+[first_block_only]
 says = "The grid is rounded down, so the last block has no program."
 of = "correct/textbook"
 edits = [["triton.cdiv(x.numel(), 1024)", "max(1, x.numel() // 1024)"]]
 
-[torch_computes]
-says = "Torch computes the result."
+[nothing_stored]
+says = "The program stores nothing."
 of = "correct/textbook"
-edits = [["""    {exercise}_kernel[grid](x, output, x.numel(), BLOCK_SIZE=1024)
-    return output""", "    return x + x"]]
+edits = [["tl.store(output_ptr + offsets, x + x, mask=mask)", "pass"]]
 
-[input_returned]
+[wrong_return]
 says = "The launcher returns its argument."
 of = "correct/textbook"
 edits = [["return output", "return x"]]
@@ -261,7 +260,7 @@ edits = [["return output", "return x"]]
 says = "TODO: replace this by a mistake that learners make here. It adds x once too often."
 of = "correct/textbook"
 edits = [["x + x,", "x + x + x,"]]
-'''
+"""
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]*\Z")
 
