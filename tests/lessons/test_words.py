@@ -206,7 +206,7 @@ def test_what_is_said_and_what_is_not(row: Row) -> None:
 
 # A word that a learner has not met, and the words that explain it where it comes first.
 EXPLAINED = {
-    r"\blanes?\b": ("**lanes**, as the places of a block are called", "is called a **lane**"),
+    r"\blanes?\b": ("is called a **lane**",),
     r"\bgates?\b": ("**gates**, which are the steps of the judge", "lists five **gates** through"),
     r"\bmeta-parameters?\b": ("are called **meta-parameters**",),
     r"\bsm_80\b": ("`sm_80`, the generation of the A100",),
