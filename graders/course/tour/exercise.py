@@ -93,11 +93,9 @@ QUIZ = (
         ),
     ),
     Question(
-        "A launcher for `double_kernel` has this line. How many programs does it start for 2,047 "
-        "elements, and is the result correct?\n\n"
-        "```python\n"
-        "double_kernel[(n_elements // 1024,)](x, output, n_elements, BLOCK_SIZE=1024)\n"
-        "```",
+        "A launcher has the line `double_kernel[(n_elements // 1024,)](x, output, n_elements, "
+        "BLOCK_SIZE=1024)`. How many programs does it start for 2,047 elements, and is the result "
+        "correct?",
         (
             Choice(
                 "1 program: the last 1,023 elements are never written.",
