@@ -113,11 +113,17 @@ PROMISED = (
         "the helpers of the course, shown",
         (
             "`print_if(text, conditions)`",
-            'somebody put `breakpoint_if("=2")` behind the offsets',
+            'the line `breakpoint_if("=2")` comes after the offsets of a correct copy kernel',
             "(Pdb) p offsets array([4, 5], dtype=int32)",
         ),
     ),
-    Row("02", "helpers that a learner mends", ("mend the helpers until all three are right",)),
+    Row("02", "helpers that a learner fixes", ("fix the helpers until all three are correct",)),
+    Row(
+        "02",
+        "what prints in a compiled kernel",
+        ("`tl.static_print(", "`tl.device_print(", "`tl.device_assert("),
+        ("nobody can print from inside one",),
+    ),
     Row(
         "06",
         "torch.compile",
