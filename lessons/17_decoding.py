@@ -74,7 +74,7 @@ print(f"An H200 computes {ridge:.0f} operations in the time in which it reads a 
 # ## Heads that share keys
 #
 # Many models therefore let several query heads share one key head. Neighbouring query heads form a **group**. With `hq`
-# query heads and `hkv` key heads, a group has hq / hkv query heads, and query head h uses key head h // (hq / hkv). This is
+# query heads and `hkv` key heads, a group has hq / hkv query heads. Query head h uses key head h // (hq / hkv). This is
 # called **grouped-query attention** (GQA), and with a single key head **multi-query attention** (MQA).
 #
 # **Predict.** A model has 8 query heads and 2 key heads. Which key head does query head 3 use? And if each query head has a
@@ -95,8 +95,8 @@ for key_head in range(hkv):
 # **Try it.** Set `hkv` to 1, to 4 and to 8.
 #
 # One program for each *key* head can handle all queries of its group: `group` rows instead of one. Then it loads a key once
-# for all of them, and the scores are a product of two tiles, which `tl.dot` computes. The tensor cores' instruction for
-# fp16 multiplies 16 rows at a time. So pad the tile to 16 rows, of which `group` exist, and mask the others. The padding
+# for all of them, and the scores are a product of two tiles, which `tl.dot` computes. The smallest fp16 instruction of the
+# tensor cores multiplies 16 rows. So pad the tile to 16 rows, of which `group` exist, and mask the others. The padding
 # costs arithmetic, and this kernel has arithmetic to spare.
 #
 # (If four programs load the same keys at nearly the same time, three of them may find the keys in the L2 cache (lesson 09).
@@ -293,9 +293,9 @@ if moved.total:
     print(f"your kernels load and store {moved.total / 1024:.0f} KiB")
 
 # %% [markdown]
-# The rest is the table, which the kernel reads once for each *key* and not for each page, the queries, and the parts, which
-# it stores in float32 and loads again for the merge. More parts mean more of that traffic, so a part should not be too
-# short.
+# The rest is the table, the queries and the parts. The kernel reads the table once for each *key*, not for each page. It
+# stores the parts in float32, and loads them again for the merge. More parts mean more of that traffic, so a part should
+# not be too short.
 #
 # **Try it.** Change the length of a part in your launcher, and measure again.
 #

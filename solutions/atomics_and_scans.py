@@ -17,7 +17,7 @@ def histogram_kernel(x_ptr, counts_ptr, n_elements, n_bins, stride_x, BLOCK_SIZE
     # 3. Which of them exist *and* have a bin? A number may be negative.
     # 4. Add 1 to the count of each, so that no addition is lost.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offsets = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
     # In 64 bits as well: then any integer can be compared with n_bins.
@@ -113,7 +113,7 @@ def split_k_matmul_kernel(
     #    float32 inputs need input_precision="ieee".
     # 4. Other programs add to this tile, too. Add the part of this program, under a mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     part = tl.program_id(axis=2)

@@ -35,7 +35,7 @@ def dropout_residual_kernel(
     # 4. Compute a random number for each element: `tl.rand(seed, ...)`. Which counter?
     # 5. Where the number is p or more, store residual + x / (1 - p). Elsewhere store residual.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     elements = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = elements < n_elements
     if DENSE:

@@ -30,7 +30,7 @@ def counted(sizes: Sequence[int], n_bins: int, *, also: str = "", **more: Any) -
     return cases(with_bins(n_bins), "n", sizes, **{**usual, **more})
 
 
-OUTSIDE = "Some numbers lie below 0 or above the last bin: they count nowhere."
+OUTSIDE = "Some numbers are below 0 or above the last bin: do not count them."
 NARROW = "Many numbers meet in each bin: no addition may be lost."
 
 HISTOGRAM = Exercise(
@@ -113,10 +113,10 @@ HISTOGRAM = Exercise(
         "`counts_ptr + x` is a block of addresses, one for each lane. Some lanes must not add: "
         "lanes past the end of x, and numbers without a bin. Compare x in 64 bits, since "
         "n_bins may not fit into its dtype.",
-        "Load `x` at `offsets * stride_x` under `mask` and convert it with `.to(tl.int64)`. "
-        "Then `inside = mask & (x >= 0) & (x < n_bins)` and `tl.atomic_add(counts_ptr + x, 1, "
-        "mask=inside)`. In the launcher: `counts = torch.zeros((n_bins,), dtype=torch.int32, "
-        "device=x.device)`.",
+        "Load `x` at `offsets * stride_x` with `mask=mask, other=0`, and convert it with "
+        "`.to(tl.int64)`. Then `inside = mask & (x >= 0) & (x < n_bins)` and "
+        "`tl.atomic_add(counts_ptr + x, 1, mask=inside)`. In the launcher: `counts = "
+        "torch.zeros((n_bins,), dtype=torch.int32, device=x.device)`.",
     ),
     challenge="Load the counts, add 1 and store them, and check: which cases still pass?",
     misconceptions=count_records.MISTAKES,

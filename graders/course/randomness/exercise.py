@@ -122,7 +122,7 @@ DROPOUT_RESIDUAL = Exercise(
             BOUNDARY_SEED,
             part="edges",
             also=" just missed",
-            why=f"p lies one step of float32 above the number of element {BOUNDARY_ELEMENT}.",
+            why=f"p is one step of float32 above the number of element {BOUNDARY_ELEMENT}.",
         ),
         *dropped("n", [900], 0.3, 15, part="types", dtypes=HALVES, why="Keep the dtype of x."),
         *dropped("rows columns", [(30, 41)], 0.7, 16, part="types", dtypes=HALVES),
@@ -298,7 +298,7 @@ QUIZ = (
                 "Triton keeps no record of counters. Nothing warns you.",
             ),
             Choice(
-                "They drop different elements, because x lies at another address in each layer.",
+                "They drop different elements, because x has another address in each layer.",
                 "The counter is the number of the element, not its address.",
             ),
         ),
