@@ -172,9 +172,9 @@ for name, view in (
 # version of Triton.
 #
 # Warp specialization is young. Triton's documentation promises it for Blackwell GPUs only. But Triton 3.9 also compiles
-# it for Hopper: for a product with descriptors and `num_warps=4`, the PTX for sm_90 then has 384 threads (three groups
-# of four warps), and `setmaxnreg` moves registers from the loading warps to the multiplying ones. With `num_warps=8`
-# the compiler ignores the flag without a message. So look at the PTX as in lesson 12, and measure.
+# it for Hopper. For a product with descriptors and `num_warps=4`, the PTX for sm_90 then has 384 threads, three groups
+# of four warps. Its `setmaxnreg` instructions move registers from the loading warps to the multiplying ones. With
+# `num_warps=8` the compiler ignores the flag without a message. So look at the PTX as in lesson 12, and measure.
 #
 # ## Exercise: `persistent_matmul`
 #

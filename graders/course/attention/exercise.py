@@ -138,7 +138,7 @@ ATTENTION = Exercise(
             [(20, 45, 16)],
             part="types",
             label="opposed, below -10000",
-            why="Every score is below -10000: no such number may stand for -inf.",
+            why="Every score is below -10000: no such number can replace -inf.",
         ),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),

@@ -99,7 +99,7 @@ def _orders(down: int, across: int) -> Iterator[list[Tile]]:
 
 
 def _shifted(matrix: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """These rows of a matrix; zeros behind its end."""
+    """These rows of a matrix; zeros past its end."""
     return pad(matrix, (0, 0, 0, 1))[rows.clamp(max=matrix.shape[0])]
 
 

@@ -24,7 +24,7 @@ def _nan_everywhere(evidence: Evidence) -> bool:
 
 
 def _nan_where_padded(evidence: Evidence) -> bool:
-    """Tell whether NaN is all that came out of rows that have lanes behind their end."""
+    """Tell whether NaN is all that came out of rows that have lanes past their end."""
     columns = evidence.expected.shape[1]
     return bool(columns & (columns - 1)) and _nan_everywhere(evidence)
 
