@@ -222,7 +222,7 @@ def copy_five():
     x, output = x_memory[:5], output_memory[:5]
     with unguarded_launches():  # as Triton itself runs it
         hasty_copy_kernel[(3,)](x, output, BLOCK_SIZE=2)
-    print("the copy:  ", output.tolist(), "- right!")
+    print("the copy:  ", output.tolist(), "- correct!")
     print("the memory:", output_memory.tolist())
     try:
         with interpret():  # the checked interpreter, which every launch of this notebook uses

@@ -183,7 +183,7 @@ predict("one_kernel_bytes", None)
 x = torch.arange(-500.0, 500.0)
 right = torch.equal(interpreted(scale_relu, x), (1.5 * x).clamp(min=0))
 moved = explore.measure(scale_relu, x)
-print(f"right: {right}; launches: {len(moved.launches)}; bytes: {moved.total:,}")
+print(f"correct: {right}; launches: {len(moved.launches)}; bytes: {moved.total:,}")
 
 # %% [markdown]
 # ## Three kernels or one

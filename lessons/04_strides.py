@@ -38,7 +38,7 @@ def trusting_copy(x: torch.Tensor) -> torch.Tensor:
 
 
 x = torch.arange(24, device=DEVICE).view(3, 8)
-print("right for this matrix:", torch.equal(trusting_copy(x), x))
+print("correct for this matrix:", torch.equal(trusting_copy(x), x))
 
 # %% [markdown]
 # Now pass it the left half, whose rows start with 0, 8 and 16. **Predict.** With what number will the *second* row of
@@ -184,7 +184,7 @@ def column(x: torch.Tensor, col: int) -> torch.Tensor:
 
 square = torch.arange(36, device=DEVICE).view(6, 6)
 for name, view in {"whole": square, "every second column": square[:, ::2], "transposed": square.T}.items():
-    print(f"{name:20s} column 1: {column(view, 1).tolist()} right: {torch.equal(column(view, 1), view[:, 1])}")
+    print(f"{name:20s} column 1: {column(view, 1).tolist()} correct: {torch.equal(column(view, 1), view[:, 1])}")
 
 # %% [markdown]
 # **Try it.** Exchange `x.stride(0)` and `x.stride(1)` in the launch. **Predict** first: with which number does "column 1"
