@@ -231,10 +231,10 @@ print(explore.measure(one_kernel, torch.ones(3000)))
 print(explore.measure(three_kernels, torch.ones(3000)))
 
 # %% [markdown]
-# The arithmetic and the result are the same, but the bytes are not. On a GPU the time grows with the bytes if
-# the array is far larger than the **L2 cache**, the memory of some tens of megabytes on the GPU chip. A
-# smaller array can stay in the L2 cache between the kernels, and then the loss is smaller. Saving these bytes
-# is called **fusion**, and it is the first improvement to look for.
+# The arithmetic and the result are the same, but the bytes are not. The **L2 cache** is on-chip memory that all
+# SMs of a GPU share. If the array is far larger than the L2 cache, the time grows with the bytes. A smaller
+# array can stay in the L2 cache between the kernels, and then the loss is smaller. Saving these bytes is called
+# **fusion**, and it is the first improvement to look for.
 #
 # Now increase the work instead.
 #

@@ -52,7 +52,7 @@ predict("lanes_off_4x4", None)
 # %% [markdown]
 # The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in both exercises. The
 # kernel and the launcher must agree on which axis counts the rows. Use axis 0 for the rows: a GPU allows 2³¹ − 1
-# programs along axis 0, but only 65,535 along the other two axes, and a matrix may have more tiles than that downwards.
+# programs along axis 0, but only 65,535 along the other two axes. A matrix may have more tiles than that downwards.
 #
 # ## From a pointer to a tile of pointers
 #
