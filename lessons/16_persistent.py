@@ -153,8 +153,8 @@ for name, view in (
     print(f"{name:25} strides {view.stride()!s:9} rows {apart:3} bytes apart, address % 16 = {start}")
 
 # %% [markdown]
-# A descriptor cannot describe four of the six: a slice, a transpose, every second column, an odd width. All of them are
-# common. So a correct launcher tests each matrix and uses pointers where the answer is no. (If the rows of the original
+# A descriptor cannot describe four of the six: a slice from column 1 on, a transpose, every second column, an odd width.
+# All are common. So a correct launcher tests each matrix, and uses pointers where one fails. (If the rows of the original
 # matrix follow the rules, you can also describe the original and transpose each tile with `tl.trans`.)
 #
 # ## `tl.range`
