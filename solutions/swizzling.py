@@ -37,7 +37,7 @@ def swizzle_ids(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
 
     n_rows, n_cols: how many rows and columns of tiles there are; group: how many rows of
     tiles make a group, 1 or more. The result is an int32 tensor of shape
-    (n_rows * n_cols, 2): line `pid` holds the row and the column of the tile of program pid.
+    (n_rows * n_cols, 2): line `pid` is the row and the column of the tile of program pid.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     output = torch.empty((n_rows * n_cols, 2), dtype=torch.int32, device=device)

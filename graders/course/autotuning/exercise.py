@@ -32,7 +32,7 @@ def _added_up(evidence: Evidence) -> bool:
 
 
 def _starts_from_nothing(evidence: Evidence) -> bool:
-    """Only memory that nobody has set is added to: all is NaN, and everything was reached."""
+    """Tell whether the kernel added to uninitialised memory: all is NaN, and all was stored."""
     actual = evidence.actual
     tuned = any(launch.configs > 1 for launch in evidence.launches)
     if actual is None or not actual.numel() or not tuned or detectors.has_holes(evidence):
@@ -62,7 +62,7 @@ def _grid_is_fixed(evidence: Evidence) -> bool:
 def _kernel_depends(evidence: Evidence) -> bool:
     """The grid follows the configuration, and the results still differ.
 
-    Where there is only one tile nobody can tell; then the larger cases decide.
+    With only one tile this does not show; then the larger cases decide.
     """
     grids = _grids(evidence)
     return (len(grids) > 1 or grids == {(1, 1, 1)}) and _configs_disagree(evidence)

@@ -78,7 +78,7 @@ EXERCISES = (
     Exercise(
         name="fair_ms",
         lesson="benchmarking",
-        title="A stopwatch that is right on nine GPUs",
+        title="A stopwatch that is correct on nine GPUs",
         parameters=("run", "fresh_inputs", "gpu"),
         reference=kernel_ms,
         cases=gpus(),

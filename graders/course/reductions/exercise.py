@@ -265,7 +265,7 @@ QUIZ = (
             ),
             Choice(
                 "It divides by n instead of n - 1",
-                "Layer norm wants the biased variance, divided by n.",
+                "Layer norm uses the biased variance, divided by n.",
             ),
             Choice(
                 "x² overflows for the usual inputs",

@@ -46,13 +46,12 @@ MISTAKES = (
         code="maximum-from-zero",
         title="The maximum starts from 0",
         message=(
-            "Rows that are negative throughout have the maximum 0 here, which no element has: it "
-            "is kept running from 0, or masked lanes were loaded as 0. Then nothing brings the "
-            "exponents up to 0. Where the row lies far below, every exp is 0, and 0 / 0 is NaN."
+            "In a row of negative numbers the maximum here is 0, which no element has. Far below "
+            "zero every exp is then 0, and 0 / 0 is NaN."
         ),
         next_step=(
-            "Start with `-float('inf')`, and load masked lanes with `other=-float('inf')`: below "
-            "every number there is."
+            "Start the maximum at `float('-inf')`, and load masked-off lanes with "
+            "`other=float('-inf')`."
         ),
         detector=all_underflowed,
     ),
