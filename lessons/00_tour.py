@@ -2,13 +2,13 @@
 # # The tour: a kernel in ten minutes
 #
 # Welcome. This course teaches you to write GPU kernels in **Triton**, from adding two vectors to
-# training a small language model on kernels of your own. You learn by writing them. A judge looks at each of your kernels and tells you, in
-# words, what is wrong and where. You need no GPU: kernels also run on the CPU, in an
-# *interpreter*. Where there is a GPU, the same notebooks use it.
+# training a small language model on your own kernels. You learn by writing them. A judge runs each of
+# your kernels and tells you in plain words what is wrong and on which line. You do not need a GPU:
+# kernels also run on the CPU, in an *interpreter*. If your machine has a GPU, the same notebooks use it.
 #
-# In this tour nothing is graded, and its one exercise is solved for you. You check your machine, see a kernel run, see one check fail
-# and one pass. It takes about ten minutes. Click into a cell and press Shift+Enter to run it and
-# go on to the next.
+# Nothing in this tour is graded, and its one exercise is solved for you. You check your machine, watch
+# a kernel run, and see one check fail and one pass. It takes about ten minutes. Click into a cell and
+# press Shift+Enter to run it and move to the next one.
 
 # %% setup
 import platform
@@ -30,31 +30,31 @@ print("GPU    ", torch.cuda.get_device_name() if torch.cuda.is_available() else 
 print("Kernels run", "on the GPU" if ON_GPU else "on the CPU, in the interpreter")
 
 # %% [markdown]
-# If the cell printed five lines, all is well. If not, the command `tilewise doctor` in a terminal
-# says what is missing and how to mend it.
+# If the cell printed five lines, your machine is ready. If it did not, run `tilewise doctor` in a
+# terminal. It says what is missing and how to fix it.
 #
-# The last line matters. **In the course's interpreter** a kernel computes what it would compute on
-# a GPU, but for the last bits of a rounding, and it is watched: where it touches memory that is not
-# its own, you are told the line. But the
-# interpreter's *time* says nothing about a GPU, so this course never shows it as speed. What it
-# measures instead is how many bytes a kernel moves; you will see that this predicts speed well.
+# The last line matters. **In the course's interpreter** a kernel computes the same result as on a GPU,
+# except for the last bits of some roundings. The interpreter also checks every memory access: if your
+# kernel touches memory outside its tensors, it reports the line. The interpreter's *time* says nothing
+# about a GPU, so this course never shows it as speed. The course counts how many bytes a kernel moves
+# instead, and you will see that this count predicts speed well.
 #
-# What decides is the variable `TRITON_INTERPRET`, which must be set *before* Triton is imported.
-# The set-up cell at the top of each lesson sets it to `1` where there is no GPU.
+# The variable `TRITON_INTERPRET` decides where kernels run. It must be set *before* Triton is imported.
+# The set-up cell at the top of each lesson sets it to `1` if there is no GPU.
 #
 # ## A kernel runs
 #
-# A GPU works on a large problem by cutting it into blocks. Each block is done by a **program**;
-# all programs run the same code, and each knows its own number, its `pid`. Here are 10 numbers in
-# blocks of 4:
+# A GPU works on a large problem by cutting it into blocks. A **program** computes one block. All
+# programs run the same code, and each knows its own number, its `pid` (program id). Here are 10 numbers
+# in blocks of 4:
 
 # %%
 figures.blocks_1d(10, 4)
 
 # %% [markdown]
-# Three programs of four **lanes**, as the places of a block are called, and two lanes of the last
-# one have nothing to do. That picture is most of what there is to know about a first kernel. Here
-# is one that doubles each number. Do not worry about the details: lesson 01 explains each line.
+# Each position in a block is called a **lane**. Here are three programs of four lanes, and the last two
+# lanes of the last program have no number to work on. This picture is most of what you need for a first
+# kernel. The next cell has a kernel that doubles each number. Lesson 01 explains each of its lines.
 
 # %%
 @triton.jit
@@ -74,16 +74,16 @@ print(output.tolist())
 # %% [markdown]
 # ## How a lesson works
 #
-# **Predictions.** Before something is measured you are asked what will come out. Put your number
-# in place of `None` and run the cell. Nobody looks at it but you; `progress()` tells you later how good your
-# guesses were. **Predict**: the kernel above ran 3 programs of 4 lanes each. How many lanes were switched off?
+# **Predictions.** Before the notebook measures something, it asks you for a guess. Replace `None` by your
+# number and run the cell. Only you see your guesses, and `progress()` shows later how good they were.
+# **Predict**: the kernel above ran 3 programs of 4 lanes each. How many lanes were masked off?
 
 # %%
 predict("tour_lanes_off", None)
 
 # %% [markdown]
-# **Things to move.** Sliders and lists work with the mouse, and with Tab and the arrow keys. If
-# your notebook shows no widgets, the cell after it prints the same as text.
+# **Controls.** Sliders and lists work with the mouse, or with Tab and the arrow keys. If your notebook
+# shows no widgets, the cell after each one prints the same as text.
 
 # %%
 explore.blocks_1d(n_elements=10, BLOCK_SIZE=4, pid=2)
@@ -92,14 +92,14 @@ explore.blocks_1d(n_elements=10, BLOCK_SIZE=4, pid=2)
 print(explore.blocks_1d_text(n_elements=10, BLOCK_SIZE=4, pid=2))
 
 # %% [markdown]
-# **Pictures** carry a line "The picture in words" underneath. It says all that the picture says.
+# **Pictures** have a line "The picture in words" underneath, which describes everything they show.
 #
 # **Exercises** are a cell with unfinished code and a cell with `check(...)`. The judge runs your
-# kernel on many inputs: tiny, empty, odd lengths, several number formats. It does so in a process
-# of its own, so nothing that your kernel does can harm the notebook.
+# kernel on many inputs: tiny, empty, odd lengths, several number formats. It runs in a process
+# of its own, so your kernel cannot harm the notebook.
 #
-# Here is a launcher for the kernel above: the function that starts its programs. It holds a
-# mistake. **Predict** what the judge will say.
+# The function below is a **launcher** for the kernel above: it starts the kernel's programs. It has a
+# bug. **Predict** what the judge will say.
 
 # %%
 def double(x):
@@ -113,10 +113,11 @@ def double(x):
 check(double)
 
 # %% [markdown]
-# Read the card from the top: the **gates**, which are the steps of the judge, the first case that
-# failed, what happened, the next step.
-# The launcher divides and rounds *down*. For 1,000 elements that makes no program at all, and for
-# 1,500 only one: what comes after the first 1,024 is never written. The mend is to round up:
+# Read the card from the top. It shows the **gates**, which are the steps of the judge, then the first
+# failed case, what happened, and what to do next.
+#
+# The launcher divides and rounds *down*. For 1,000 elements it starts no program at all. For 1,500
+# elements it starts one, so the elements after the first 1,024 are never written. The fix is to round up:
 
 # %%
 def double(x):
@@ -137,15 +138,15 @@ check(double)
 hint("double")
 
 # %% [markdown]
-# **Quiz.** A few questions at the end of each lesson, with an answer to each choice, also to the
-# wrong ones. **Case studies** are questions to answer in your own words; in a class a person reads
-# them. A part **for the GPU** closes each lesson; without a GPU it says that it did not run.
+# **Quiz.** Each lesson ends with a few questions. Every choice has an explanation, including the wrong
+# ones. **Case studies** ask you to answer in your own words; in a class, an instructor reads your answers.
+# Each lesson also has a part **for the GPU**. Without a GPU it says that it did not run.
 
 # %%
 quiz("tour")
 
 # %% [markdown]
-# Your progress stays on this machine, in a small file. `progress()` shows it:
+# `progress()` shows how far you are. It reads a small file that stays on this machine:
 
 # %%
 progress()
@@ -156,8 +157,17 @@ progress()
 # | lessons | you learn |
 # |---|---|
 # | 01, 02 | the first kernel, and how to find its bugs |
-# | 03, 04, 05 | why memory decides, where a matrix really lies, and tiles |
-# | 06, 07 | many steps in one kernel; softmax and layer norm |
-# | 08, 09, 11 | matrix multiplication: right, then in a good order, then tuned |
+# | 03, 04, 05 | why memory decides the speed, how a matrix is stored, and tiles |
+# | 06, 07 | several steps in one kernel; softmax and layer norm |
+# | 08, 09 | matrix multiplication: first correct, then in an order that reuses the cache |
+# | 10, 11 | how to measure a kernel, and how to tune it |
+# | 12 | what the compiler makes of your kernel |
+# | 13, 14 | attention, and gradients of your own kernels |
+# | 15, 16 | small number formats, and persistent kernels |
+# | 17, 18 | decoding, atomics and scans |
+# | 19, 20 | random numbers, and mixtures of experts |
+# | 21 | a small language model that trains on your kernels |
 #
-# Each takes 20 to 45 minutes. Go on with **01, Vector addition**.
+# The first lessons take 35 to 45 minutes if all goes well. Plan one to three hours for the later ones.
+# After you have passed an exercise, `practice()` gives you puzzles made from it. Go on with **01, Vector
+# addition**.

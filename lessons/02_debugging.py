@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Debugging: find it on the CPU first
 #
-# A kernel has thousands of programs, and most of its bugs are wrong *indices*. At the end of this lesson you
-# can look into single programs while they run, you have caught and mended three bugs that everybody makes once, and
-# you can write a test that such bugs do not pass.
+# A kernel has thousands of programs, and most of its bugs are wrong *indices*. In this lesson you look
+# into single programs while they run, and you find and fix three bugs that nearly every beginner writes.
+# You also learn which inputs a test needs to find such bugs.
 #
-# It takes about 35 minutes. Lesson 01 comes first.
+# It takes about 35 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import catch, explore, figures, interpreted, print_if
@@ -18,7 +18,8 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## Catch one now
 #
-# This kernel should copy a vector in blocks of 2. Its author tried it with two numbers, and the copy was right.
+# This kernel should copy a vector in blocks of 2. Its author tried it with two numbers, and the copy was
+# correct.
 
 # %%
 @triton.jit
@@ -40,8 +41,8 @@ def copy_1(x):
 print(interpreted(copy_1, torch.tensor([1, 2])).tolist())
 
 # %% [markdown]
-# It has a bug. **Catch it**: put a vector in place of `None` whose copy is wrong, such as `torch.tensor([7, 8])`
-# (which does not catch it).
+# The kernel has a bug. **Catch it**: replace `None` by a vector whose copy is wrong. Write it like
+# `torch.tensor([7, 8])`, which does not catch the bug.
 
 # %%
 x_1 = None
@@ -49,36 +50,37 @@ lengths = [(torch.arange(1, n + 1),) for n in range(10)]
 catch("bug_1", copy_1, x_1, right=torch.clone, others=lengths)
 
 # %% [markdown]
-# Look at the table that the kernel printed: one line for each program, with its offsets and its mask. Which column
-# should differ from line to line, and does not? **Mend the kernel**, run its cell, then run `catch` again until the
-# card is green.
+# Look at the table that the kernel printed: one line for each program, with its offsets and its mask. Which
+# column should differ from line to line, and does not? **Fix the kernel**, run its cell, then run `catch`
+# again until the card is green.
 #
 # ## The interpreter
 #
-# How can a kernel print? With `TRITON_INTERPRET=1` kernels do not go to the GPU. They run as ordinary Python on the
-# CPU, one program after another, and you can print and stop inside them. What decides is the variable at the moment
-# when `@triton.jit` meets your function:
+# How can a kernel print? With `TRITON_INTERPRET=1` kernels do not run on the GPU. They run as ordinary
+# Python on the CPU, one program after another, so you can print and stop inside them. Triton reads the
+# variable when `@triton.jit` meets your function:
 #
 # | the variable is set | what happens (Triton 3.9) |
 # |---|---|
 # | before `import triton` | everything is interpreted |
-# | after the import, before `@triton.jit` | this kernel is interpreted; parts of Triton that were set up by then are not |
+# | after the import, before `@triton.jit` | this kernel is interpreted; parts of Triton that were set up before are not |
 # | after `@triton.jit` | the kernel stays compiled; without a GPU its launch says "0 active drivers" |
 #
-# So set it **before Triton is imported**; then nothing is half one and half the other.
+# So set it **before you import Triton**. Then everything is interpreted.
 
 # %%
 if interpreting():
     print("Kernels run in the interpreter here.")
 else:
-    print("Kernels are compiled for the GPU here, where nobody can print from inside one. What needs the")
-    print("interpreter, `catch` and `interpreted`, runs it in a process of its own.")
+    print("Kernels are compiled for the GPU here, where Python's print and debugger do not work inside them.")
+    print("`catch` and `interpreted` need the interpreter, so they run it in a process of their own.")
 
 # %% [markdown]
 # ## Print from chosen programs
 #
-# A plain `print` in a kernel prints for *every* program. `print_if(text, conditions)` asks first. There is one
-# condition for each axis of the grid, separated by commas; an empty one accepts every id:
+# A plain `print` in a kernel prints for *every* program. `print_if(text, conditions)` prints only for the
+# programs that you choose. You write one condition for each axis of the grid, separated by commas. An empty
+# condition accepts every id:
 #
 # | conditions | prints in |
 # |---|---|
@@ -86,7 +88,7 @@ else:
 # | `"=0"` | programs with id 0 on axis 0 |
 # | `",>1"` | programs with an id above 1 on axis 1 |
 # | `">=1,=0"` | axis 0 at least 1, *and* axis 1 exactly 0 |
-# | `"!=2"` | all but id 2 on axis 0 |
+# | `"!=2"` | all except id 2 on axis 0 |
 #
 # **Predict**: how many programs of a (4, 3) grid does `">=1,!=1"` choose?
 
@@ -94,8 +96,8 @@ else:
 predict("programs_chosen", None)
 
 # %% [markdown]
-# **Try it.** Choose exactly the programs on the right edge. Then write something that is no condition, and read
-# the message.
+# **Try it.** Choose exactly the programs on the right edge. Then write something that is not a condition,
+# and read the message.
 
 # %%
 explore.conditions(">=1,=0", n_0=4, n_1=3)
@@ -105,10 +107,22 @@ explore.conditions(">=1,=0", n_0=4, n_1=3)
 print(explore.conditions_text(">=1,!=1", n_0=4, n_1=3))
 
 # %% [markdown]
+# ## What Triton itself prints and checks
+#
+# `print_if` works only in the interpreter. Triton has three functions that also work in a compiled kernel:
+#
+# | function | what it does |
+# |---|---|
+# | `tl.static_print("BLOCK is", BLOCK_SIZE)` | prints while Triton compiles the kernel: constants, shapes, dtypes |
+# | `tl.device_print("offsets", offsets)` | prints values while the kernel runs, also on a GPU |
+# | `tl.device_assert(offsets >= 0, "negative")` | stops the kernel if the condition is false; a GPU ignores it unless `TRITON_DEBUG=1` |
+#
+# On a GPU, `tl.device_print` prints a line for each element of each program, in any order. Use it with a tiny grid.
+#
 # ## Stop inside a program
 #
-# `breakpoint_if(conditions)` does not print, but stops in the debugger, inside the kernel. Here somebody put
-# `breakpoint_if("=2")` behind the offsets of a right copy kernel, and copied 5 numbers in blocks of 2:
+# `breakpoint_if(conditions)` stops in the debugger, inside the kernel. In this session, the line
+# `breakpoint_if("=2")` comes after the offsets of a correct copy kernel, which copies 5 numbers in blocks of 2:
 #
 # ```text
 # > copy_kernel()
@@ -123,14 +137,14 @@ print(explore.conditions_text(">=1,!=1", n_0=4, n_1=3))
 # (Pdb) c
 # ```
 #
-# `p` prints a value, `n` goes to the next line, `c` continues, `q` quits. Try it in a kernel of yours, with
-# `from triton_util import breakpoint_if`. It is not called here, because a notebook that runs from top to bottom has
-# nobody to type.
+# `p` prints a value, `n` goes to the next line, `c` continues, `q` quits. Try it in your own kernel, with
+# `from triton_util import breakpoint_if`. The lesson does not call it, because the debugger waits for your
+# input, and a notebook that runs from top to bottom would stop there.
 #
 # ## The second bug
 #
-# Another author uses the `pid`. **Predict** first: 6 elements in blocks of 2; what should the first offset of program 1
-# be? Then read the kernel, find an input that catches it, and mend it.
+# The second author's kernel uses the `pid`. **Predict** first: 6 elements in blocks of 2; what should the
+# first offset of program 1 be? Then read the kernel, find an input that catches the bug, and fix it.
 
 # %%
 predict("first_offset_of_program_1", None)
@@ -159,8 +173,8 @@ catch("bug_2", copy_2, x_2, right=torch.clone, others=lengths)
 # %% [markdown]
 # ## The third bug
 #
-# The third author's copy of 6 elements in blocks of 2 is right, and so is that of 4,096. Catch it, and mend it. (It
-# prints nothing: there is no mask to print. Put a `print_if` in, if you like.)
+# The third author's copy of 6 elements in blocks of 2 is correct, and so is that of 4,096. Catch the bug, and
+# fix it. (The kernel prints nothing, because it has no mask to print. Add a `print_if` if you like.)
 
 # %%
 @triton.jit
@@ -184,13 +198,13 @@ catch("bug_3", copy_3, x_3, right=torch.clone, others=lengths)
 # %% [markdown]
 # ## The bug that a comparison does not see
 #
-# The checked interpreter of this course stopped the third kernel, because it knows where each tensor ends. Triton
-# itself does not, on a GPU as well as in its own interpreter: **neither notices**. (Some texts say that Triton's
+# The checked interpreter of this course stopped the third kernel, because it knows where each tensor ends.
+# Triton checks no bounds, neither on a GPU nor in its own interpreter. (Some texts say that Triton's
 # interpreter catches accesses out of bounds. It does not.)
 #
-# The next cell shows what happens then. It holds the third kernel as it was. Five elements are the front part of a
-# longer memory, whose other part belongs to somebody else. **Predict.** After the copy of the *five* elements, what is in
-# the sixth element of the output's memory, which held 42 and is none of our business?
+# The next cell shows the consequence. It has the third kernel with its bug. The five elements are the first
+# part of a longer piece of memory, and the rest of that memory is not ours. **Predict.** After the kernel has
+# copied the *five* elements, what is in the sixth element of the output's memory, which contained 42 before?
 
 # %%
 predict("sixth_element", None)
@@ -208,7 +222,7 @@ def copy_five():
     x, output = x_memory[:5], output_memory[:5]
     with unguarded_launches():  # as Triton itself runs it
         hasty_copy_kernel[(3,)](x, output, BLOCK_SIZE=2)
-    print("the copy:  ", output.tolist(), "- right!")
+    print("the copy:  ", output.tolist(), "- correct!")
     print("the memory:", output_memory.tolist())
     try:
         with interpret():  # the checked interpreter, which every launch of this notebook uses
@@ -220,20 +234,20 @@ def copy_five():
 interpreted(copy_five)
 
 # %% [markdown]
-# The copy is right, a test would pass, and somebody else's number is gone. Here we arranged for the neighbour to be
-# ours. In real life it may be another tensor, or the bookkeeping of the memory allocator; then the program dies later,
-# somewhere else.
+# The copy is correct and a test would pass, but the kernel has overwritten a number that is not ours. In this
+# cell we own the memory after the vector. In a real program it may be another tensor or the allocator's
+# bookkeeping. Then the program fails later, in a different place.
 #
 # ## The three side by side
 #
-# This is how it should look:
+# A correct kernel looks like this:
 
 # %%
 figures.touches(6, [[0, 1], [2, 3], [4, 5]], title="wanted: 6 elements in blocks of 2")
 
 # %% [markdown]
-# And these are the three kernels as they were. Two of them leave the same result, [1, 2, -1, -1, -1, -1], and yet they
-# are different bugs. The table of pid, offsets and mask tells them apart.
+# And these are the three kernels with their bugs. The first two give the same result, [1, 2, -1, -1, -1, -1],
+# but the bugs are different. The table of pid, offsets and mask distinguishes them.
 
 # %%
 figures.touches(6, [[0, 1], [0, 1], [0, 1]], title="bug 1: every program has the offsets of the first")
@@ -247,36 +261,36 @@ figures.touches(5, [[0, 1], [2, 3], [4, 5]], title="bug 3: no mask; 5 elements i
 # %% [markdown]
 # ## Exercise: `copy`
 #
-# Now write the kernel from the empty page, with none of the three.
+# Now write the kernel from scratch, without any of the three bugs.
 #
 # **The contract.** `copy(x)` returns a copy of `x` in memory of its own.
 #
-# - `x` is one-dimensional and contiguous, of *any* dtype, integers and bool included.
+# - `x` is one-dimensional and contiguous, of *any* dtype, including integers and bool.
 # - The result is equal bit for bit. (So load and store, and convert nothing.)
-# - Any length, 0 and 1 included. Do not use `.clone()` or its relatives.
+# - Any length, including 0 and 1. Do not use `.clone()` or similar methods.
 #
-# The launcher is given. `hint("copy")` helps. Use `print_if` while you work, and take it out at the end: compiled
-# for a GPU, a kernel cannot call it.
+# The launcher is given. `hint("copy")` helps. Use `print_if` while you work, and remove it at the end: a
+# kernel that is compiled for a GPU cannot call it.
 
 # %% exercise="copy"
 
 # %% [markdown]
 # ## The golden reference
 #
-# How do you know that a kernel is right? Compare it with something that you trust and that was written by
-# somebody else: a **golden reference**, PyTorch for instance. Agreement proves that the kernel is right *for the
-# inputs you tried*, so everything depends on the inputs.
+# How do you know that a kernel is correct? Compare it with an independent implementation that you trust, for
+# instance PyTorch. This is called a **golden reference**. Agreement shows that the kernel is correct *for the
+# inputs you tried*, so choose them well.
 #
 # | choose | because |
 # |---|---|
-# | numbers that are all different, with both signs | equal numbers hide every exchange and every shift |
-# | lengths 0, 1, one below and above a block, several blocks | mistakes live at edges |
-# | an output filled with poison beforehand (NaN, -1) | elements never written show |
-# | views with gaps whose gaps hold poison | wrong strides show |
-# | a tolerance that follows from the number format | too wide passes bugs, too narrow fails right code |
+# | numbers that are all different, with both signs | equal numbers hide exchanged and shifted elements |
+# | lengths 0, 1, one below and above a block, several blocks | bugs are at the edges |
+# | an output filled with poison beforehand (NaN, -1) | elements that are never written show |
+# | views with gaps, and poison in the gaps | wrong strides show |
+# | a tolerance that follows from the number format | a wide one passes bugs, a narrow one fails correct code |
 #
-# **Predict.** Which of the three bugs does this test find: 4,096 elements that are all 1, `BLOCK_SIZE` 4,096,
-# compared with `torch.equal`? How many of the three?
+# **Predict.** The test uses 4,096 elements that are all 1, `BLOCK_SIZE` 4,096, and `torch.equal`. How many of
+# the three bugs does it find?
 
 # %%
 predict("bugs_found", None)
@@ -284,8 +298,8 @@ predict("bugs_found", None)
 # %% [markdown]
 # ## Helpers that do not help
 #
-# Tools have bugs, too. Here are three small helpers, as one finds them in real notebooks. Each has a bug. Read them,
-# **predict** what the cell below will say of each, run it, and mend the helpers until all three are right.
+# Tools have bugs, too. Here are three small helpers like those in real notebooks. Each has a bug. Read them,
+# **predict** what the cell below will say about each, run it, and fix the helpers until all three are correct.
 
 # %%
 def assert_ready(tensor):
@@ -299,7 +313,7 @@ def read_condition(condition):
 
 
 def reversed_id(old_id):
-    return 5 - old_id  # turns the ids 0 ... 4 round
+    return 5 - old_id  # reverses the ids 0 ... 4
 
 
 # %%
@@ -323,15 +337,16 @@ def try_helpers():
 try_helpers()
 
 # %% [markdown]
-# Three kinds of mistake that are common in tools:
+# These are three common kinds of bug in tools:
 #
-# - A method is written without its parentheses. A method counts as true, so the assertion can never fail. A check that
-#   cannot fail is worse than none, because you rely on it.
-# - A parser takes *one* character for something that may have two, and was tested with the short form only.
-# - When ids are mapped to ids, every one must come out exactly once. Test that, and not two examples.
+# - The parentheses of a method call are missing. A method object counts as true, so the assertion can never
+#   fail. Such a check is worse than none, because you rely on it.
+# - A parser reads *one* character for an operator that may have two. It was tested with the short form only.
+# - A function maps ids to ids, but some ids never come out. Test that each comes out exactly once;
+#   two examples are not enough.
 #
-# (A fourth kind: an error message that itself fails, because it names a variable that does not exist. Error paths
-# are code that nobody runs. Run yours once.) `check_tensors_gpu_ready` of the course calls the method:
+# (A fourth kind: an error message fails itself, because it names a variable that does not exist. Code for
+# errors rarely runs, so run yours once.) The course's `check_tensors_gpu_ready` does call the method:
 
 # %%
 from triton_util import check_tensors_gpu_ready
@@ -359,9 +374,9 @@ quiz("debugging")
 # It passes in the interpreter. In production the kernel gets vectors of 100,000 elements on a GPU, and the results
 # are wrong.
 #
-# 1. Name four weaknesses of this test. For each, name a bug in the kernel that it lets through.
+# 1. Name four weaknesses of this test. For each, name a bug in the kernel that it does not find.
 # 2. Which of these bugs could corrupt *other* tensors? Why did the interpreter not complain?
-# 3. Rewrite the test, in code or in words, so that none of the bugs passes.
+# 3. Rewrite the test, in code or in words, so that it finds all of these bugs.
 #
 # Answer in about 150 words.
 
@@ -374,14 +389,14 @@ answer("green-on-my-laptop")
 #    - *The length is exactly the block*: a missing mask passes, and so does a grid that rounds down.
 #    - *All elements equal*: a kernel that shifts, reverses or repeats elements passes.
 #    - *`atol=2.0`*: the expected value is 2, so an output of zeros passes, and so does `x` itself.
-#    - *An output of `torch.empty`*: it may hold an earlier right result, so a kernel that writes nothing may pass.
+#    - *An output of `torch.empty`*: it may contain an earlier correct result, so a kernel that writes nothing may pass.
 #    - *One dtype and one (positive) value*: lost signs and roundings pass.
-# 2. The missing mask: lanes behind the end of the vector write into foreign memory. Triton's own interpreter checks
-#    no bounds, and with a length of exactly one block there is nothing out of bounds to find. A checked
-#    interpreter, with a ragged length, stops it.
+# 2. The missing mask: lanes past the end of the vector write into memory that is not ours. Triton's own interpreter
+#    checks no bounds, and with a length of exactly one block there is nothing out of bounds to find. A checked
+#    interpreter, with a length that leaves the last block partly empty, stops it.
 # 3. For lengths such as 0, 1, 1023, 1025 and 5000: `x = torch.randn(n)` (all different, signed); the output filled
-#    with NaN beforehand; the launcher's own grid with `triton.cdiv`; compare with `2 * x` exactly (doubling is exact
-#    in floating point) or with a tolerance of a few units in the last place; run in an interpreter that checks
+#    with NaN beforehand; the launcher's own grid with `triton.cdiv`. Compare with `2 * x` exactly (doubling is exact
+#    in floating point) or with a tolerance of a few units in the last place. Run in an interpreter that checks
 #    memory, and again on the GPU.
 #
 # **Rubric (6 points)**
@@ -390,17 +405,18 @@ answer("green-on-my-laptop")
 # - 1 point: each of them with a bug that fits.
 # - 1 point: the missing mask corrupts other memory.
 # - 1 point: the stock interpreter checks no bounds (or: at this length nothing is out of bounds).
-# - 1 point: a test with several ragged lengths, distinct values, a poisoned output and a fitting tolerance.
+# - 1 point: a test with several lengths that do not fill the last block, distinct values, a poisoned output and a
+#   fitting tolerance.
 
 # %% [markdown]
 # ## For the GPU
 #
-# The interpreter runs programs one after another; a GPU runs them side by side and in any order. So a kernel whose
-# programs disturb each other can be right here and wrong there. The checked interpreter looks for such races, and
-# `check` runs small cases in other orders as well. What remains is for the GPU itself: NVIDIA's
-# `compute-sanitizer python your_script.py` finds accesses out of bounds there.
+# The interpreter runs programs one after another. A GPU runs them in parallel and in any order. So a kernel whose
+# programs interfere with each other can be correct here and wrong there. The checked interpreter looks for such
+# races, and `check` runs small cases in other orders as well. On the GPU itself, NVIDIA's
+# `compute-sanitizer python your_script.py` finds accesses out of bounds.
 #
-# Does your copy agree on the GPU for a length that is no multiple of anything?
+# Does your copy agree on the GPU for a length that does not fill the last block?
 
 # %% gpu
 if ON_GPU:
@@ -412,9 +428,11 @@ else:
 # %% [markdown]
 # ## What you take with you
 #
-# - Make a table of pid, offsets and mask for a *tiny* input. It tells bugs apart that look the same from outside.
+# - Make a table of pid, offsets and mask for a *tiny* input. It distinguishes bugs with the same result.
 # - Ignored pid, wrong distance, missing mask: look for these three first.
-# - A test is as good as its inputs. All different, ragged, poisoned.
+# - A test is only as good as its inputs: distinct values, odd lengths, poisoned outputs.
+#
+# When you have passed the exercise, call `practice()`: its puzzles ask you to find the wrong line of a kernel.
 
 # %%
 progress()

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Memory or arithmetic: what is a kernel waiting for?
 #
-# Two numbers say how fast a kernel can be at best: how many operations it does, and how many bytes
-# it moves. At the end of this lesson you can find both, tell from them what the kernel waits for,
-# and know which improvements are worth making before you make them. And you have written a
-# launcher, and fused two kernels into one.
+# Two numbers limit how fast a kernel can be: how many operations it does, and how many bytes it moves. In
+# this lesson you learn to count both and to see which one the kernel waits for. Then you know which
+# improvements are worth making before you make them. You also write a launcher, and fuse two kernels into
+# one.
 #
-# It takes about 35 minutes. Lesson 01 comes first.
+# It takes about 35 minutes. Do lesson 01 first.
 
 # %% setup
 from triton_util import explore, figures, interpreted, speed, time_beside
@@ -19,7 +19,7 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # ## Count first
 #
 # This kernel doubles 1,000 numbers of 4 bytes, in blocks of 256. **Predict.** How many bytes does it load and store in
-# all? Run the second cell when you have guessed: it runs the kernel in the interpreter, which counts.
+# all? Then run the second cell: it runs the kernel in the interpreter, which counts them.
 
 # %%
 predict("double_bytes", None)
@@ -41,23 +41,23 @@ def double(x):
 print(explore.measure(double, torch.ones(1000)))
 
 # %% [markdown]
-# Now change `torch.ones(1000)` to `torch.ones(1000, dtype=torch.float16)`, and run it again. These bytes are one of
-# the two numbers of this lesson. The other one is the operations: here 1,000 multiplications. An addition, a
+# Now change `torch.ones(1000)` to `torch.ones(1000, dtype=torch.float16)`, and run the cell again. Bytes are one of
+# the two numbers of this lesson. Operations are the other: here 1,000 multiplications. An addition, a
 # multiplication or a comparison of two floating-point numbers is one **FLOP** (*floating-point operation*), and a
 # TFLOP/s is a million million of them in a second.
 #
 # ## Two limits
 #
-# A GPU computes and moves data at the same time. While some warps wait for memory, others
-# calculate. So a kernel takes about as long as the *slower* of the two:
+# A GPU computes and moves data at the same time. While some warps wait for memory, others compute. So a
+# kernel takes at least as long as the *slower* of the two:
 #
 # $$\begin{aligned}\text{time} \ge \max\Bigl(&\frac{\text{bytes}}{\text{bytes per second}},\\
 # &\frac{\text{operations}}{\text{operations per second}}\Bigr)\end{aligned}$$
 #
-# Divide a kernel's operations by its bytes and you get its **arithmetic intensity**. Divide the
-# GPU's operations per second by its bytes per second and you get the **ridge point**. Below the
-# ridge point a kernel is *limited by memory*, above it *by arithmetic*. Here are data-sheet
-# figures (without sparsity, a multiply-add counted as two operations):
+# A kernel's operations divided by its bytes are its **arithmetic intensity**. A GPU's operations per second
+# divided by its bytes per second are its **ridge point**. Below the ridge point a kernel is *limited by
+# memory*, above it *by arithmetic*. Here are data-sheet figures (without sparsity; a multiply-add counts as
+# two operations):
 
 # %%
 print("GPU                GB/s   fp32 TFLOP/s   fp16 TFLOP/s   ridge fp32   ridge fp16")
@@ -68,16 +68,16 @@ for gpu in explore.GPUS.values():
     )
 
 # %% [markdown]
-# (fp16 on the tensor cores, which do nothing but multiply small matrices.)
+# (The fp16 figures are for the tensor cores, units that only multiply small matrices.)
 #
-# **Predict.** ReLU, `max(x, 0)`, in fp32: one operation for each element; each element is loaded
-# and the result is stored. What is its arithmetic intensity, in operations per byte?
+# **Predict.** ReLU, `max(x, 0)`, in fp32: one operation for each element. The kernel loads each element and
+# stores its result. What is its arithmetic intensity, in operations per byte?
 
 # %%
 predict("relu_intensity", None)
 
 # %% [markdown]
-# The lowest fp32 ridge point in the table is 9.6. ReLU is far on the memory side on all of these GPUs. Both limits drawn
+# The lowest fp32 ridge point in the table is 9.6, so memory limits ReLU on all of these GPUs. Both limits drawn
 # together make the **roofline**. The picture is drawn for **fp16**, with the roofs of the tensor cores. There an element
 # has 2 bytes, so ReLU has 1 operation for 4 bytes, 0.25:
 
@@ -86,11 +86,11 @@ figures.roofline({"ReLU": 0.25, "matmul N = 64": 64 / 3, "matmul N = 4096": 4096
 
 # %% [markdown]
 # In the rising part memory is the limit, in the flat part arithmetic. A matmul of N×N matrices does
-# 2N³ operations on 3N² numbers. In fp16 that is N/3 operations per byte: it climbs to the flat
-# part as N grows. ReLU stays where it is, at every size.
+# 2N³ operations on 3N² numbers. In fp16 that is N/3 operations per byte, so it moves towards the flat part as
+# N grows. The intensity of ReLU is the same at every size.
 #
-# **Try it.** How many operations per element does an elementwise fp32 kernel need before an H200 is
-# limited by its arithmetic? And a T4?
+# **Try it.** How many operations per element does an elementwise fp32 kernel need before arithmetic limits it
+# on an H200? And on a T4?
 
 # %%
 explore.roofline(gpu="H200", operations=1, bytes_moved=8)
@@ -109,21 +109,20 @@ print(explore.roofline_text(gpu="T4", operations=1, bytes_moved=8))
 # - Where `x` is NaN, the result may be NaN or 0.
 # - Empty matrices are legal.
 #
-# A contiguous matrix is one line of memory whose rows follow one another without a gap (lesson 04
-# is about the others). For an operation on each element alone, rows and columns do not matter: walk
-# along the line, as in lesson 01. `tl.maximum(a, b)` and `tl.where(condition, a, b)` are two ways
-# to write a ReLU.
+# A contiguous matrix is one line of memory whose rows follow one another without a gap (lesson 04 is about
+# the others). An operation on single elements does not need rows and columns: treat the matrix as a vector,
+# as in lesson 01. You can write ReLU with `tl.maximum(a, b)` or with `tl.where(condition, a, b)`.
 #
-# **This time you write the launcher, too**: allocate the result, count the elements, choose a block size and the grid,
-# launch. `x.numel()` is the number of elements of a matrix. `hint("relu2d")` helps.
+# **You write the launcher, too, with less help than in lesson 01**: allocate the result, count the elements, choose
+# a block size and the grid, launch. `x.numel()` is the number of elements of a matrix. `hint("relu2d")` helps.
 
 # %% exercise="relu2d"
 
 # %% [markdown]
 # ## Measure your own
 #
-# **Predict.** A 100×30 matrix in fp32. How many bytes does your kernel load and store in all?
-# (Blocks are 1,024 long, and 3,000 is not a multiple of that. Does it matter?)
+# **Predict.** A 100×30 matrix in fp32. How many bytes does your kernel load and store in all? (Suppose that
+# its blocks are 1,024 long. 3,000 is not a multiple of that. Does it matter?)
 
 # %%
 predict("relu_bytes", None)
@@ -135,15 +134,14 @@ if traffic.total:
     print(f"intensity: {3000 / traffic.total} operations per byte")
 
 # %% [markdown]
-# Masked lanes move nothing. So a well-masked kernel moves exactly what it must, 8 bytes per
-# element, and the prediction from the formula and the count agree. In fp16 it is half the bytes, and
-# for a kernel that waits for memory half the bytes is half the time. That, and
-# not faster arithmetic, is why fp16 speeds up elementwise kernels.
+# Masked-off lanes move nothing. So a kernel with a correct mask moves exactly what it must, 8 bytes per
+# element, and the count agrees with the formula. In fp16 it moves half the bytes. A kernel that waits for
+# memory then takes half the time. This is why fp16 speeds up elementwise kernels, and not faster arithmetic.
 #
 # ## Fuse two steps yourself
 #
-# A layer scales its input by 1.5, then takes the ReLU. Here it is as two kernels; what lies between them travels to
-# memory and back.
+# A layer scales its input by 1.5, then takes the ReLU. Here it is as two kernels. The intermediate result
+# travels to memory and back.
 
 # %%
 @triton.jit
@@ -171,27 +169,27 @@ def scale_relu(x):
 
 
 # %% [markdown]
-# **Predict.** How many bytes does it move for 1,000 fp32 numbers as it is? And how many when both steps are one kernel?
+# **Predict.** How many bytes does it move for 1,000 fp32 numbers now? And how many if both steps are one kernel?
 
 # %%
 predict("two_kernels_bytes", None)
 predict("one_kernel_bytes", None)
 
 # %% [markdown]
-# **Now fuse them**: change the cell above the question so that one launch does it all. The next cell says whether the
-# result is right, and what it costs.
+# **Now fuse them**: change the cell above the question so that one launch does everything. The next cell says whether
+# the result is correct, and how many bytes it moves.
 
 # %%
 x = torch.arange(-500.0, 500.0)
 right = torch.equal(interpreted(scale_relu, x), (1.5 * x).clamp(min=0))
 moved = explore.measure(scale_relu, x)
-print(f"right: {right}; launches: {len(moved.launches)}; bytes: {moved.total:,}")
+print(f"correct: {right}; launches: {len(moved.launches)}; bytes: {moved.total:,}")
 
 # %% [markdown]
 # ## Three kernels or one
 #
-# Here is a kernel with a knob. It applies `x * 1.001 + 0.5` as often as `STEPS` says, two
-# operations each time, and keeps `x` in registers meanwhile:
+# This kernel has a parameter for its work. It applies `x * 1.001 + 0.5` `STEPS` times, two operations each
+# time. Meanwhile it keeps `x` in **registers**, the fastest memory, which belongs to each thread:
 
 # %%
 @triton.jit
@@ -233,23 +231,24 @@ print(explore.measure(one_kernel, torch.ones(3000)))
 print(explore.measure(three_kernels, torch.ones(3000)))
 
 # %% [markdown]
-# The same arithmetic and the same result, for more bytes. On a GPU these three kernels
-# take as many times as long, although they compute nothing more. This is what **fusion** saves, and
-# why it is the first thing to look for.
+# The arithmetic and the result are the same, but the bytes are not. The **L2 cache** is on-chip memory that all
+# SMs of a GPU share. If the array is far larger than the L2 cache, the time grows with the bytes. A smaller
+# array can stay in the L2 cache between the kernels, and then the loss is smaller. Saving these bytes is called
+# **fusion**, and it is the first improvement to look for.
 #
-# Now turn the knob the other way.
+# Now increase the work instead.
 #
-# **Predict.** From how many `STEPS` on, about, does an H200 stop waiting for memory here? Each step
-# has 2 operations, each element moves 8 bytes, and the fp32 ridge point stands in the first table.
+# **Predict.** From about how many `STEPS` on does an H200 stop waiting for memory here? Each step has 2
+# operations, each element moves 8 bytes, and the first table has the fp32 ridge point.
 
 # %%
 predict("steps_at_the_ridge", None)
 
 # %% [markdown]
-# Up to that number of steps, more work costs *nothing*: all these operations take as long as one.
-# It sounds like a riddle, but you can watch it on a GPU at the end of this lesson.
+# Up to about that number of steps, more work costs almost *nothing*: the arithmetic runs while the memory is
+# busy. You can measure it on a GPU at the end of this lesson.
 #
-# So, before you improve a kernel, ask which side of the ridge it stands on:
+# So, before you improve a kernel, ask which side of the ridge point it is on:
 #
 # | limited by | what helps | what does not |
 # |---|---|---|
@@ -257,15 +256,14 @@ predict("steps_at_the_ridge", None)
 # | arithmetic | tensor cores, less work, better instruction mix | fewer bytes |
 # | neither (tiny sizes) | fewer launches | both of the above |
 #
-# The third row is real. Launching a kernel takes a few microseconds. An H200 moves 20 megabytes in
-# the time of one launch of 5 µs, so for small tensors the launch is all there is.
+# The third row occurs often. Launching a kernel takes a few microseconds. An H200 can move 20 megabytes in
+# 5 µs, the time of one launch, so for small tensors the launch decides the time.
 #
-# ## Why matmul is the heart
+# ## Why matmul matters most
 #
-# Everything elementwise stands at the foot of the roofline, for ever. In a matrix multiplication
-# each number takes part in N products; the larger the matrices, the more work per byte. So a
-# language model is built of matmuls, with as few bytes as possible moved between them. You write
-# one in lesson 08.
+# Elementwise kernels are always far below the ridge point. In a matrix multiplication each number takes part
+# in N products, so larger matrices do more work per byte. A language model is therefore built of matmuls,
+# with as few bytes as possible moved between them. You write one in lesson 08.
 #
 # ## Quiz
 
@@ -294,15 +292,15 @@ answer("the-wrong-card")
 
 # %% [markdown] model_answer="the-wrong-card"
 # 1. 3.2 / 6.4 = 0.5 operations per byte. The ridge point is 67,000 / 3,350 = 20, so the kernel waits
-#    for memory. Moving 6.4 GB takes at least 6.4 / 3,350 s = 1.91 ms; at 2.0 ms it runs at 95 % of the
-#    memory's limit. The kernel itself can hardly get better.
+#    for memory. Moving 6.4 GB takes at least 6.4 / 3,350 s = 1.91 ms; at 2.0 ms it reaches 95 % of the
+#    memory bandwidth. The kernel itself can hardly become faster.
 # 2. The card with more arithmetic: still 2.0 ms. The H200: at least 1.33 ms, about 1.4 ms at the
 #    same 95 %.
-# 3. Only that some kernel was running all of the time. It says nothing about how much of the memory
+# 3. Only that some kernel was running all of the time. It does not say how much of the memory
 #    bandwidth or the arithmetic was in use; the arithmetic is at 1.6 of 67 TFLOP/s, 2.4 %.
-# 4. Fuse the kernel with its neighbours, so that its input or output does not travel: if one of the
-#    two disappears, about 1 ms; if both do, it is nearly free. Or keep the data in fp16 or bf16: half
-#    the bytes, about 1 ms. (Both together go further.)
+# 4. Fuse the kernel with its neighbours, so that its input or output does not travel. If one of the
+#    two disappears, it takes about 1 ms; if both do, almost nothing. Or keep the data in fp16 or
+#    bf16: half the bytes, about 1 ms. (Both together save more.)
 #
 # **Rubric (6 points)**
 #
@@ -316,13 +314,13 @@ answer("the-wrong-card")
 # %% [markdown]
 # ## For the GPU
 #
-# The knob, with a clock. For your card: up to which number of steps will the time stay flat? And how many GB/s will your
+# Now measure the steps. Up to which number of steps does the time stay flat on your card? And how many GB/s does your
 # ReLU reach?
 #
 # Measured on an NVIDIA H200: 1, 4 and 16 steps took {h200: steps 2^26 fp32 | 1 | ms}, {h200: steps 2^26 fp32 | 4 | ms} and
 # {h200: steps 2^26 fp32 | 16 | ms} ms, 64 steps {h200: steps 2^26 fp32 | 64 | ms} ms, 256 steps
 # {h200: steps 2^26 fp32 | 256 | ms} ms. The ReLU ran at {h200: relu2d fp32, 8192² | plain | GB/s} GB/s, of 4,800 in the data
-# sheet. Now compare with your prediction for the ridge.
+# sheet. Compare with your prediction for the ridge point.
 
 # %% gpu
 if ON_GPU:
@@ -338,9 +336,9 @@ else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %% [markdown]
-# And where does your ReLU stand under the roofline? `speed` times it against PyTorch in one run, with cold caches
-# and new inputs each time, and checks every result. On a machine without a GPU it times nothing: it says what the
-# bytes and the operations allow on GPUs that are known. Guess the least time for one of them first.
+# `speed` times your ReLU against PyTorch in one run, with cold caches and new inputs each time, and checks every
+# result. It also compares your ReLU with the roofline. Without a GPU it times nothing, and computes what bytes and
+# operations allow on known GPUs. First guess the shortest time for one of them.
 
 # %%
 speed(relu2d)
@@ -348,10 +346,12 @@ speed(relu2d)
 # %% [markdown]
 # ## What you take with you
 #
-# - Count bytes and operations; compare their ratio with the ridge point. Then you know the limit.
-# - Below the ridge only bytes count: fuse, shrink, reuse.
-# - A prediction from bytes is so good that a measurement far from it means a bug, in the kernel or in
+# - Count bytes and operations, and compare their ratio with the ridge point. Then you know the limit.
+# - Below the ridge point only bytes count: fuse, use smaller dtypes, reuse.
+# - A prediction from bytes is accurate. If a measurement is far from it, look for a bug in the kernel or in
 #   the measurement.
+#
+# When you have passed the exercise, call `practice()` for puzzles made from it.
 
 # %%
 progress()

@@ -1,11 +1,11 @@
 # %% [markdown]
-# # Strides: where a matrix really lies
+# # Strides: where a matrix is stored
 #
-# Memory has no rows and no columns. At the end of this lesson you can say at which address
-# element `(i, j)` of any 2D view lies, and you have written two kernels that are right for
-# every view that PyTorch can make: sliced, transposed, stretched, overlapping. You pass the strides yourself.
+# Memory has no rows and no columns. In this lesson you learn at which address the element `(i, j)` of any 2D
+# view is stored. You write two kernels that are correct for every view that PyTorch can make: sliced,
+# transposed, expanded, overlapping. You pass the strides yourself.
 #
-# It takes about 40 minutes. Run the cells from top to bottom, and predict where you are asked.
+# It takes about 40 minutes. Run the cells from top to bottom, and predict where the lesson asks you to.
 
 # %% setup
 from triton_util import explore, figures, time_beside
@@ -15,10 +15,10 @@ ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
-# ## A right kernel, a wrong number
+# ## A correct kernel, a wrong number
 #
-# Here is a kernel that copies a matrix row by row. It takes for granted that a row is as far from the next one as it is
-# wide. For this matrix it is right:
+# This kernel copies a matrix row by row. It assumes that the distance from one row to the next is the width of the
+# matrix. For this matrix the copy is correct:
 
 # %%
 @triton.jit
@@ -38,10 +38,10 @@ def trusting_copy(x: torch.Tensor) -> torch.Tensor:
 
 
 x = torch.arange(24, device=DEVICE).view(3, 8)
-print("right for this matrix:", torch.equal(trusting_copy(x), x))
+print("correct for this matrix:", torch.equal(trusting_copy(x), x))
 
 # %% [markdown]
-# Now hand it the left half, whose rows start with 0, 8 and 16. **Predict.** With what number will the *second* row of
+# Now pass it the left half, whose rows start with 0, 8 and 16. **Predict.** With what number will the *second* row of
 # the copy start?
 
 # %%
@@ -51,23 +51,22 @@ predict("second_row_starts_with", None)
 print(trusting_copy(x[:, :4]))
 
 # %% [markdown]
-# Nothing failed, and the result is wrong. To see why, look at how a matrix lies in memory.
+# The kernel raised no error, and the result is wrong. To see why, look at how memory stores a matrix.
 #
 # ## One line of memory
 #
-# A tensor owns, or shares, a stretch of memory: a plain line of numbers. What makes it a matrix
-# is three small facts that PyTorch keeps beside it:
+# A tensor owns or shares a piece of memory: a line of numbers. PyTorch keeps three facts that make it a
+# matrix:
 #
-# - the **shape**: how many rows and columns;
-# - the **strides**: how far to walk in memory for one step down, and for one step right,
-#   counted in elements;
-# - the **offset**: where element `(0, 0)` lies.
+# - the **shape**: how many rows and columns it has;
+# - the **strides**: how many elements to move in memory for one step down, and for one step right;
+# - the **offset**: the position of element `(0, 0)`.
 #
-# With these, element `(i, j)` lies at
+# With these, element `(i, j)` is at
 #
 # $$\text{offset} + i \cdot \text{stride}_0 + j \cdot \text{stride}_1$$
 #
-# and nothing else is ever needed. Here are 24 numbers seen as a 3×8 matrix:
+# You never need anything else. Here are 24 numbers seen as a 3×8 matrix:
 
 # %%
 x = torch.arange(24).view(3, 8)
@@ -79,8 +78,9 @@ figures.memory(x)
 #
 # ## Views move nothing
 #
-# Slicing, transposing and expanding do not touch the numbers. They only make new facts about
-# the same memory. **Predict**: how far is one step *down*, counted in elements, in each of these four?
+# Slicing, transposing and expanding do not touch the numbers. They make a **view**: a new shape, new strides
+# and a new offset for the same memory. **Predict**: how far is one step *down*, counted in elements, in each
+# of these four?
 #
 # - `x[:, :4]`, the left half
 # - `x.T`, the transposed matrix
@@ -109,22 +109,22 @@ for name, view in views.items():
     )
 
 # %% [markdown]
-# The left half has the shape `(3, 4)`, but its stride is still 8: from one row to the next you
-# must walk over the half that was sliced away. Its memory has *gaps*.
+# The left half has the shape `(3, 4)`, but its stride is still 8: a step to the next row passes over the
+# half that was sliced away. Its memory has *gaps*.
 
 # %%
 figures.memory(x[:, :4])
 
 # %% [markdown]
-# The transposed matrix is the same memory with its two strides swapped. And the expanded one
-# has the stride **0**: a step down does not move at all. 32 elements live in 8 places.
+# The transposed matrix is the same memory with its two strides exchanged. The expanded one has the stride
+# **0**: a step down does not move at all. Its 32 elements share 8 places in memory.
 
 # %%
 figures.memory(x[1:2].expand(4, 8))
 
 # %% [markdown]
 # **Try it.** Choose a view, and move through its rows and columns (mouse, or Tab and arrow
-# keys). Find an element of `v.unfold(0, 6, 3)`, sliding windows over the 24 numbers, that
+# keys). In `v.unfold(0, 6, 3)`, sliding windows over the 24 numbers, find an element that
 # shares its memory with another one. Which view uses the fewest places in memory?
 
 # %%
@@ -137,33 +137,33 @@ print(explore.strides_text("v.unfold(0, 6, 3)", row=1, col=2))
 # %% [markdown]
 # ## The stride trap
 #
-# A kernel gets a pointer, and knows nothing of shapes and strides unless you pass them. The kernel at the top took the
-# width for the stride.
+# A kernel gets a pointer. It knows shapes and strides only if you pass them. The kernel at the top used the
+# width as the stride.
 
 # %%
 figures.stride_trap()
 
 # %% [markdown]
-# It read the part of row 0 that had been sliced away: **ghost data**. Nothing failed.
-# The addresses lay inside memory that the tensor owns, so no hardware and no memory guard of a
-# GPU could complain. With an expanded view, which shows more elements than its memory holds, the
-# same mistake walks beyond the end: then come garbage, NaN, or an illegal access.
+# It read the part of row 0 that had been sliced away, which this course calls **ghost data**. There was no
+# error: the addresses were inside memory that the tensor owns, so the hardware had nothing to report. An
+# expanded view shows more elements than its memory has. With such a view the same bug reads past the end, and
+# you get garbage, NaN, or an illegal access.
 #
-# The mend is not "do not slice". It is the address formula, with the strides passed in:
+# You need not avoid slices. The fix is the address formula, with the strides passed to the kernel:
 #
-# | | address of element `(i, j)` | right for |
+# | | address of element `(i, j)` | correct for |
 # |---|---|---|
 # | the trap | `x_ptr + i * n_cols + j` | contiguous matrices only |
-# | half a mend | `x_ptr + i * stride_row + j` | views whose columns lie side by side |
-# | right | `x_ptr + i * stride_row + j * stride_col` | every view |
+# | half a fix | `x_ptr + i * stride_row + j` | views whose columns are contiguous (column stride 1) |
+# | the fix | `x_ptr + i * stride_row + j * stride_col` | every view |
 #
-# The offset is missing in the last line on purpose: the pointer that a kernel receives already
-# points to element `(0, 0)` of the view.
+# The last line has no offset, because the pointer that a kernel receives already points to element `(0, 0)`
+# of the view.
 #
 # ## A kernel that knows its strides
 #
-# This one takes column `col` out of any view. One step down a column is `stride_row` elements; the column itself starts
-# `col * stride_col` behind the first element.
+# This kernel copies column `col` of any view. One step down a column is `stride_row` elements. The column starts
+# `col * stride_col` elements after the first element.
 
 # %%
 @triton.jit
@@ -184,24 +184,24 @@ def column(x: torch.Tensor, col: int) -> torch.Tensor:
 
 square = torch.arange(36, device=DEVICE).view(6, 6)
 for name, view in {"whole": square, "every second column": square[:, ::2], "transposed": square.T}.items():
-    print(f"{name:20s} column 1: {column(view, 1).tolist()} right: {torch.equal(column(view, 1), view[:, 1])}")
+    print(f"{name:20s} column 1: {column(view, 1).tolist()} correct: {torch.equal(column(view, 1), view[:, 1])}")
 
 # %% [markdown]
-# **Try it.** Swap `x.stride(0)` and `x.stride(1)` in the launch. **Predict** first: with which number does "column 1" of
-# the whole square then end? Run the cell, look at the three lines, and swap them back.
+# **Try it.** Exchange `x.stride(0)` and `x.stride(1)` in the launch. **Predict** first: with which number does "column 1"
+# of the whole square then end? Run the cell, look at the three lines, and exchange the strides again.
 
 # %%
 predict("swapped_column_ends_with", None)
 
 # %% [markdown]
-# Look at where the strides are used: in the *load*, because the input is a view. The output is
-# a fresh contiguous vector, so its offsets need none.
+# Look at where the kernel uses the strides: in the *load*, because the input is a view. The output is
+# a new contiguous vector, so its address needs no strides.
 #
 # ## From one number to a row and a column
 #
-# To copy a whole matrix it is handy to walk through the **output**. It is contiguous, so its
-# elements are numbered 0, 1, 2, … in memory, and the `pid`, `offsets` and `mask` of lesson 01
-# do the walking. Then ask of each number: which row and which column is that?
+# To copy a whole matrix, number the elements of the **output**. It is contiguous, so its elements have the
+# numbers 0, 1, 2, … in memory, and you can use the `pid`, `offsets` and `mask` of lesson 01. Then compute the
+# row and the column of each number.
 #
 # **Predict.** An output has 8 columns. In which row and column is its element number 21?
 
@@ -210,48 +210,47 @@ predict("row_of_21", None)
 predict("col_of_21", None)
 
 # %% [markdown]
-# Divide by the number of columns: the whole part is the row, the remainder is the column.
-# Blocks divide like numbers, so in a kernel `offsets // n_cols` and `offsets % n_cols` are a
-# block of rows and a block of columns. That is the complete idea of both exercises:
+# Divide by the number of columns: the integer part is the row, the remainder is the column. In a kernel,
+# `offsets // n_cols` and `offsets % n_cols` work on a whole block and give a block of rows and a block of
+# columns. Both exercises follow this plan:
 #
 # 1. offsets in the output;
 # 2. row and column of each;
 # 3. address in the input by its strides;
-# 4. load there, store here.
+# 4. load from there, store at the offsets.
 #
-# Why walk through the output, and not through the input? Because an expanded or overlapping
-# input has several elements at one address, and an output never has. Every output element is
-# then stored exactly once, and no two programs write to the same place.
+# Why number the output, and not the input? An expanded or overlapping input has several elements at one
+# address, and an output never has. So each output element is stored exactly once, and two programs never
+# write to the same place.
 #
 # ## Exercise: `strided_copy`
 #
 # **The contract.** `strided_copy(x)` returns a contiguous copy of `x`.
 #
-# - `x` is two-dimensional, of any dtype, integers and bool included.
-# - Its strides may be anything: sliced, transposed, stepped, expanded (stride 0), overlapping;
-#   with addresses that lie more than 2³¹ elements behind the first one.
+# - `x` is two-dimensional, of any dtype, including integers and bool.
+# - Its strides may be anything: sliced, transposed, stepped, expanded (stride 0), overlapping.
+#   Elements may be more than 2³¹ elements after the first one.
 # - The result is a new, contiguous tensor of the same shape and dtype, equal bit for bit.
-# - Empty views are legal. Do not call `.contiguous()` or its relatives: you are writing it.
+# - Empty views are legal. Do not call `.contiguous()` or similar methods: you are writing one.
 #
-# The launcher allocates and counts. **The launch is yours**: pass what the kernel asks for, the strides among it.
-# `hint("strided_copy")` helps in three steps.
+# The launcher allocates and counts. **You write the launch**: pass what the kernel's signature names, including the
+# strides. `hint("strided_copy")` helps in three steps.
 #
-# About the 2³¹: `tl.program_id` is a 32-bit number, and a product of 32-bit numbers that grows
-# too large wraps round to a negative one, without a word. Turn the first number of the chain
-# into 64 bits, `tl.program_id(axis=0).to(tl.int64)`, and all that follows from it is 64 bits.
-# The judge tries such views in this lesson and in lesson 17. In all others "any strides" means that
-# every element lies within 2³¹ elements of the first one; the model solutions use 64 bits all the same.
+# About the 2³¹: `tl.program_id` is a 32-bit number. A product of 32-bit numbers that is too large overflows
+# and becomes negative, without an error. Convert the first number to 64 bits with
+# `tl.program_id(axis=0).to(tl.int64)`, and everything computed from it has 64 bits. The judge tries such views
+# in this lesson and in lesson 17. In all other lessons "any strides" means that every element is within 2³¹
+# elements of the first one. The model solutions always use 64 bits.
 
 # %% exercise="strided_copy"
 
 # %% [markdown]
-# **Try it.** When the check is content, make two mistakes on purpose, one at a time, and predict
-# what it will say: leave out `stride_col`; then divide by `n_rows` in place of `n_cols`.
+# **Try it.** When the check passes, make two mistakes on purpose, one at a time, and predict what the check will say:
+# leave out `stride_col`; then divide by `n_rows` instead of `n_cols`.
 #
 # ## Exercise: `transpose`
 #
-# You could now transpose for nothing, by `strided_copy(x.T)`. Write the kernel that does the
-# turning itself.
+# You could now call `strided_copy(x.T)`. Write a kernel that does the transposing itself instead.
 #
 # **The contract.** `transpose(x)` returns the transposed matrix.
 #
@@ -268,7 +267,7 @@ predict("divide_by", None)
 # %% exercise="transpose"
 
 # %% [markdown]
-# Both at work, if you have solved them:
+# The next cell runs both, if you have solved them:
 
 # %%
 x = torch.arange(24, device=DEVICE).view(3, 8)
@@ -278,16 +277,16 @@ jobs = (
 )
 for name, result, wanted in jobs:
     right = result is not None and torch.equal(result, wanted)
-    print(f"{name}:", result.tolist() if right else "not yet what it should be")
+    print(f"{name}:", result.tolist() if right else "not correct yet")
 
 # %% [markdown]
-# ## Right is not yet fast
+# ## Correct is not yet fast
 #
-# Strides are correct at any size. They are not free. A GPU fetches memory in **sectors** of 32
-# bytes, that is 8 fp32 numbers, whether you want all of them or one.
+# Strides give correct results at any size, but some are slow. A GPU fetches memory in **sectors** of 32
+# bytes, that is 8 fp32 numbers, whether you need all of them or one.
 #
-# **Predict.** The 32 lanes of a warp read fp32 numbers that lie 8 elements apart, as in a
-# column of a contiguous matrix with 8 columns. How many sectors are fetched?
+# **Predict.** The 32 lanes of a warp read fp32 numbers that are 8 elements apart, as in a column of a
+# contiguous matrix with 8 columns. How many sectors does the GPU fetch?
 
 # %%
 predict("sectors_fetched", None)
@@ -297,7 +296,7 @@ figures.sectors((1, 2, 8))
 
 # %% [markdown]
 # The interpreter counts the sectors of your own kernels. **Predict.** When your `transpose` reads a
-# 256×256 matrix of fp32, how many percent of the fetched bytes does it want?
+# 256×256 matrix of fp32, what percentage of the fetched bytes does it use?
 
 # %%
 predict("percent_wanted", None)
@@ -312,14 +311,13 @@ for name, launcher, view in (
         print(f"{name}: {moved.percent_used('x_ptr'):g} percent of the bytes of x")
 
 # %% [markdown]
-# Reads of neighbours by neighbours are called **coalesced**. Your `strided_copy` stores
-# coalesced, and loads as the view demands. Your `transpose` must be bad on one side: walking
-# along rows of the output is walking down columns of the input. Lesson 05 shows the remedy,
-# tiles that are read along rows and written along rows.
+# A load or store is **coalesced** if neighbouring lanes access neighbouring addresses. Your `strided_copy`
+# stores coalesced, and the view decides how it loads. Your `transpose` cannot be coalesced on both sides: a
+# row of the output is a column of the input. Lesson 05 shows the remedy: tiles that are read along rows and
+# written along rows.
 #
-# And `x.contiguous()` first, then a simple kernel? That is right as well. It reads and writes
-# the whole tensor once more, so it is worth it when the copy is used many times, and not when
-# it is used once.
+# You could also call `x.contiguous()` first and then use a simple kernel. That is correct as well. It reads
+# and writes the whole tensor once more, so it pays off only if you use the copy many times.
 #
 # ## Quiz
 
@@ -339,10 +337,10 @@ quiz("strides")
 #
 # 1. Explain what the kernel reads instead of the second row of the slice, and why training
 #    never showed it.
-# 2. Row 0 of the output is always right. Why?
+# 2. Row 0 of the output is always correct. Why?
 # 3. Where can the NaN come from?
-# 4. Write the address arithmetic that is right for every view, and say what the launcher must
-#    pass. Name one other honest solution, and what it costs.
+# 4. Write the address arithmetic that is correct for every view, and say what the launcher must
+#    pass. Name one other correct solution, and what it costs.
 #
 # Answer in about 150 words.
 
@@ -351,22 +349,21 @@ answer("contiguity-crisis")
 
 # %% [markdown] model_answer="contiguity-crisis"
 # 1. `x[:, :hidden // 2]` is a view: its shape is half as wide, but its row stride is still
-#    `hidden`. The kernel takes the width for the stride. For row 1 it reads from
+#    `hidden`. The kernel uses the width as the stride. For row 1 it reads from
 #    `x_ptr + hidden // 2`, the second half of row 0 that was sliced away: ghost data. In
 #    training the input was contiguous, so width and stride were the same number, and the wrong
-#    formula gave the right address.
-# 2. For `i = 0` the stride is multiplied by zero; only `j` counts, and columns lie side by side.
-# 3. The kernel reads numbers that the model never meant to be used. The sliced-away half may
-#    be unset memory (`torch.empty`), or hold NaN or infinities from another computation. And
-#    one NaN in a row makes the whole output row NaN, because a linear layer sums over it. (The
-#    addresses here stay *inside* the original tensor, since the assumed stride is too small. No
-#    memory guard can notice.)
+#    formula gave the correct address.
+# 2. For `i = 0` the stride is multiplied by zero. Only `j` counts, and the columns are contiguous.
+# 3. The kernel reads numbers that the model never meant to use. The sliced-away half may
+#    be uninitialised memory (`torch.empty`), or contain NaN or infinities from another
+#    computation. One NaN in a row makes the whole output row NaN, because a linear layer sums
+#    over it. (The addresses here stay *inside* the original tensor, since the assumed stride is
+#    too small. So a memory checker sees no fault.)
 # 4. `x_ptr + i * stride_m + j * stride_n`, with `x.stride(0)` and `x.stride(1)` passed by the
-#    launcher. The same holds for the weights and the output. The other solution is
-#    `x.contiguous()` in the launcher, which costs one more read and write of the tensor. A
-#    refusal, an error when `not x.is_contiguous()`, is honest too: it costs convenience, but
-#    never an answer. (`assert x.is_contiguous`, without the call, is always true and checks
-#    nothing.)
+#    launcher, and the same for the weights and the output. The other solution is
+#    `x.contiguous()` in the launcher, which costs one more read and write of the tensor. An error
+#    when `not x.is_contiguous()` is correct too: it is less convenient, but it never gives a wrong
+#    result. (`assert x.is_contiguous`, without the call, is always true and checks nothing.)
 #
 # **Rubric (6 points)**
 #
@@ -374,17 +371,17 @@ answer("contiguity-crisis")
 # - 1 point: row 1 is read from the sliced-away half of row 0 (or: from address `hidden // 2`
 #   instead of `hidden`).
 # - 1 point: in training width and stride were equal.
-# - 1 point: row 0 is right because `0 * stride` is 0.
-# - 1 point: a source of NaN that fits (unset memory or foreign values in the other half); a
-#   claim that the reads lie beyond the end of the tensor does not fit this slice.
+# - 1 point: row 0 is correct because `0 * stride` is 0.
+# - 1 point: a source of NaN that fits (uninitialised memory or unrelated values in the other
+#   half); a claim that the reads are past the end of the tensor does not fit this slice.
 # - 1 point: both strides in the formula and passed by the launcher, and one alternative with
 #   its cost.
 
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** On a large fp32 matrix, how many times as many gigabytes per second does the strided copy of a left half
-# move as the transpose, with this course's model solutions on an H200?
+# **Predict.** On a large fp32 matrix, compare the strided copy of a left half with the transpose, for this course's model
+# solutions on an H200. How many times as many gigabytes per second does the copy move?
 
 # %%
 predict("copy_over_transpose", None)
@@ -411,8 +408,10 @@ else:
 # ## What you take with you
 #
 # - A view is shape, strides and offset over one line of memory; making one moves nothing.
-# - `base + i * stride_row + j * stride_col`. Never the width in place of the stride.
-# - Test kernels with views, not only with fresh tensors: fresh tensors forgive this mistake.
+# - Use `base + i * stride_row + j * stride_col`. Never use the width as the stride.
+# - Test kernels with views as well: with fresh tensors, a missing stride gives correct results.
+#
+# When you have passed an exercise, call `practice()` for puzzles made from it.
 
 # %%
 progress()

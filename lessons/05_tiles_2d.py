@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Tiles: blocks with two sides
 #
-# A picture has rows and columns, and so has a matrix. At the end of this lesson your programs work
-# on rectangular **tiles** instead of stretches of a line. You lay out the grid yourself, turn a picture
-# grey, fuse a bias and a ReLU, and see why tiles are the key to reuse, and to everything that follows.
+# A picture has rows and columns, and so has a matrix. In this lesson your programs work on rectangular
+# **tiles** instead of one-dimensional blocks. You choose the grid yourself, turn a picture grey, and fuse a
+# bias and a ReLU. You also see why tiles make it possible to reuse data.
 #
-# It takes about 40 minutes. Lesson 04 (strides) comes first.
+# It takes about 40 minutes. Do lesson 04 (strides) first.
 
 # %% setup
 from triton_util import explore, figures, speed, time_beside
@@ -17,9 +17,9 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## A grid with two axes
 #
-# This kernel writes into each element of a matrix which program was there: ten times its number on axis 0, plus its
-# number on axis 1. The launch is nearly right: for 4 rows and 7 columns in tiles of 2×2 the **grid** must be two numbers.
-# Change the `1` in it until no -1 is left.
+# This kernel writes the number of the program into each element of a matrix: ten times its number on axis 0, plus its
+# number on axis 1. The **grid** has two numbers, one for each axis, and the second one is wrong for 4 rows and 7 columns in
+# tiles of 2×2. Change the `1` in it until no -1 is left.
 
 # %%
 @triton.jit
@@ -36,23 +36,23 @@ print(signed)
 
 # %% [markdown]
 # Here is a matrix with 4 rows and 7 columns, cut into tiles of 2×2. The grid now has two axes, and
-# each program two numbers: `tl.program_id(axis=0)` counts tiles downwards, `tl.program_id(axis=1)`
+# each program has two numbers: `tl.program_id(axis=0)` counts tiles downwards, `tl.program_id(axis=1)`
 # to the right.
 
 # %%
 figures.tiles_2d(4, 7, 2, 2)
 
 # %% [markdown]
-# **Predict.** The same matrix in tiles of 4×4: how many programs, and how many lanes are switched
-# off in all?
+# **Predict.** The same matrix in tiles of 4×4: how many programs, and how many lanes are masked off in all?
 
 # %%
 predict("programs_4x4", None)
 predict("lanes_off_4x4", None)
 
 # %% [markdown]
-# The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in both exercises. Which
-# axis is which is your own choice. Only the kernel must agree with the launcher.
+# The launcher counts the tiles along each axis, rounded up as in lesson 01. You write that line in both exercises. The
+# kernel and the launcher must agree on which axis counts the rows. Use axis 0 for the rows: a GPU allows 2³¹ − 1
+# programs along axis 0, but only 65,535 along the other two axes. A matrix may have more tiles than that downwards.
 #
 # ## From a pointer to a tile of pointers
 #
@@ -64,10 +64,10 @@ predict("lanes_off_4x4", None)
 # cols = tl.program_id(axis=1) * BLOCK_W + tl.arange(0, BLOCK_W)
 # ```
 #
-# `rows[:, None]` stands the row numbers upright, as a column of shape `(BLOCK_H, 1)`. `cols[None, :]`
-# lays the column numbers down, as a row of shape `(1, BLOCK_W)`. Add the two, and Triton repeats the
-# column to the right and the row downwards until they fit. This is called **broadcasting**. Every
-# pair gets its sum: the address formula of lesson 04 for a whole tile at once.
+# `rows[:, None]` makes the row numbers a column of shape `(BLOCK_H, 1)`. `cols[None, :]` makes the column
+# numbers a row of shape `(1, BLOCK_W)`. When you add the two, Triton repeats the column to the right and the
+# row downwards until the shapes match. This is called **broadcasting**. Each pair of a row and a column gets
+# its sum, which is the address formula of lesson 04 for a whole tile.
 
 # %%
 figures.pointer_tile(rows=(2, 3), cols=(3, 4, 5, 6), stride_row=7, stride_col=1)
@@ -79,11 +79,11 @@ figures.pointer_tile(rows=(2, 3), cols=(3, 4, 5, 6), stride_row=7, stride_col=1)
 # mask = (rows[:, None] < height) & (cols[None, :] < width)
 # ```
 #
-# A lane may work only if its row *and* its column exist. (Write `&`, not Python's `and`. That asks for
-# one yes or no, and a block has many. Triton still takes it for `&`, and warns that it will not for ever.)
+# A lane may access memory only if its row *and* its column exist. (Write `&`, not Python's `and`. Python's `and`
+# needs a single boolean, and a block has many. Triton still treats it as `&`, and warns that this will change.)
 #
 # **Try it.** Look at the programs on the right edge. What is the offset of a lane that is one column
-# too far to the right? Whose element is it?
+# too far to the right? Which element is at that offset?
 
 # %%
 explore.tiles_2d(pid_0=0, pid_1=3)
@@ -93,14 +93,13 @@ explore.tiles_2d(pid_0=0, pid_1=3)
 print(explore.tiles_2d_text(pid_0=0, pid_1=3))
 
 # %% [markdown]
-# One column too far to the right is the first element of the *next row*. Without the column mask the kernel would
-# work on elements that belong to another program, and nobody would notice. Only in the last row there is no next
-# one: the tile in the lower right corner reaches for element 28 of 28, behind the matrix. Keep both in mind for the
-# case study.
+# One column too far to the right is the first element of the *next row*. Without the column mask the kernel also
+# works on elements of another program, and no error shows it. Only the last row has no next row: the tile in the
+# lower right corner reaches for element 28 of 28, past the end of the matrix. You need both facts for the case study.
 #
 # ## A kernel on a picture
 #
-# The course paints its own picture, three channels (red, green, blue) of bytes:
+# The course makes its own picture, three channels (red, green, blue) of bytes:
 
 # %%
 picture = figures.lake().to(DEVICE)
@@ -108,8 +107,8 @@ print("shape", tuple(picture.shape), "strides", picture.stride(), picture.dtype)
 figures.show(picture, titles=("a lake at sunset",))
 
 # %% [markdown]
-# This kernel mirrors one channel, left to right. Only the column offsets change: the tile is loaded
-# where the picture is, and stored where its mirror image belongs.
+# This kernel mirrors one channel, left to right. It loads each tile from its place and stores it at the
+# mirrored columns. Only the column offsets of the store change.
 
 # %%
 @triton.jit
@@ -138,22 +137,22 @@ figures.show(half_and_half, mirror(half_and_half), titles=("red channel, left ha
 # %% [markdown]
 # ## Exercise: `rgb2grey`
 #
-# The eye sees green as brighter than red, and red as brighter than blue. A grey picture weighs them:
+# The eye sees green as brighter than red, and red as brighter than blue. A grey picture is a weighted sum:
 #
 # $$\begin{aligned}\text{grey} = {} &0.2989 \cdot \text{red} + 0.5870 \cdot \text{green}\\
 # &+ 0.1140 \cdot \text{blue}\end{aligned}$$
 #
 # **The contract.** `rgb2grey(img)` returns the picture in grey.
 #
-# - `img` has the shape `(3, h, w)`, channel first, and **any strides**. (Pictures from files often
-#   lie in memory pixel by pixel; as `(3, h, w)` they have the strides `(1, 3 * w, 3)`.)
+# - `img` has the shape `(3, h, w)`, channel first, and **any strides**. (Pictures from files are often
+#   stored pixel by pixel; as `(3, h, w)` they have the strides `(1, 3 * w, 3)`.)
 # - The dtype is uint8, float32, float16 or bfloat16. The result has the same dtype.
 # - The result is a new contiguous tensor of shape `(h, w)`. A uint8 result may be off by 1.
 # - Empty pictures are legal.
 #
-# Compute in float32: turn what you load into it with `.to(tl.float32)`, and turn the result into the
-# output's dtype, `output_ptr.dtype.element_ty`, before the store. **Predict** first: how far apart in
-# memory are the red and the green of one pixel, in the picture above? In the launcher **grid and launch are yours**;
+# Compute in float32: convert what you load with `.to(tl.float32)`, and convert the result to the output's
+# dtype, `output_ptr.dtype.element_ty`, before the store. **Predict** first: how far apart in memory are the
+# red and the green of one pixel, in the picture above? In the launcher **you write the grid and the launch**;
 # `hint("rgb2grey")` helps.
 
 # %%
@@ -172,14 +171,14 @@ figures.show(*grey_or_colour, titles=("colour" if solved else "still in colour",
 # %% [markdown]
 # ## Loaded once, used often
 #
-# A tile is more than a convenient shape. What a program has loaded stays in fast memory (registers
-# and SRAM) while the program works, and can be used again at no cost.
+# A tile also lets you reuse data. What a program has loaded stays in **registers** (each thread's own storage)
+# or in shared memory, and the program can use it again without another load.
 #
 # Take `relu(x + bias)`, where `bias` has one number per *column*. All rows of a tile need the same
-# biases. A program loads `BLOCK_N` of them once, and broadcasting hands them to every row.
+# biases. A program loads `BLOCK_N` of them once, and broadcasting repeats them for every row.
 #
 # **Predict.** `x` is 64×256 in fp32, tiles are 16×64. How many bytes of `bias` do all programs load
-# together? (And how many would it be if each element fetched its own bias?)
+# together? (And how many would it be if each element loaded its own bias?)
 
 # %%
 predict("bias_bytes", None)
@@ -196,7 +195,7 @@ predict("bias_bytes", None)
 # - The result is a new contiguous tensor of shape `(m, n)`; empty inputs are legal.
 # - Add and clip in float32, and store once.
 #
-# Grid and launch are yours again. `hint("bias_relu")` helps.
+# You write the grid and the launch again. `hint("bias_relu")` helps.
 
 # %% exercise="bias_relu"
 
@@ -206,35 +205,36 @@ if traffic.total:
     print(traffic)
 
 # %% [markdown]
-# Reuse grows with the side of the tile. In lesson 08 it decides everything.
+# A taller tile reuses each bias more often. In lesson 08 this reuse decides the speed.
 #
-# And there was **fusion** in this exercise. Bias and ReLU as two kernels would store `x + bias` and
-# load it again. Here it never leaves the registers.
+# This exercise also uses **fusion**. Two kernels, one for the bias and one for the ReLU, would store `x + bias`
+# and load it again. Here it never leaves the registers.
 #
 # ## Tiles and the direction of reading
 #
-# Lesson 04 left a debt: a transpose that walks along the rows of its output reads down the columns of
-# its input, and fetches a 32-byte sector for each number. A tile pays it. Load a tile along its rows,
-# turn it inside the SM, store it along its rows:
+# The transpose of lesson 04 was slow: it passes along the rows of its output, so it reads down the columns of
+# its input and fetches a 32-byte sector for each number. A tile solves this. Load a tile along its rows,
+# transpose it inside the SM, and store it along its rows:
 #
 # ```python
 # tile = tl.load(x_ptr + rows[:, None] * width + cols[None, :], mask=...)
 # tl.store(output_ptr + cols[:, None] * height + rows[None, :], tl.trans(tile), mask=...)
 # ```
 #
-# Loads and stores are both coalesced now; the turning happens in shared memory.
+# Loads and stores are both coalesced now (neighbouring lanes access neighbouring addresses). The transposing
+# happens in shared memory.
 #
-# **Predict.** A 32×32 tile in fp32: how many sectors of 32 bytes are fetched to load it along rows?
-# And how many requests for a sector are made if each of the 32 columns is read by a warp of 32 lanes,
-# downwards, in a wide matrix?
+# **Predict.** A 32×32 tile in fp32: how many sectors of 32 bytes are fetched to load it along rows? Now a warp
+# of 32 lanes reads each of its 32 columns downwards, in a wide matrix. How many requests for a sector does
+# that make?
 
 # %%
 predict("sectors_along_rows", None)
 predict("sectors_down_columns", None)
 
 # %% [markdown]
-# (A cache may save a part of the second number, if the sectors are still there when the next column is read.
-# Do not build on it.)
+# (The cache may serve a part of these requests if the sectors are still there when the warp reads the next column. Do
+# not rely on it.)
 #
 # ## Quiz
 
@@ -248,15 +248,15 @@ quiz("tiles_2d")
 # `offsets = rows[:, None] * n + cols[None, :]` and use the mask `offsets < m * n`. Tiles are 16×64.
 #
 # Her greyscale kernel has been used for a year, for pictures of every width, and every output was
-# right. She copies the scheme into `bias_relu`, loads the bias with
+# correct. She copies the scheme into `bias_relu`, loads the bias with
 # `tl.load(bias_ptr + cols)`, and the results are wrong for n = 100, though not always in the same
-# places. For n = 128 they are right.
+# places. For n = 128 they are correct.
 #
-# 1. n = 100: a lane in row 3 has column 110. Which element of the matrix does its offset name? Does
+# 1. n = 100: a lane in row 3 has column 110. Which element of the matrix is at its offset? Does
 #    the mask stop it?
-# 2. Why was the greyscale kernel right all the same? What did the mistake cost there?
+# 2. Why was the greyscale kernel correct all the same? What did the mistake cost there?
 # 3. Why is `bias_relu` wrong, and why not always in the same places?
-# 4. Why is n = 128 right? Give the right masks for `x`, `bias` and the output.
+# 4. Why is n = 128 correct? Give the correct masks for `x`, `bias` and the output.
 #
 # Answer in about 150 words.
 
@@ -266,22 +266,22 @@ answer("the-flat-mask")
 # %% [markdown] model_answer="the-flat-mask"
 # 1. The offset is 3 · 100 + 110 = 410, which is element (4, 10). It is below m · n, so the mask lets it
 #    through (except in the last row of the matrix).
-# 2. In the greyscale kernel everything hangs on the offset alone: the lane loads pixel (4, 10), turns
-#    it grey, and stores it at (4, 10). The right value at the right place; another program does the
-#    same. The cost is work and traffic done twice, 128 instead of 100 columns, and a race in which both
-#    writers write the same value.
-# 3. The bias hangs on the *column*. The lane adds `bias[110]`, which does not exist (an out-of-bounds
-#    read), and stores at (4, 10), where another program stores the right value with `bias[10]`. Which of
-#    the two stays depends on which program comes last, and that changes from run to run.
-# 4. 128 is a multiple of the tile's 64 columns, so no lane is beyond the last column. Right:
+# 2. In the greyscale kernel everything depends on the offset alone: the lane loads pixel (4, 10), turns
+#    it grey, and stores it at (4, 10). The correct value goes to the correct place; another program does
+#    the same. The cost is work and traffic done twice, 128 instead of 100 columns, and a race in which
+#    both programs write the same value.
+# 3. The bias depends on the *column*. The lane adds `bias[110]`, which does not exist (an out-of-bounds
+#    read), and stores at (4, 10), where another program stores the correct value with `bias[10]`. The
+#    program that stores last decides the result, and the order changes from run to run.
+# 4. 128 is a multiple of the tile's 64 columns, so no lane is after the last column. Correct:
 #    `(rows[:, None] < m) & (cols[None, :] < n)` for `x` and for the output, and `cols < n` for the bias.
 #
 # **Rubric (6 points)**
 #
 # - 1 point: element (4, 10), and the mask lets it through.
-# - 1 point: greyscale depends only on the offset, so the right value arrives at the right place.
+# - 1 point: greyscale depends only on the offset, so the correct value arrives at the correct place.
 # - 1 point: what it cost: double work, or a race with equal values.
-# - 1 point: wrong or foreign bias (`bias[110]`, out of bounds).
+# - 1 point: wrong or out-of-bounds bias (`bias[110]`).
 # - 1 point: two programs store different values at one place; the order decides.
 # - 1 point: 128 is a multiple of 64, and masks in both directions, for the bias as well.
 
@@ -299,7 +299,7 @@ predict("grey_speed_up", None)
 # Measured on an NVIDIA H200: a grey picture of 4096×4096 took {h200: rgb2grey 3×4096×4096 | plain | µs} µs with the model
 # solution's one kernel, {h200: rgb2grey 3×4096×4096 | torch line | µs} µs with the PyTorch line.
 #
-# And the debt of lesson 04: a transpose in tiles, the kernel below. Measured on an NVIDIA H200, for 16384×16384 in
+# The kernel below is the transpose in tiles. Measured on an NVIDIA H200, for 16384×16384 in
 # fp32: {h200: tile_transpose fp32, 16384² | tiles | GB/s} GB/s in tiles,
 # {h200: transpose fp32, 16384² | plain | GB/s} GB/s with the model solution of lesson 04,
 # {h200: transpose fp32, 16384² | torch | GB/s} GB/s with PyTorch's own.
@@ -324,7 +324,7 @@ def tile_transpose(x: torch.Tensor, block: int = 64) -> torch.Tensor:
 
 
 x = torch.arange(35, device=DEVICE).view(5, 7)
-print("transposed in tiles, right:", torch.equal(tile_transpose(x, 4), x.T))
+print("transposed in tiles, correct:", torch.equal(tile_transpose(x, 4), x.T))
 
 # %% gpu
 def torch_grey(img):
@@ -342,8 +342,9 @@ else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %% [markdown]
-# `speed` puts the other exercise, `bias_relu`, under the roofline. On a GPU it times your kernel against PyTorch's two;
-# without one it times nothing, and says what the bytes allow. How many bytes per element are the least?
+# `speed` compares the other exercise, `bias_relu`, with the roofline. On a GPU it times your kernel against PyTorch's two.
+# Without a GPU it times nothing, and computes what the bytes allow. What is the smallest possible number of bytes per
+# element?
 
 # %%
 speed(bias_relu)
@@ -351,9 +352,11 @@ speed(bias_relu)
 # %% [markdown]
 # ## What you take with you
 #
-# - `rows[:, None] * stride_row + cols[None, :] * stride_col`: a tile of pointers.
-# - A mask for each axis, joined with `&`. A flat mask lets lanes slip into the next row.
-# - A tile loads once and uses often; that is what makes the next lessons possible.
+# - `rows[:, None] * stride_row + cols[None, :] * stride_col` is a tile of offsets.
+# - Write a mask for each axis, joined with `&`. A flat mask lets lanes access the next row.
+# - A program loads a tile once and uses it often. The next lessons depend on this.
+#
+# When you have passed an exercise, call `practice()` for puzzles made from it.
 
 # %%
 progress()

@@ -1,11 +1,10 @@
 # %% [markdown]
-# # Fusion: what never travels costs nothing
+# # Fusion: fewer passes through memory
 #
-# A formula in PyTorch is a chain of kernels, and between any two of them everything goes to global memory and
-# back. At the end of this lesson you can count what such a chain moves, you have fused one into a single kernel,
-# and you know which chains are worth it.
+# A formula in PyTorch is a chain of kernels. Between two of them, all data goes to global memory and back. In this lesson
+# you count the bytes that such a chain moves, fuse one into a single kernel, and learn which chains are worth fusing.
 #
-# It takes about 35 minutes. Lessons 03 (memory or arithmetic) and 04 (strides) come first.
+# It takes about 50 minutes. Lessons 03 (memory or arithmetic) and 04 (strides) come first.
 
 # %% setup
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -19,12 +18,13 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## A formula is a chain of kernels
 #
-# GELU is the bend in most language models, a smooth relative of ReLU. In its *tanh form*:
+# GELU is an **activation function**, a smooth relative of ReLU. BERT and GPT-2 use it. (Many newer language models use
+# SwiGLU, another chain of elementwise steps.) In its *tanh form*:
 #
 # $$\begin{aligned}\text{gelu}(x) &= 0.5\,x\,(1 + \tanh(z)),\\
 # z &= \sqrt{2/\pi}\,(x + 0.044715\,x^3)\end{aligned}$$
 #
-# Written in PyTorch, each operation runs at once, as a kernel of its own. This way of running is called *eager*.
+# In PyTorch, each operation of this formula runs at once, as a kernel of its own. This is called **eager** execution.
 
 # %%
 def eager_gelu(x: torch.Tensor) -> torch.Tensor:
@@ -32,8 +32,8 @@ def eager_gelu(x: torch.Tensor) -> torch.Tensor:
 
 
 # %% [markdown]
-# **Predict.** How many kernels does one call of `eager_gelu` launch? Count the operators. Each of them loads its
-# input arrays and stores its result: how many arrays travel in all?
+# **Predict.** How many kernels does one call of `eager_gelu` launch? Count the operators. Each of them loads its input
+# arrays and stores its result: how many arrays are loaded or stored in all?
 
 # %%
 predict("gelu_kernels", None)
@@ -41,7 +41,7 @@ predict("gelu_arrays", None)
 
 # %%
 class CountKernels(TorchDispatchMode):
-    """Counts PyTorch's elementwise operations, and the arrays that they load and store."""
+    """Count PyTorch's elementwise operations, and the arrays that they load and store."""
 
     def __init__(self):
         super().__init__()
@@ -59,8 +59,8 @@ with CountKernels() as count:
 print(f"{count.kernels} kernels, {count.arrays} arrays loaded or stored")
 
 # %% [markdown]
-# All that for one line. The kernel for tanh does a dozen or two operations per element, each of the others one; all of
-# them wait for memory all the time (lesson 03). Here they are:
+# All that for one line. The kernel for tanh does a dozen or two operations per element, each of the others one. So memory
+# limits all of them (lesson 03). Here they are:
 
 # %%
 figures.chain(
@@ -79,21 +79,22 @@ figures.chain(
 )
 
 # %% [markdown]
-# One kernel would load `x`, compute everything in registers, and store the result. **Fusion** does not make the
-# arithmetic faster. It removes the travelling between the steps: 22 arrays become 2.
+# One kernel can load `x`, compute everything in registers, and store the result. **Fusion** does not make the arithmetic
+# faster. It removes the loads and stores between the steps: 22 arrays become 2.
 #
-# Could the data not just stay in the SM until the next kernel comes? No. Registers and shared memory belong to a
-# block, and are gone when it ends. The next kernel's blocks may run on any SM. What one kernel leaves to the next
-# goes through global memory. (The L2 cache softens this for small arrays. For large ones it does not.)
+# Could the data stay in the SM until the next kernel runs? No. Registers and shared memory belong to a thread block, and
+# are free again when it ends. The next kernel's blocks may run on any SM. So data from one kernel to the next goes
+# through global memory. (If an array is small, it may still be in the L2 cache; a large one is not.)
 #
-# ## Who runs where
+# ## What the CPU does, and what the GPU does
 #
-# The **launcher** runs on the CPU. It allocates, computes the grid, and puts the launch into a queue; it does not
-# wait. The **kernel** runs on the GPU, when its turn comes. So nine kernels also mean nine launches, a few
-# microseconds of CPU time each. For small tensors *that* is the cost, and fusion helps there, too.
+# The **launcher** runs on the CPU. It allocates, computes the grid, and puts the launch into a queue, without waiting for
+# the result. The **kernel** runs on the GPU, after the kernels before it in the queue. So nine kernels also mean nine
+# launches, each of which takes a few microseconds of CPU time. For small tensors *that* is the main cost, and fusion
+# reduces it, too.
 #
-# Here is the fused kernel in CUDA C++, to read, not to run, for a contiguous vector. Note who thinks in what:
-# CUDA in threads with one number each, Triton in blocks.
+# Here is the fused kernel in CUDA C++, for a contiguous vector. Read it; you cannot run it here. CUDA describes a thread
+# with one number, Triton a program with a block of numbers.
 #
 # ```cpp
 # __global__ void gelu(const float* x, float* output, int n) {
@@ -108,15 +109,14 @@ figures.chain(
 #
 # ## A function that Triton does not have
 #
-# Triton has no `tl.tanh`. There is one in NVIDIA's library of functions, `libdevice.tanh` (from
-# `triton.language.extra import libdevice`), which works on NVIDIA GPUs. And there are two ways round it with what the
-# language has:
+# Triton has no `tl.tanh`. NVIDIA's library of functions has one, `libdevice.tanh` (from `triton.language.extra import
+# libdevice`), which works on NVIDIA GPUs. You can also write it with functions that Triton has, in two forms:
 #
 # $$\begin{aligned}\tanh(z) &= \frac{e^{2z} - 1}{e^{2z} + 1} \quad\text{or}\\
 # 0.5\,(1 + \tanh(z)) &= \text{sigmoid}(2z)\end{aligned}$$
 #
-# These two are right on paper. **Predict.** What does the first one give for z = 50 in fp32? (`nan` is an answer;
-# write it as `float("nan")`.)
+# Both are correct on paper. **Predict.** What does the first one give for z = 50 in fp32? (`nan` is an answer; write it as
+# `float("nan")`.)
 
 # %%
 predict("tanh_of_50", None)
@@ -128,27 +128,27 @@ print("by exponentials:", ((power - 1) / (power + 1)).item())
 print("by the sigmoid: ", (2 * torch.sigmoid(2 * z) - 1).item())
 
 # %% [markdown]
-# The sigmoid form is safe on both sides. Tests with numbers around 0 never see the difference, so test with large ones.
+# The sigmoid form is safe for large positive and large negative z. Tests with numbers around 0 do not show the difference,
+# so test with large ones.
 #
 # ## Enough blocks, enough work
 #
-# How large should a block be? Two wishes pull in opposite directions:
+# How large should a block be? You want two things that conflict:
 #
-# - **enough blocks** that all SMs have something to do, better several each;
-# - **enough work in each** that starting it is worth while, and that each thread has several loads on their way.
+# - **enough blocks** to give each SM work, better several blocks each;
+# - **enough work in each block** to be worth its start, and several loads in flight in each thread.
 #
-# **Predict.** 100,000 elements on a GPU with 132 SMs. How many SMs stay idle with blocks of 1,024? How many with
-# blocks of 16,384?
+# **Predict.** 100,000 elements on a GPU with 132 SMs. How many SMs have no work with blocks of 1,024? How many with blocks
+# of 16,384?
 
 # %%
 predict("idle_with_1024", None)
 predict("idle_with_16384", None)
 
 # %% [markdown]
-# For elementwise kernels 1,024 is a good start: 8 elements for each of 128 threads. For large tensors there are
-# plenty of blocks anyway.
+# For elementwise kernels 1,024 is a good start: 8 elements for each of 128 threads. Large tensors give many blocks anyway.
 #
-# **Try it.** See how many programs and idle lanes a size makes:
+# **Try it.** See how many programs and masked-off lanes a size gives:
 
 # %%
 explore.blocks_1d(n_elements=21, BLOCK_SIZE=8, pid=2)
@@ -164,11 +164,11 @@ print(explore.blocks_1d_text(n_elements=21, BLOCK_SIZE=8, pid=2))
 #
 # - `x` has any shape and any strides, and the dtype float32, float16 or bfloat16.
 # - The result is a new contiguous tensor of the same shape and dtype. Empty tensors are legal.
-# - Compute in float32, and round once, at the store. No NaN for large numbers.
-# - In the kernel, one load and one store per element.
+# - Compute in float32, and round once, at the store. Large numbers must not give NaN.
+# - The kernel loads and stores each element once.
 #
-# The launcher and the arithmetic of four strides are given. As in lesson 04, walk through the *output*, and ask of
-# each element where in `x` it lies. `hint("gelu")` helps.
+# The launcher and the arithmetic of four strides are given. As in lesson 04, number the elements of the *output*, and
+# compute the place in `x` of each one. `hint("gelu")` helps.
 
 # %% exercise="gelu"
 
@@ -189,16 +189,16 @@ if moved.total:
 # %% [markdown]
 # ## Three ways to a fused kernel
 #
-# 1. **Somebody has written it.** `torch.nn.functional.gelu(x, approximate="tanh")` is one kernel. Look first.
-# 2. **`torch.compile`.** It sees the chain and generates one fused kernel, in Triton. One line. For elementwise
-#    chains like this one it comes close: at 65536×4096 in fp16, measured on an NVIDIA H200, the chain compiled in
-#    this way took {h200: gelu 65536×4096 | torch.compile | µs} µs, a plain kernel like yours
+# 1. **Use an existing kernel.** `torch.nn.functional.gelu(x, approximate="tanh")` is one kernel. Look for one first.
+# 2. **`torch.compile`.** It sees the chain and generates one fused kernel, in Triton. That takes one line of code. For
+#    elementwise chains it comes close: at 65536×4096 in fp16, measured on an NVIDIA H200, the kernel that it generates for
+#    GELU took {h200: gelu 65536×4096 | torch.compile | µs} µs, a plain kernel like yours
 #    {h200: gelu 65536×4096 | plain | µs} µs, and a copy of the tensor {h200: gelu 65536×4096 | copy | µs} µs. Its first
 #    call compiles, which takes seconds. Lesson 12 reads what it generates.
-# 3. **By hand.** When the first two do not exist or fall short: unusual layouts, a chain around a matmul, several
-#    outputs at once.
+# 3. **Write a kernel.** Do so when the first two do not exist or are too slow: for unusual layouts, a chain around a
+#    matmul, or several outputs at once.
 #
-# Chains that are worth looking at, because a large tensor is stored only to be loaded again:
+# Fuse a chain if it stores a large tensor only to load it again:
 #
 # | chain | what fusion saves | how |
 # |---|---|---|
@@ -208,9 +208,9 @@ if moved.total:
 # | layer norm → linear | one store and one load of the input | harder: the matmul reads each row many times |
 # | mask → softmax | one store and one load of the scores | in the row's program |
 #
-# The rule: an elementwise step can join whatever comes before or after it, as long as both work on the same
-# elements in the same program. A step that needs *other* elements (a sum over a row, a product) decides how the
-# programs are cut, and the elementwise steps follow it.
+# The rule: an elementwise step can join the step before or after it, if both work on the same elements in the same
+# program. A step that needs *other* elements (a sum over a row, a product) decides which elements a program handles. The
+# elementwise steps adapt to it.
 #
 # ## Quiz
 
@@ -230,13 +230,13 @@ quiz("fusion")
 # t = t * scale                  # a tensor with one number
 # ```
 #
-# 1. How many bytes of `t` travel after the product has been stored, until the last line has stored its result?
-#    (Count the mean as one load. The bias and the scale are small.)
-# 2. How long do they take, at best?
-# 3. The team puts the layer under `torch.compile` and gains little. What does the `print` have to do with it? Name
-#    two separate harms.
-# 4. Design the fused version: which steps go where, and how many bytes of `t` remain after the product? What would
-#    you do about the mean?
+# 1. How many bytes of `t` are loaded and stored after the store of the product, up to and including the last line? (Count
+#    the mean as one load. The bias and the scale are small.)
+# 2. How long do these loads and stores take, at best?
+# 3. The team puts the layer under `torch.compile` and gains little. Name two separate ways in which the `print` causes
+#    that.
+# 4. Design the fused version: which steps go where, and how many bytes of `t` remain after the product? What would you do
+#    about the mean?
 #
 # Answer in about 120 words, with numbers.
 
@@ -246,13 +246,12 @@ answer("the-chatty-layer")
 # %% [markdown] model_answer="the-chatty-layer"
 # 1. Bias: load and store; GELU: load and store; mean: load; scale: load and store. Seven times 67 MB, 470 MB.
 # 2. 0.47 GB / 4,200 GB/s = 0.11 ms.
-# 3. `.item()` needs the number on the CPU, so the CPU must wait until the GPU has finished everything in its queue,
-#    and nothing new is queued meanwhile. And a Python side effect that depends on a value cannot be compiled: the
-#    graph breaks in two at this line, so that nothing is fused across it (the result of GELU must be stored).
-# 4. Bias, GELU and scale are elementwise and join the matmul before its only store: nothing of `t` travels after
-#    that but the store itself, which the product needed anyway. All seven are gone. The mean: leave it out,
-#    or compute it rarely; or let each program add up its tile and `tl.atomic_add` one number, kept on the GPU and
-#    read later, without waiting.
+# 3. `.item()` needs the number on the CPU. So the CPU waits until the GPU has finished everything in its queue, and queues
+#    nothing meanwhile. And a Python side effect that depends on a value cannot be compiled: the graph breaks in two at
+#    this line. So nothing is fused across it, and the result of GELU must be stored.
+# 4. Bias, GELU and scale are elementwise and join the matmul before its only store. The product needed that store anyway,
+#    so all seven loads and stores disappear. The mean: leave it out, or compute it rarely. Or let each program add up its
+#    tile and `tl.atomic_add` one number, kept on the GPU and read later, without waiting.
 #
 # **Rubric (6 points)**
 #
@@ -261,16 +260,16 @@ answer("the-chatty-layer")
 # - 1 point: `.item()` makes the CPU wait for the GPU.
 # - 1 point: it breaks the compiled graph, so nothing is fused across it.
 # - 1 point: bias, GELU and scale before the store of the matmul.
-# - 1 point: nothing remains after the store, and a sensible way for the mean.
+# - 1 point: nothing remains after the store, and a sensible solution for the mean.
 
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** By what factor is your kernel faster than the eager chain on a large tensor? And than PyTorch's own
-# one-kernel GELU?
+# **Predict.** By what factor is your kernel faster than the eager chain on a large tensor? How does it compare with
+# PyTorch's own one-kernel GELU?
 #
 # Measured on an NVIDIA H200 in fp16 at 65536×4096: a plain Triton GELU moved {h200: gelu 65536×4096 | plain | GB/s} GB/s,
-# PyTorch's own {h200: gelu 65536×4096 | torch | GB/s} GB/s, and what `torch.compile` makes of one GELU
+# PyTorch's own {h200: gelu 65536×4096 | torch | GB/s} GB/s, and the kernel that `torch.compile` generates for GELU
 # {h200: gelu 65536×4096 | torch.compile | GB/s} GB/s.
 
 # %% gpu
@@ -283,14 +282,16 @@ if ON_GPU:
     }
     time_beside(gelu, others, x, n_bytes=2 * x.nbytes)
 else:
-    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+    print("Not run: there is no GPU here, and the interpreter's time does not predict a GPU's.")
 
 # %% [markdown]
 # ## What you take with you
 #
-# - Count arrays, not operators: what a chain costs is what travels between its kernels.
-# - Look for a kernel that exists, then try `torch.compile`, then write it.
+# - Count arrays, not operators: a chain costs the loads and stores between its kernels.
+# - Look for an existing kernel, then try `torch.compile`, then write your own.
 # - Elementwise steps join their neighbours. Load once, store once.
+#
+# To practise, call `practice()`. It draws a puzzle from an exercise that you have passed.
 
 # %%
 progress()

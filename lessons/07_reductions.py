@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Reductions: many numbers become one
 #
-# A maximum, a sum, a mean: each takes a whole row and gives one number. At the end of this lesson you have written
-# softmax and layer norm, and you know the three places where such kernels go wrong: the lanes that do not exist,
-# numbers that are too large, and numbers that nearly cancel.
+# A **reduction** turns many numbers into one: a maximum, a sum, a mean. In this lesson you write softmax and layer norm.
+# You also learn the three places where such kernels go wrong: lanes that are masked off, numbers that overflow, and
+# numbers that nearly cancel.
 #
-# It takes about 45 minutes. Lessons 04 (strides) and 06 (fusion) come first.
+# It takes about 90 minutes. Softmax is a good place for a break. Lessons 04 (strides) and 06 (fusion) come first.
 
 # %% setup
 from triton_util import explore, figures, time_beside
@@ -17,16 +17,16 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## A row per program
 #
-# All elements of a row are needed for its sum, and rows do not need each other. So let one program take one row,
-# in a block as long as the next power of two. Here are 4 rows of 7, in blocks of 8:
+# The sum of a row needs all elements of that row, and nothing from other rows. So one program handles one row. Its block
+# is as long as the next power of two. Here are 4 rows of 7, in blocks of 8:
 
 # %%
 figures.tiles_2d(4, 7, 1, 8)
 
 # %% [markdown]
-# `tl.max(x, axis=0)` and `tl.sum(x, axis=0)` turn a block into one number. They take **all** lanes of the block,
-# also those that the mask switched off at the load. What a lane holds that loaded nothing is up to you: it is the
-# `other` of `tl.load`. Without `other` it is anything, on a GPU.
+# `tl.max(x, axis=0)` and `tl.sum(x, axis=0)` reduce a block to one number. They use **all** lanes of the block, also the
+# lanes that the load's mask switched off. You choose what those masked-off lanes contain: it is the argument `other` of
+# `tl.load`. Without `other`, their values are undefined on a GPU.
 #
 # **Predict.** The row is -5, -3, -4, in a block of 4, and the load says `other=0.0`. What is the maximum?
 
@@ -52,15 +52,16 @@ for other in (0.0, float("-inf")):
     print(f"with other={other}:", row_max(row, other))
 
 # %% [markdown]
-# The right `other` is the number that changes nothing: **-inf for a maximum, 0 for a sum**. With rows of positive numbers the mistake would not have shown.
+# Choose the `other` that cannot change the result: **-inf for a maximum, 0 for a sum**. With rows of positive numbers,
+# this bug would not have shown.
 #
 # ## Softmax
 #
-# Softmax turns a row into shares that are positive and add up to 1:
+# Softmax turns a row into probabilities: positive numbers that add up to 1.
 #
 # $$\text{softmax}(x)_j = \frac{e^{x_j}}{\sum_k e^{x_k}}$$
 #
-# **Predict.** What does that formula give in fp32 for the row 100, 100? (On paper each share is 0.5.)
+# **Predict.** What does that formula give in fp32 for the row 100, 100? (On paper each probability is 0.5.)
 
 # %%
 predict("share_of_100", None)
@@ -70,25 +71,65 @@ powers = torch.exp(torch.tensor([100.0, 100.0]))
 print(powers, powers / powers.sum())
 
 # %% [markdown]
-# Subtract the row's maximum first. That multiplies numerator and denominator by the same
-# factor and changes nothing, and then the largest exponent is 0: nothing can overflow.
+# The fix is to subtract the row's maximum first. This multiplies numerator and denominator by the same factor, so the
+# result stays the same. The largest exponent is now 0, and nothing can overflow.
 #
-# So a softmax kernel does: load with `other=-inf`, maximum, subtract, `tl.exp`, sum, divide, store. (What becomes of
-# the lanes with -inf? e to the minus infinity is 0, just right for the sum.) In eager PyTorch steps that would be
-# five kernels. Here it is one load and one store.
+# So a softmax kernel takes these steps: load with `other=-inf`, take the maximum, subtract it, `tl.exp`, sum, divide,
+# store. The lanes with -inf add e^(-inf) = 0 to the sum, as they should. Eager PyTorch would need five kernels for these
+# steps. Here it is one load and one store.
 #
-# ## Rows longer than a block
+# ## Rows longer than a block: a loop over the data
 #
-# A block lives in registers, so it cannot be as long as you like. For long rows a program walks through the row in
-# pieces. The plain way walks three times: for the maximum, for the sum, for the result. The **online** way needs two.
-# In the first walk it keeps *two* numbers: the maximum so far, and the sum of exp(x - maximum so far). When a
-# piece brings a larger maximum, the old sum is too large by a known factor, and is rescaled:
+# A block is kept in **registers**, the small storage next to the arithmetic units, so its length is limited. For a long
+# row the program loops over the row, one block at a time. This kernel computes the sum of each row:
+
+# %%
+@triton.jit
+def row_sum_kernel(x_ptr, output_ptr, n_cols, BLOCK_SIZE: tl.constexpr):
+    row = tl.program_id(axis=0)
+    total = 0.0
+    for start in range(0, n_cols, BLOCK_SIZE):
+        cols = start + tl.arange(0, BLOCK_SIZE)
+        x = tl.load(x_ptr + row * n_cols + cols, mask=cols < n_cols, other=0.0)
+        total += tl.sum(x, axis=0)
+    tl.store(output_ptr + row, total)
+
+
+x = torch.arange(20.0, device=DEVICE).reshape(2, 10)
+sums = torch.empty(2, device=DEVICE)
+row_sum_kernel[(2,)](x, sums, 10, BLOCK_SIZE=4)
+print("kernel:", sums.tolist(), " torch:", x.sum(dim=1).tolist())
+
+# %% [markdown]
+# Read it line by line:
+#
+# - `range(0, n_cols, BLOCK_SIZE)` gives the first column of each block: 0, 4, 8.
+# - The offsets, the mask and the load belong inside the loop, because they change with `start`. Only the last block has
+#   masked-off lanes: here the columns 10 and 11.
+# - `total` is a **loop-carried value**: it is set before the loop, and each pass over the loop's body updates it.
+# - A loop-carried value keeps the type and the shape that it has before the loop. So start with `0.0`: a plain `0` is an
+#   integer. For a maximum start with `float("-inf")`.
+# - The store comes after the loop, when `total` is complete.
+#
+# A loop-carried value may also be a block: `sums = tl.zeros((BLOCK_SIZE,), tl.float32)` before the loop, `sums += x`
+# inside, and one `tl.sum(sums, axis=0)` after it. Then each lane adds up its own columns. The reduction across lanes,
+# which needs an exchange between threads, happens only once.
+#
+# **Try it.** Replace `+=` by `=` and run the cell again. Which part of the row does the sum now contain? Then change it
+# back.
+#
+# ## Online softmax, block by block
+#
+# The simple softmax of a long row passes over it three times: for the maximum, for the sum, for the result. **Online
+# softmax** needs two passes. Its first pass carries *two* values: the maximum so far, and the sum of
+# exp(x - maximum so far). When a block brings a larger maximum, the old sum is too large by a known factor. So the kernel
+# rescales it:
 #
 # $$\begin{aligned}\text{sum} \leftarrow {} &\text{sum} \cdot e^{\text{old max} - \text{new max}}\\
-# &+ \sum_{\text{piece}} e^{x - \text{new max}}\end{aligned}$$
+# &+ \sum_{\text{block}} e^{x - \text{new max}}\end{aligned}$$
 #
-# **Try it.** Walk through the row block by block. In which steps is the old sum rescaled? Does the block size change
-# the end?
+# **Try it.** Go through the row block by block. In which steps is the old sum rescaled? Does the block size change the
+# result?
 
 # %%
 explore.online_softmax(blocks=2, BLOCK_SIZE=2)
@@ -98,28 +139,30 @@ explore.online_softmax(blocks=2, BLOCK_SIZE=2)
 print(explore.online_softmax_text(blocks=4, BLOCK_SIZE=2))
 
 # %% [markdown]
-# One trap: a piece may hold nothing but -inf (a masked part of a score). Then the maximum is still `-inf`, and
-# `-inf - (-inf)` is NaN. Subtract 0 in place of the maximum as long as it is `-inf`. The same idea, kept running over
-# blocks of keys, is the heart of the attention kernel of lesson 13.
+# One trap: a block may contain nothing but -inf, for example a masked part of a row of attention scores. Then the maximum
+# so far is still `-inf`, and `-inf - (-inf)` is NaN. While the maximum is `-inf`, subtract 0 instead. Attention (lesson
+# 13) uses the same algorithm over blocks of keys.
 #
 # ## Exercise: `softmax`
 #
 # **The contract.** `softmax(x)` returns the softmax of each row.
 #
-# - `x` is two-dimensional, any strides, float32, float16 or bfloat16; the result has its dtype and shape, and is new
-#   and contiguous. (Elements lie within 2³¹ elements of the first one: the far views of lesson 04 are not tried here.)
-# - -inf may appear, but never in a whole row. Large numbers must not overflow.
+# - `x` is two-dimensional, with any strides, in float32, float16 or bfloat16. The result has its dtype and shape, and is
+#   new and contiguous. (All elements are within 2³¹ elements of the first one. The judge does not test the far views of
+#   lesson 04 here.)
+# - -inf may occur, but never in a whole row. Large numbers must not overflow.
 # - Rows may be shorter or much longer than a block. Empty inputs are legal.
 # - Compute in float32.
 #
-# The launcher is given. It takes the first kernel for rows that fit into one block, the second for longer ones.
-# Write the first one first and check it: then only the cases with long rows are left. `hint("softmax")` helps.
+# The launcher is given. It uses `softmax_kernel` for rows that fit into one block, and `softmax_long_kernel` for longer
+# rows. Write `softmax_kernel` first and check it: only the cases with long rows then remain. `softmax_long_kernel` has
+# the loop of `row_sum_kernel` twice. `hint("softmax")` helps.
 
 # %% exercise="softmax"
 
 # %% [markdown]
-# **Predict.** How many bytes does your kernel move for each fp32 element of a short row? And for each of a row of
-# 20,000, which needs the second kernel?
+# **Predict.** How many bytes does your kernel move for each fp32 element of a short row? How many for each element of a
+# row of 20,000, which needs the second kernel?
 
 # %%
 predict("bytes_short", None)
@@ -140,71 +183,72 @@ if short.total and long.total:
 # $$\begin{aligned}y = {} &\frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} \cdot \text{weight}\\
 # &+ \text{bias}\end{aligned}$$
 #
-# Two traps wait here. **The first: cancellation.** The variance is the mean of (x - mean)². There is a formula that needs
-# only one walk: mean of x², minus the square of the mean. **Predict** what it gives in fp32 for the row 9,999 and
-# 10,001, whose variance is 1.
+# There are two traps. **The first is cancellation.** The variance is the mean of (x - mean)². Another formula needs only
+# one pass: the mean of x², minus the square of the mean. **Predict** what it gives in fp32 for the row 9,999 and 10,001,
+# whose variance is 1.
 
 # %%
 predict("variance_in_one_walk", None)
 
 # %%
 x = torch.tensor([9999.0, 10001.0])
-print("one walk: ", ((x * x).mean() - x.mean() ** 2).item())
-print("two walks:", ((x - x.mean()) ** 2).mean().item())
+print("one pass:  ", ((x * x).mean() - x.mean() ** 2).item())
+print("two passes:", ((x - x.mean()) ** 2).mean().item())
 
 # %% [markdown]
 # Subtract the mean first, then square.
 #
-# **The second: padding, again.** The mean is a sum over *existing* elements, divided by their number, and with `other=0.0`
-# that works out. But then comes `x - mean`.
+# **The second is padding.** The mean is the sum of the *existing* elements, divided by their number. With `other=0.0`
+# that is correct. But the next step is `x - mean`, and it changes the masked-off lanes, too.
 #
-# **Predict.** The row 3, 3, 3 in a block of 4, `other=0.0`. Its mean is 3, its variance 0. What does
+# **Predict.** The row is 3, 3, 3 in a block of 4, loaded with `other=0.0`. Its mean is 3, its variance 0. What does
 # `tl.sum((x - mean) * (x - mean)) / 3` give?
 
 # %%
 predict("variance_with_padding", None)
 
 # %% [markdown]
-# After *every* step that makes something of nothing, put the idle
-# lanes back: `tl.where(mask, x - mean, 0.0)`.
+# After any step that can change a masked-off lane's 0, mask again: `tl.where(mask, x - mean, 0.0)`.
 #
 # ## Exercise: `layernorm`
 #
 # **The contract.** `layernorm(x, weight, bias, eps)` normalises each row.
 #
-# - `x` is `(m, n)`, `weight` and `bias` are `(n,)`; any strides, one dtype for all: float32, float16 or bfloat16.
-# - The variance is the biased one (divided by n). The mean may be far above the spread.
+# - `x` is `(m, n)`, `weight` and `bias` are `(n,)`. All have any strides and one dtype: float32, float16 or bfloat16.
+# - The variance is the biased one (divided by n). The mean may be far larger than the spread.
 # - Rows may be longer than a block. Empty inputs are legal.
 # - The result is a new contiguous tensor of the shape and dtype of `x`. Compute in float32.
 #
-# The launcher is given, and there are two kernels again. `hint("layernorm")` helps.
+# The launcher is given, and there are two kernels again. The long one loops over the row three times: for the mean, for
+# the variance, for the result. `hint("layernorm")` helps.
 
 # %% exercise="layernorm"
 
 # %% [markdown]
-# ## One walk for mean and variance
+# ## One pass for mean and variance
 #
-# `layernorm` walks through a long row three times: for the mean, for the variance, for the result. The first two can be
-# one, without the formula that cancels. Three numbers are enough to know of any piece of a row: how many elements it
-# has (n), their mean, and the sum of their squared distances from it (S). Two pieces a and b are put together from
-# these alone (Chan, Golub and LeVeque):
+# `layernorm` passes over a long row three times: for the mean, for the variance, for the result. The first two passes can
+# be one, without the formula that cancels. Three numbers describe any part of a row: its number of elements n, their
+# mean, and the sum S of their squared distances from that mean. From these numbers you can combine two parts a and b
+# (Chan, Golub and LeVeque):
 #
 # $$\begin{aligned}n &= n_a + n_b\\
 # \delta &= \text{mean}_b - \text{mean}_a\\
 # \text{mean} &= \text{mean}_a + \delta \, \frac{n_b}{n}\\
 # S &= S_a + S_b + \delta^2 \, \frac{n_a n_b}{n}\end{aligned}$$
 #
-# Where b is a single element this is **Welford's** method. Means are near each other, so no large number is subtracted
-# from another. In Triton each lane keeps three numbers of its own while the blocks go by. At the end `tl.reduce` puts the
-# lanes together, with a function of yours in place of the sum or the maximum:
+# Where b is a single element, this is **Welford's** method. Two large means may be subtracted here, but before
+# squaring, so little is lost. The formula that cancels subtracts two large *squares*. In Triton each lane carries its
+# own three numbers through the loop. At the end `tl.reduce` combines the lanes, with your function in place of a sum or
+# a maximum:
 #
 # ```python
 # @triton.jit
 # def merged(n_a, mean_a, s_a, n_b, mean_b, s_b):
 #     n = n_a + n_b
-#     share = n_b / tl.maximum(n, 1.0)  # two empty lanes make an empty one, and no division by 0
+#     fraction = n_b / tl.maximum(n, 1.0)  # for two empty lanes: 0 / 1, not 0 / 0
 #     delta = mean_b - mean_a
-#     return n, mean_a + delta * share, s_a + s_b + delta * delta * n_a * share
+#     return n, mean_a + delta * fraction, s_a + s_b + delta * delta * n_a * fraction
 #
 #
 # @triton.jit
@@ -216,16 +260,16 @@ predict("variance_with_padding", None)
 #         cols = start + tl.arange(0, BLOCK_SIZE)
 #         inside = cols < n_cols
 #         x = tl.load(x_ptr + cols, mask=inside, other=0.0).to(tl.float32)
-#         one = tl.where(inside, 1.0, 0.0)  # a lane outside is a piece without elements
+#         one = tl.where(inside, 1.0, 0.0)  # a masked-off lane is a part without elements
 #         n, mean, s = merged(n, mean, s, one, x, tl.zeros_like(x))
 #     n, mean, s = tl.reduce((n, mean, s), 0, merged)
 #     tl.store(output_ptr, mean)
 #     tl.store(output_ptr + 1, s / n)
 # ```
 #
-# `tl.reduce` may put the lanes together in any order. So the function must be *associative*: (a with b) with c is the same
-# as a with (b with c), up to rounding. The walk that is saved is one of three loads of a long row. It costs a division for
-# each element, and registers for three numbers in each lane.
+# `tl.reduce` may combine the lanes in any grouping. So the function must be *associative*: regrouping must not change the
+# result, up to rounding. This kernel saves one of three loads of a long row. It costs one division per element, and
+# registers for three numbers in each lane.
 
 # %% [markdown]
 # ## Quiz
@@ -234,18 +278,18 @@ predict("variance_with_padding", None)
 quiz("reductions")
 
 # %% [markdown] case_study="shares-that-do-not-add-up" points=6
-# ## Case study: shares that do not add up
+# ## Case study: probabilities that do not add up
 #
-# A softmax kernel loads rows of 1,000 into blocks of 1,024, with `other=0.0`; the rest is right, the maximum is
-# subtracted. The team's test draws rows from a normal distribution and calls
-# `torch.allclose(result, expected, atol=1e-3)`. It passes. In the model the scores lie around -20, and the shares of a row
-# add up to almost nothing.
+# A softmax kernel loads rows of 1,000 into blocks of 1,024, with `other=0.0`. The rest is correct: it subtracts the
+# maximum. The team's test draws rows from a normal distribution and calls
+# `torch.allclose(result, expected, atol=1e-3)`. The test passes. In the model the scores are around -20, and the
+# probabilities of a row add up to almost nothing.
 #
-# 1. What do the idle lanes contribute to the maximum and to the sum?
-# 2. For normally distributed rows the sum of all e^x is about 1,650. By how many percent are the shares wrong? Why does
-#    the test pass?
-# 3. Why do the shares nearly vanish when the scores are around -20?
-# 4. Give the mend, and two properties of a softmax that a test can check without any reference.
+# 1. What do the masked-off lanes contribute to the maximum and to the sum?
+# 2. For normally distributed rows the sum of all e^x is about 1,650. By how many percent are the probabilities wrong?
+#    Why does the test pass?
+# 3. Why do the probabilities nearly vanish when the scores are around -20?
+# 4. Give the fix, and two properties of a softmax that a test can check without a reference.
 #
 # Answer in about 120 words.
 
@@ -253,29 +297,31 @@ quiz("reductions")
 answer("shares-that-do-not-add-up")
 
 # %% [markdown] model_answer="shares-that-do-not-add-up"
-# 1. 24 lanes hold 0. The maximum becomes at least 0, and the sum gets 24 terms of e^(0 - maximum).
-# 2. Seen without the maximum (it cancels), the sum is 1,650 + 24, so all shares are too small by about 1.4 percent. A
-#    share is about 1/1,000, so the error is about 1e-5, far below `atol=1e-3`. That tolerance is as large as the
-#    numbers themselves: a result of zeros would nearly pass, too.
-# 3. The maximum is now the 0 of the idle lanes. The true terms are about e^-20, two billionths each, against 24 terms of
-#    1. Nearly everything goes to lanes that do not exist.
+# 1. 24 lanes contain 0. The maximum becomes at least 0, and the sum gets 24 additional terms e^(0 - maximum).
+# 2. The factor e^(-maximum) cancels. So the sum is 1,650 + 24, and all probabilities are too small by about 1.4 percent.
+#    A probability is about 1/1,000, so the error is about 1e-5, far below `atol=1e-3`. That tolerance is as large as the
+#    numbers themselves: even a result of zeros would nearly pass.
+# 3. The maximum is now the 0 of the masked-off lanes. The true terms are about e^-20, two billionths each, against 24
+#    terms of 1. Nearly all of the probability goes to lanes that do not exist.
 # 4. `other=float("-inf")`. Each row must add up to 1 (within the format's precision), and adding a constant to a row must
-#    change nothing. (Also: shares are positive, larger inputs get larger shares.)
+#    not change the result. (Also: probabilities are positive, and larger inputs get larger ones.)
 #
 # **Rubric (6 points)**
 #
-# - 1 point: 24 terms join the sum, and a 0 the maximum.
+# - 1 point: 24 terms enter the sum, and a 0 enters the maximum.
 # - 1 point: about 1.4 percent.
-# - 1 point: an absolute tolerance as large as the shares.
-# - 1 point: at -20 the idle lanes dominate.
+# - 1 point: an absolute tolerance as large as the probabilities.
+# - 1 point: at -20 the masked-off lanes dominate.
 # - 1 point: `other=float("-inf")`.
 # - 1 point: two properties (sum 1, shift invariance, order, positive).
 
 # %% [markdown]
 # ## For the GPU
 #
-# **Predict.** Softmax does a handful of operations per element, and one load and one store. Which side of the ridge is it
-# on, and how close to a plain copy can it come?
+# Below the **ridge point** (lesson 03) memory limits a kernel, above it arithmetic does.
+#
+# **Predict.** Softmax does a handful of operations per element, with one load and one store. On which side of the ridge
+# is it? How close to a plain copy can its speed come?
 #
 # Measured on an NVIDIA H200 in fp16 at 65536×4096: this course's model softmax, with a row per program,
 # {h200: softmax 65536×4096 | plain | GB/s} GB/s, PyTorch's own {h200: softmax 65536×4096 | torch | GB/s} GB/s, a copy
@@ -289,15 +335,19 @@ if ON_GPU:
     others = {"torch": lambda x: torch.softmax(x, dim=1)}
     time_beside(softmax, others, x, n_bytes=2 * x.nbytes, atol=1e-5, title="softmax")
 else:
-    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+    print("Not run: there is no GPU here, and the interpreter's time does not predict a GPU's.")
 
 # %% [markdown]
 # ## What you take with you
 #
-# - A reduction takes every lane. Decide what the idle ones hold: -inf for a maximum, 0 for a sum; and put them back after
-#   each step.
+# - A reduction uses every lane. Choose what the masked-off lanes contain: -inf for a maximum, 0 for a sum. Mask again
+#   after each step that changes them.
 # - Subtract the maximum before exp, and the mean before squaring.
-# - Long rows need running numbers that can be rescaled. That idea comes back in attention.
+# - A loop over a long row carries values from block to block. Online softmax rescales such a value. Attention uses it
+#   again.
+#
+# To practise, call `practice()`. It draws a puzzle from an exercise that you have passed: put the lines of a kernel in
+# order, or find the wrong line.
 
 # %%
 progress()

@@ -1,11 +1,10 @@
 # %% [markdown]
 # # Swizzling: the order of the tiles
 #
-# Your matmul is right. It is not yet as fast as it could be, and the reason does not lie inside the
-# programs, but in the *order* in which they take their tiles. At the end of this lesson you can change
-# that order, prove that no tile is lost, and measure what it saves.
+# Your matmul is correct, but not yet as fast as it could be. One reason is the *order* in which the programs take their
+# tiles. In this lesson you change that order, prove that each tile is still computed, and measure what it saves.
 #
-# It takes about 35 minutes. Lesson 08 (matmul) comes first.
+# It takes about 60 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
 from triton_util import explore, figures, speed, time_beside
@@ -15,22 +14,19 @@ ON_GPU = torch.cuda.is_available() and not interpreting()
 DEVICE = "cuda" if ON_GPU else "cpu"
 
 # %% [markdown]
-# ## Neighbours in time
+# ## Programs that run at the same time
 #
-# Between the SMs and the global memory sits the **L2 cache**, shared by all SMs. What one program has
-# fetched, another one finds there, if it comes soon enough. So programs that run *at the same time*
-# should need the same data.
+# Between the SMs and the global memory is the **L2 cache**, which all SMs share. If one program loads data, another one
+# finds it in the L2 for some time. So programs that run *at the same time* should need the same data.
 #
-# Who orders what? Inside a block Triton orders the memory accesses, and you need not think of it.
-# Between blocks nobody does it for you. The hardware starts programs roughly in the order of their
-# ids, as many as fit. Which *tile* belongs to which id is your decision.
+# The hardware starts programs roughly in the order of their ids, as many as fit. You decide which *tile* belongs to which
+# id.
 #
-# Take a product of 9×9 tiles, with K also 9 blocks long. A tile of `c` needs a row of 9 blocks of `a`
-# and a column of 9 blocks of `b`. Suppose that nine programs run at a time.
+# Take a product of 9×9 tiles, with K also 9 blocks long. A tile of `c` needs a row of 9 blocks of `a` and a column of 9
+# blocks of `b`. Suppose that nine programs run at a time.
 #
-# **Predict.** In row-major order (along the first row of `c`) the first nine programs need one row of
-# `a` and nine columns of `b`. How many different blocks is that? And how many do nine programs need
-# that take a square of 3×3 tiles?
+# **Predict.** In row-major order (along the first row of `c`) the first nine programs need one row of `a` and nine columns
+# of `b`. How many different blocks is that? How many do nine programs need if they compute a square of 3×3 tiles?
 
 # %%
 predict("blocks_row_major", None)
@@ -40,12 +36,12 @@ predict("blocks_square", None)
 figures.launch_orders(9, 9, group=3, first=9)
 
 # %% [markdown]
-# The same nine tiles' worth of work, with far fewer blocks. The order on the right goes down
-# three rows, then one column to the right, and so on to the end of the matrix; then come the next
-# three rows. It is called **grouped** order, and changing ids in this way **swizzling**.
+# The work is the same, with far fewer blocks. The order on the right goes down three rows, then one column to the right,
+# and so on to the end of the matrix. Then come the next three rows. This is called **grouped** order, and changing ids in
+# this way is called **swizzling**.
 #
-# **Try it.** For 9 programs, which group needs the fewest blocks? For 16 programs on 8×8 tiles? What
-# happens when the group is as large as the matrix?
+# **Try it.** For 9 programs, which group needs the fewest blocks? For 16 programs on 8×8 tiles? What happens when the group
+# is as large as the matrix?
 
 # %%
 explore.orders(n_rows=9, n_cols=9, group=3, first=9)
@@ -57,9 +53,8 @@ print(explore.orders_text(n_rows=8, n_cols=8, group=4, first=16))
 # %% [markdown]
 # ## Changing an id
 #
-# A program cannot choose when it runs. But it can choose what it *does*: it takes its id, computes
-# another number from it, and goes on as if that were its id. Here are five items and such a function.
-# **Predict**: which items are processed, in which order?
+# A program cannot choose when it runs. But it can choose its tile: it computes a new number from its id, and uses that
+# number instead. Here are five items and such a function. **Predict**: which items are processed, in which order?
 
 # %%
 def backwards(old_id):
@@ -69,10 +64,10 @@ def backwards(old_id):
 print([backwards(pid) for pid in range(5)])
 
 # %% [markdown]
-# Backwards it is, but item 0 was never processed, and item 5 does not exist. `4 - old_id` was meant.
-# That is the danger of remapping: **every tile must be taken exactly once**. Mathematicians say that
-# the mapping must be a *bijection*. A tile taken twice costs time. A tile taken by nobody is a hole in
-# the result, and with luck it is filled with old numbers that look right. So always test it:
+# The order is backwards, but item 0 was not processed, and item 5 does not exist. The correct line is `4 - old_id`. This
+# is the danger of remapping: **every tile must be taken exactly once**. Such a mapping is called a **bijection**. If two
+# programs take the same tile, that costs time. If no program takes a tile, the result has a hole, which may contain old
+# numbers that look correct. So always test the mapping:
 
 # %%
 def is_bijection(new_ids, n):
@@ -82,9 +77,9 @@ def is_bijection(new_ids, n):
 print(is_bijection([5 - pid for pid in range(5)], 5), is_bijection([4 - pid for pid in range(5)], 5))
 
 # %% [markdown]
-# Triton brings a function for grouped order, `tl.swizzle2d`. Let it swizzle 5×4 tiles in groups of 3.
-# Each program of a 5×4 grid writes its own number where `tl.swizzle2d` sends it. **Predict** the first
-# column before you run it, and mind that 5 is not a multiple of 3.
+# Triton has a function for grouped order, `tl.swizzle2d`. Let it swizzle 5×3 tiles in groups of 2. Each program of a 5×3
+# grid writes its own number where `tl.swizzle2d` sends it. **Predict** the first column before you run it. Note that 5 is
+# not a multiple of 2.
 
 # %%
 @triton.jit
@@ -95,25 +90,24 @@ def swizzle_demo_kernel(output_ptr, n_rows, n_cols, GROUP: tl.constexpr):
     tl.store(output_ptr + new_row * n_cols + new_col, my_number)
 
 
-numbers = torch.full((5, 4), -1, dtype=torch.int32, device=DEVICE)
-swizzle_demo_kernel[(5, 4)](numbers, 5, 4, GROUP=3)
+numbers = torch.full((5, 3), -1, dtype=torch.int32, device=DEVICE)
+swizzle_demo_kernel[(5, 3)](numbers, 5, 3, GROUP=2)
 for row in numbers.tolist():
     print(" ".join(f"{number:3d}" for number in row))
 
 # %% [markdown]
-# The first group has three rows, and is numbered downwards: 0 1 2, then 3 4 5, and so on. The last
-# group has only two rows left, and goes on with 12 13, 14 15. Nothing is left out.
+# The first group has two rows. It is numbered downwards: 0 1, then 2 3, then 4 5. The last group has only one row: 12 13
+# 14. Each tile has a number.
 #
 # ## The arithmetic
 #
 # In the exercise you write this mapping yourself. Given a `pid` from 0 to n_rows · n_cols - 1:
 #
-# 1. A whole group has `group * n_cols` tiles. Dividing `pid` by that gives the number of the group,
-#    and so its first row.
-# 2. The group has `group` rows, but the last one may have fewer: what is left from its first row to
-#    the end.
-# 3. The remainder of the division in step 1 counts tiles within the group. Those go down first: one
-#    more division, by the number of rows *of this group*.
+# 1. A whole group has `group * n_cols` tiles. Divide `pid` by that: the quotient is the number of the group, which gives
+#    its first row.
+# 2. The group has `group` rows. The last one may have fewer: the rows from its first row to the end.
+# 3. The remainder of the division in step 1 is the number of the tile within the group. Rows change fastest. So divide
+#    once more, by the number of rows *of this group*.
 #
 # **Predict** by hand: 5×4 tiles, group 3. Which tile does program 14 take?
 
@@ -126,14 +120,14 @@ predict("col_of_14", None)
 #
 # **The contract.** `swizzle_ids(n_rows, n_cols, group)` returns which tile each program takes.
 #
-# - `n_rows` and `n_cols` say how many rows and columns of *tiles* there are; `group` is 1 or more, and
-#   may be larger than `n_rows`.
-# - The result is an int32 tensor of shape `(n_rows * n_cols, 2)`: line `pid` holds the row and the
-#   column of the tile that program `pid` takes, in grouped order.
-# - Every tile appears exactly once. No tiles at all is legal.
+# - `n_rows` and `n_cols` are the numbers of rows and columns of *tiles*. `group` is 1 or more, and may be larger than
+#   `n_rows`.
+# - The result is an int32 tensor of shape `(n_rows * n_cols, 2)`. Line `pid` contains the row and the column of the tile
+#   that program `pid` takes, in grouped order.
+# - Every tile occurs exactly once. An empty list of tiles is legal.
 #
-# The launcher starts one program per tile. Write the arithmetic yourself, without `tl.swizzle2d`
-# (which numbers a two-dimensional grid; here there is one number). `hint("swizzle_ids")` helps.
+# The launcher starts one program per tile. Write the arithmetic yourself, without `tl.swizzle2d` (which numbers a
+# two-dimensional grid; here there is one number). `hint("swizzle_ids")` helps.
 
 # %% exercise="swizzle_ids"
 
@@ -148,19 +142,18 @@ print("every tile exactly once:", right)
 if right:
     shown = figures.launch_order(mine, first=9)
 else:
-    shown = "The picture comes when every tile is taken exactly once."
+    shown = "The picture appears when every tile is taken exactly once."
 shown
 
 # %% [markdown]
-# ## What a cache makes of it
+# ## Hits in a modelled cache
 #
-# Now for larger sizes. A real L2 is complicated; this model of it is simple, and stated: 16 programs
-# run together and step along K together. Every block that they need is either in the cache, a **hit**,
-# or is fetched from global memory. The cache holds the 64 blocks that were used last. The product has
-# 16×16 tiles, and K is 16 blocks long.
+# Now for larger sizes. A real L2 is complicated, so we use a simple model. 16 programs run together and step along K
+# together. Every block that they need is either in the cache, a **hit**, or is loaded from global memory. The cache keeps
+# the 64 blocks that were used last. The product has 16×16 tiles, and K is 16 blocks long.
 #
-# **Predict.** In row-major order, which share of the loads hits the cache, in percent? And in groups
-# of 4? (Each step of 16 programs makes 32 loads. How many *different* blocks are among them?)
+# **Predict.** What percentage of the loads hits the cache in row-major order? And in groups of 4? (Each step of 16 programs
+# makes 32 loads. How many *different* blocks are among them?)
 
 # %%
 predict("percent_of_hits_row_major", None)
@@ -173,8 +166,8 @@ hits_grouped = explore.hit_rate(explore.grouped(16, 16, 4), **size)
 print(f"row-major: {hits_row_major:.1%} hits, in groups of 4: {hits_grouped:.1%}")
 
 # %% [markdown]
-# More hits, less traffic. Now the same model with *your* order, for several groups. Before you run it: which group will be best,
-# and why is a very large group no better than none?
+# More hits mean less traffic. Now use the same model with *your* order, for several groups. Before you run it: which group
+# will be best? Why is a very large group no better than row-major order?
 
 # %%
 for group in (1, 2, 4, 8, 16):
@@ -186,9 +179,9 @@ for group in (1, 2, 4, 8, 16):
     print(f"group {group:2d}: {rate:6.1%} hits")
 
 # %% [markdown]
-# Do not take the capacity for granted. With a cache of 1,000 blocks everything fits, and the order
-# hardly matters. **Try it**: change `size["capacity"]` to 1000 and run the last cell again. It is the
-# same on a GPU. The next cell asks the course's table of hardware.
+# The result depends on the capacity. With a cache of 1,000 blocks all blocks fit, and the order has hardly any effect.
+# **Try it**: change `size["capacity"]` to 1000 and run the last cell again. The same happens on a GPU. The next cell
+# prints the sizes.
 
 # %%
 for name in ("A100", "H100", "H200"):
@@ -197,27 +190,28 @@ for n in (2048, 4096, 8192):
     print(f"two {n}×{n} matrices in fp16: {2 * n * n * 2 / 2**20:,.0f} MiB")
 
 # %% [markdown]
-# Where both matrices fit into the L2, the order changes little; where they are many times as large, it counts.
+# In this model the order has no effect if both matrices fit into the L2. On a GPU the effect is smaller then, but it can
+# remain: the table at the end of this lesson has an example.
 #
 # ## Exercise: `grouped_matmul`
 #
-# **The contract.** `grouped_matmul(a, b)` returns `a @ b`. It is the contract of `matmul` in lesson 08:
-# any sizes and strides, float32, float16 or bfloat16, sums in float32, no TF32. The tiles are taken in
-# grouped order.
+# **The contract.** `grouped_matmul(a, b)` returns `a @ b`. The contract is that of `matmul` in lesson 08: any sizes and
+# strides, float32, float16 or bfloat16, sums in float32, no TF32. In addition, the programs take the tiles in grouped
+# order.
 #
-# The grid has *one* axis now, with as many programs as there are tiles. In the kernel, find out how
-# many tiles there are along each side (`tl.cdiv` works in kernels), compute the row and the column of
-# your tile from `pid`, and go on as in lesson 08. `hint("grouped_matmul")` helps.
+# The grid now has *one* axis, with one program per tile. In the kernel, compute how many tiles there are along each side
+# (`tl.cdiv` works in kernels). Then compute the row and the column of the tile from `pid`. The rest is as in lesson 08.
+# `hint("grouped_matmul")` helps.
 
 # %% exercise="grouped_matmul"
 
 # %% [markdown]
 # ## Your kernel in the modelled cache
 #
-# So far the model saw only an order. Now it sees what your kernel really loads: 16×16 tiles of 64×64, in
-# fp32, with K in 8 steps of 32. Again 16 programs run at a time, and the cache holds 64 blocks of 8 KiB.
+# So far the model used only an order. Now it uses the loads of your kernel: 16×16 tiles of 64×64, in fp32, with K in 8 steps
+# of 32. Again 16 programs run at a time, and the cache keeps 64 blocks of 8 KiB.
 #
-# **Predict** the share of hits, in percent, for the group that your launcher uses. (The table above helps.)
+# **Predict** the percentage of hits for the group that your launcher uses. (The table above helps.)
 
 # %%
 predict("percent_of_hits_of_a_kernel", None)
@@ -240,7 +234,7 @@ quiz("swizzling")
 # %% [markdown] case_study="the-last-group" points=6
 # ## Case study: the last group
 #
-# A colleague leaves one line out of the mapping. Every group is taken to have `group` rows:
+# A colleague's mapping lacks one line. It takes every group to have `group` rows:
 #
 # ```python
 # first_row = pid // (group * n_cols) * group
@@ -249,15 +243,14 @@ quiz("swizzling")
 # col = pid_in_group // group
 # ```
 #
-# With this she computes a product of 8×3 tiles in groups of 4. It is right. Then the product has 10×3
-# tiles (loads and stores are masked on every edge).
+# With this she computes a product of 8×3 tiles in groups of 4. It is correct. Then she computes one of 10×3 tiles (loads and
+# stores are masked on every edge).
 #
 # 1. Which tiles do the programs 24 to 29 take? Which tiles of the result are never computed?
 # 2. Nothing crashes, and no error is reported. Why?
-# 3. What do the missing tiles contain when the output came from `torch.empty`? Why may a test with the
-#    same input twice in a row fail to see it?
-# 4. Give the mend, and a test that finds such a mistake for *every* mapping without multiplying any
-#    matrices.
+# 3. What do the missing tiles contain when the output came from `torch.empty`? Why may a test with the same input twice in
+#    a row not notice them?
+# 4. Give the fix, and a test that finds such a mistake for *every* mapping without multiplying any matrices.
 #
 # Answer in about 120 words.
 
@@ -267,23 +260,22 @@ answer("the-last-group")
 # %% [markdown] model_answer="the-last-group"
 # 1. The third group starts at row 8. Programs 24 to 29 take (8, 0), (9, 0), (10, 0), (11, 0), (8, 1) and
 #    (9, 1). The tiles (8, 2) and (9, 2) are never computed; rows 10 and 11 do not exist.
-# 2. The programs of rows 10 and 11 lie wholly outside the matrix, and the masks switch off all of their
-#    lanes. They do nothing, correctly. And a program that should exist and does not cannot complain.
-# 3. Whatever was in that memory. PyTorch hands freed memory out again, so the second run may get the
-#    memory of an earlier *right* result (of a reference, for instance), and the hole looks filled.
-# 4. `rows_in_group = min(n_rows - first_row, group)`, used in both `%` and `//`. Test: run the mapping
-#    for all pids and compare the sorted list of tiles with all tiles, for sizes that are no multiples of
-#    the group, groups larger than the matrix, and one row or column. (Fill outputs with NaN in tests of
-#    the product.)
+# 2. The tiles of rows 10 and 11 are completely outside the matrix, and the masks switch off all of their lanes. These
+#    programs do nothing, correctly. And a missing program cannot report that it is missing.
+# 3. They contain whatever was in that memory. PyTorch reuses freed memory. So the second run may get the memory of an
+#    earlier *correct* result (of a reference, for instance), and the hole looks filled.
+# 4. `rows_in_group = min(n_rows - first_row, group)`, used in both `%` and `//`. Test: run the mapping for all pids and
+#    compare the sorted list of tiles with all tiles. Use sizes that are not multiples of the group, groups larger than
+#    the matrix, and one row or column. (Fill outputs with NaN in tests of the product.)
 #
 # **Rubric (6 points)**
 #
 # - 1 point: the six tiles of programs 24 to 29.
 # - 1 point: (8, 2) and (9, 2) are missing.
 # - 1 point: masks make the surplus programs harmless and silent.
-# - 1 point: uninitialised memory, which may hold an earlier right result.
+# - 1 point: uninitialised memory, which may contain an earlier correct result.
 # - 1 point: the smaller last group, in both places.
-# - 1 point: a test that the mapping is a bijection, with telling sizes.
+# - 1 point: a test that the mapping is a bijection, with well-chosen sizes.
 
 # %% [markdown]
 # ## For the GPU
@@ -291,8 +283,8 @@ answer("the-last-group")
 # **Predict.** At which size will your `grouped_matmul` gain most over the same kernel with `GROUP=1`?
 # Time it, then set `GROUP=1` in your launcher, run the exercise cell and this one again, and compare.
 #
-# Measured on an NVIDIA H200 in fp16, the kernel of this course's model solution, in TFLOP/s, once without groups and
-# once in groups of 8:
+# Measured on an NVIDIA H200 in fp16: the kernel of this course's model solution, in TFLOP/s, without groups and in groups
+# of 8.
 #
 # | tile | n | `GROUP=1` | `GROUP=8` |
 # |---|---|---|---|
@@ -303,8 +295,10 @@ answer("the-last-group")
 # | 128×256×64 | 4096 | {h200: order 128×256×64 at 4096 | GROUP 1 | TFLOP/s} | {h200: order 128×256×64 at 4096 | GROUP 8 | TFLOP/s} |
 # | 128×256×64 | 8192 | {h200: order 128×256×64 at 8192 | GROUP 1 | TFLOP/s} | {h200: order 128×256×64 at 8192 | GROUP 8 | TFLOP/s} |
 #
-# The order gains most at 8192, where the matrices are larger than the cache. On this card the larger tile gains more
-# than the order does. cuBLAS reaches {h200: grouped_matmul 4096 | torch | TFLOP/s} at 4096. Choosing tiles is the task of lesson 11.
+# With each tile, the order gains most at 8192, where the matrices are larger than the cache. With small tiles it also gains
+# at 2048, where both matrices fit into the L2: there the modelled cache does not explain the gain. On this card the larger
+# tile gains more than the order does. cuBLAS reaches {h200: grouped_matmul 4096 | torch | TFLOP/s} at 4096. Lesson 11 chooses
+# tiles.
 
 # %% gpu
 if ON_GPU:
@@ -314,12 +308,12 @@ if ON_GPU:
         others = {"cuBLAS (torch)": torch.matmul}
         time_beside(grouped_matmul, others, a, b, operations=2 * n**3, atol=1.0, title=f"n = {n}")
 else:
-    print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
+    print("Not run: there is no GPU here, and the interpreter's time does not predict a GPU's.")
 
 # %% [markdown]
-# `speed` does the same with more care: cold caches, new inputs, every result checked, and the roofline beside it. On
-# a machine without a GPU it times nothing, and says what the bytes and the operations allow. **Predict:** which of
-# the two is the limit at 4096?
+# `speed` measures more carefully: with cold caches, new inputs and every result checked, and it shows the roofline. On a
+# machine without a GPU it times nothing, and computes the limit from bytes and operations. **Predict:** do bytes or
+# operations limit the speed at 4096?
 
 # %%
 speed(grouped_matmul)
@@ -327,9 +321,11 @@ speed(grouped_matmul)
 # %% [markdown]
 # ## What you take with you
 #
-# - Programs that run at the same time should need the same data; squares share more than lines.
-# - The mapping from ids to tiles is yours. It must be a bijection, and the last group is smaller.
-# - A saving in a model holds for the model's capacity. Say which one it was.
+# - Programs that run at the same time should need the same data. A square of tiles shares more than a row of tiles.
+# - You choose the mapping from ids to tiles. It must be a bijection, and the last group may be smaller.
+# - A saving in a model depends on the model's capacity. State it together with the saving.
+#
+# To practise, call `practice()`. It draws a puzzle from an exercise that you have passed.
 
 # %%
 progress()

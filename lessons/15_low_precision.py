@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Low precision: fewer bits, more speed
 #
-# Weights of 4 bits take a quarter of the bytes of fp16. Where a product waits for its weights, as it does when a language
-# model writes one token after another, it can be faster by nearly as much. At the end of this lesson you have written
-# such a product: it unpacks the weights *inside* its loop, and no copy in fp16 ever exists in memory. A second one multiplies
-# numbers of 8 bits as they are.
+# Weights of 4 bits take a quarter of the bytes of fp16. A language model that writes one token after another spends its
+# time loading weights. There a product with 4-bit weights can be nearly four times as fast. In this lesson you write
+# such a product. It unpacks the weights *inside* its loop, so memory never holds a copy in fp16. A second kernel
+# multiplies numbers of 8 bits directly.
 #
-# It takes about 60 minutes. Lesson 08 (matmul) comes first.
+# It takes about 100 minutes. Lesson 08 (matmul) comes first.
 
 # %% setup
 from triton_util import explore, interpreted, time_beside
@@ -20,17 +20,18 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## Eight numbers in a word
 #
-# Memory has no numbers of 4 bits. So eight of them, called **nibbles**, share an int32. To get one out, shift it down to the
-# right end, then cut off all that lies above: `(word >> shift) & 0xF`.
+# Memory has no numbers of 4 bits. So eight of them, called **nibbles**, share a 32-bit **word**, here an int32. To
+# extract one, shift the word right until the nibble is at the lowest bits, then mask off the bits above it: `(word >>
+# shift) & 0xF`.
 #
-# **Predict.** Each digit of a hexadecimal number is one nibble. Which number is nibble number 2 of `0x76543210`, counted from the
-# lowest one, which has number 0?
+# **Predict.** Each digit of a hexadecimal number is one nibble. Which number is nibble number 2 of `0x76543210`,
+# counted from the lowest one, which has number 0?
 
 # %%
 predict("third_nibble", None)
 
 # %% [markdown]
-# **Mend it.** The line below should print the numbers 0 to 7. It prints eight times the lowest one. One factor is wrong.
+# **Fix it.** The line below should print the numbers 0 to 7. It prints the lowest one eight times. One factor is wrong.
 
 # %%
 word = 0x76543210
@@ -39,20 +40,22 @@ print([(word >> (0 * i)) & 0xF for i in range(8)])
 # %% [markdown]
 # Nibble i starts at bit 4 · i, so the factor is 4. In Triton the same line works on a whole tile at once.
 #
-# ## What a few bits can say
+# ## What a few bits can represent
 #
-# A floating-point number has a **sign**, an **exponent**, which chooses a range between two powers of two, and a **mantissa**,
-# which divides that range into equal steps. More exponent means more range, more mantissa means finer steps.
+# A floating-point number has a **sign**, an **exponent**, which chooses a range between two powers of two, and a
+# **mantissa**, which divides that range into equal steps. More exponent bits give more range, more mantissa bits give
+# finer steps.
 
 # %%
 number_formats()
 
 # %% [markdown]
-# - **fp16** has fine steps and ends early. **bf16** has the exponent of fp32, and only 7 bits of mantissa.
-# - **e4m3** and **e5m2** are the two forms of fp8, named after their bits. e4m3 gives up infinity for a little more range.
-# - **int4** is no floating point at all: 16 numbers at equal distances. What they mean is said elsewhere.
+# - **fp16** has fine steps and a small range. **bf16** has the exponent of fp32, and only 7 bits of mantissa.
+# - **e4m3** and **e5m2** are the two forms of fp8, named after their bits. e4m3 gives up infinity for a little more
+#   range.
+# - **int4** is not a floating-point format: it has 16 numbers at equal distances. You store their meaning separately.
 #
-# **Predict.** Which number of e4m3 lies nearest to 0.3? (Its range from 0.25 to 0.5 has eight steps.)
+# **Predict.** Which number of e4m3 is nearest to 0.3? (Its range from 0.25 to 0.5 has eight steps.)
 
 # %%
 predict("e4m3_of_0_3", None)
@@ -65,16 +68,18 @@ number_formats(0.3)
 #
 # ## Scale and zero point
 #
-# To keep weights in 4 bits, lay 16 points at equal distances over their range. The distance is the **scale**; the point that
-# stands for the weight 0 is the **zero point**. Each weight is replaced by the number q of the nearest point:
+# To store weights in 4 bits (to **quantize** them), place 16 points at equal distances over their range. The distance
+# is the **scale**. The point for the weight 0 is the **zero point**. Replace each weight by the number q of the nearest
+# point:
 #
 # $$w \approx (q - zero) \cdot scale$$
 #
-# Note the brackets: the zero point counts points, as q does, and is subtracted *before* the scale makes weights of them. The
-# error of a weight is at most half a scale or so. So a scale should be small, and it is as large as the range demands.
+# Note the parentheses: the zero point counts points, as q does, so subtract it *before* you multiply by the scale. The
+# error of a weight is about half a scale at most. You want a small scale, but the range of the weights forces a large
+# one.
 #
-# **Predict.** A thousand weights lie between -1 and 1, and one more is 100. A single scale covers them all. How many
-# different numbers are left of the thousand?
+# **Predict.** A thousand weights are between -1 and 1, and one more is 100. A single scale covers them all. How many
+# different numbers do the thousand get?
 
 # %%
 predict("numbers_left", None)
@@ -99,12 +104,12 @@ small = torch.cat([q[:500], q[501:]])
 print("scale", round(scale.item(), 2), "zero point", zero.item(), "numbers in use:", small.unique().tolist())
 
 # %% [markdown]
-# One weight spoils a thousand. So scales are shared by few weights: one scale for a **tensor** is cheap and coarse, one for a
-# **row** or column better, and one for a **group** of 32 to 128 neighbours is what weights of 4 bits usually have. Then a large
-# weight spoils its own group only.
+# One large weight makes a thousand others useless. So only few weights should share a scale. One scale for a **tensor**
+# is cheap and coarse, and one for a **row** or column is better. Weights of 4 bits usually have one for each **group**
+# of 32 to 128 neighbours. Then a large weight affects its own group only.
 #
-# **Predict.** Groups of 128 weights; each group has a scale in fp16 and a zero point in uint8. How many bits does a weight
-# take, all in all?
+# **Predict.** Groups of 128 weights; each group has a scale in fp16 and a zero point in uint8. How many bits does a
+# weight take, everything included?
 
 # %%
 predict("bits_per_weight", None)
@@ -119,10 +124,10 @@ for group in (1024, 128, 32, 16):
     print(f"groups of {group:4}: median error {error:.3f}, {4 + 24 / group:.2f} bits for each weight")
 
 # %% [markdown]
-# ## How they lie in memory
+# ## The layout in memory
 #
-# The weight b of our product is (k, n). Eight neighbours **along k** share a word, because k is what the sum runs over: so
-# `packed_b` has k / 8 rows of n words. The lowest nibble comes first. Row k of b is found in three steps:
+# The weight b of our product is (k, n). Eight neighbours **along k** share a word, because the sum runs over k. So
+# `packed_b` has k / 8 rows of n words. The lowest nibble comes first. To find row k of b, answer three questions:
 #
 # | question | answer |
 # |---|---|
@@ -149,27 +154,28 @@ words = pack(column).flatten().tolist()
 print("rows 0 to 15 hold 0 to 15; their two words:", [f"0x{word & 0xFFFFFFFF:08x}" for word in words])
 
 # %% [markdown]
-# The second word begins with the digit f: its highest bit is set, and as an int32 it is *negative*. A shift to the right then
-# fills up with ones. `& 0xF` removes them, which is why it comes last.
+# The second word begins with the digit f: its highest bit is set, so as an int32 it is *negative*. A shift to the right
+# then fills with ones from the left. `& 0xF` removes them, so it must come last.
 #
 # ## Inside the loop
 #
-# There are two ways to multiply with such a weight. The first: a kernel writes b in fp16, and an ordinary product reads it. Then
-# all the bytes that were saved travel after all, twice. The second: the product loads *words*, makes a tile of b from them in
-# registers, and multiplies at once. Nothing of b in fp16 is ever stored.
+# There are two ways to multiply with such a weight. In the first, one kernel writes b in fp16, and an ordinary product
+# reads it. Then all the bytes that you saved cross the memory bus after all, twice. In the second, the product loads
+# *words*, makes a tile of b from them in registers (the storage for the variables of a thread), and multiplies at once.
+# It never stores b in fp16.
 #
-# So the kernel is that of lesson 08, with another way to come by a tile of b:
+# So the kernel is that of lesson 08, with another way to get a tile of b:
 #
-# 1. For each row of the tile load its word: `(offs_k // 8)[:, None]` down the side. Eight rows name the same word, so each word
-#    is named eight times.
-# 2. Shift each by its own distance, cut off, subtract the zero point, multiply by the scale.
-# 3. Convert to the dtype of a, because tensor cores multiply equals, and sum in fp32.
+# 1. For each row of the tile load its word: `(offs_k // 8)[:, None]` as the row index. Eight rows use the same word, so
+#    each word is requested eight times.
+# 2. Shift each by its own distance, mask, subtract the zero point, multiply by the scale.
+# 3. Convert to the dtype of a, because both operands of `tl.dot` must have the same dtype, and sum in fp32.
 #
-# The scale needs care. It would be cheap to load one row of scales for a block of k. That is right as long as no group ends inside
-# the block.
+# Take care with the scale. It would be cheap to load one row of scales for a block of k. That is correct only if no
+# group ends inside the block.
 #
-# **Predict.** Groups of 48 rows, blocks of 64; a kernel takes for each block the group of its first row. How many rows of the
-# *first* block get a wrong scale?
+# **Predict.** Groups of 48 rows, blocks of 64; a kernel takes for each block the group of its first row. How many rows
+# of the *first* block get a wrong scale?
 
 # %%
 predict("rows_with_wrong_scale", None)
@@ -185,11 +191,11 @@ print("rows with another group than row 0:", rows[rows // 48 != 0].tolist())
 #
 # - `a` is (m, k), float16 or bfloat16, with any strides.
 # - `packed_b` is (k / 8, n), int32: eight numbers q along k in each word, the lowest nibble first. q is 0 to 15.
-# - `scales` (k / g, n), in the dtype of a, and `zeros` (k / g, n), uint8: a row of each for every group of g rows of b. A
-#   quantiser gives zero points from 0 to 15; a kernel need not rely on it.
+# - `scales` (k / g, n), in the dtype of a, and `zeros` (k / g, n), uint8: a row of each for every group of g rows of b.
+#   A quantizer gives zero points from 0 to 15; your kernel need not rely on that.
 # - These three are contiguous.
-# - g is a multiple of 16, so a word never lies in two groups. It need not be a power of two, and may be k.
-# - m and n are anything, also 0. The sum is fp32. b may be rounded to the dtype of a.
+# - g is a multiple of 16, so all numbers of a word are in one group. It need not be a power of two, and may be k.
+# - m and n may have any value, also 0. The sum is fp32. b may be rounded to the dtype of a.
 # - The result is new and contiguous, in the dtype of a.
 #
 # The launcher is given, and so is the header of a helper, `dequantized_tile`. Write the helper first.
@@ -198,7 +204,8 @@ print("rows with another group than row 0:", rows[rows // 48 != 0].tolist())
 # %% exercise="quantized_matmul"
 
 # %% [markdown]
-# A layer with and without it. What remains of the difference is the price of 4 bits, not a mistake of yours:
+# Compare a layer in fp16 with the same layer in 4 bits. The remaining difference is the cost of 4 bits, not a mistake
+# of yours:
 
 # %%
 w = torch.randn(256, 64, generator=torch.Generator().manual_seed(2)).half()
@@ -214,8 +221,8 @@ for group in (256, 64, 16):
 # %% [markdown]
 # ## What it loads
 #
-# **Predict.** Your kernel names a word, a scale and a zero point for *each* weight of a tile. How many bytes does it ask for,
-# for each weight, where a is fp16 and fits into one tile of rows?
+# **Predict.** Your kernel requests a word, a scale and a zero point for *each* weight of a tile. How many bytes does it
+# request for each weight, if a is fp16 and fits into one tile of rows?
 
 # %%
 predict("bytes_per_weight", None)
@@ -229,21 +236,22 @@ if asked:
 print(f"what lies in memory: {sum(t.nbytes for t in (pack(q), scale, zero)) / w.numel():.2f} bytes for each weight")
 
 # %% [markdown]
-# The interpreter counts every lane. On a GPU lanes that ask for the same word at the same time are served by one access, and
-# what comes again is found in the cache next to the cores. So what travels from memory is near the second number. The lanes still
-# cost instructions, and a fast kernel asks for each word once.
+# The interpreter counts every lane (a **lane** is one place of a block). On a GPU one access serves all lanes that
+# request the same word at the same time, and later requests hit a cache. So the traffic from memory is near the second
+# number. But the lanes still cost instructions, and a fast kernel requests each word once.
 #
-# **Try it.** Load `BLOCK_K // 8` rows of words. Give the nibbles an axis of their own,
-# `words[:, None, :] >> shifts[None, :, None]`, and bring the two first axes together with `tl.reshape`. Measure again. (If the
-# axes come in the wrong order, the judge says so.)
+# **Try it.** Load `BLOCK_K // 8` rows of words. Give the nibbles their own axis, `words[:, None, :] >> shifts[None, :,
+# None]`, and merge the first two axes with `tl.reshape`. Measure again. (If the axes are in the wrong order, the judge
+# reports it.)
 #
 # ## Eight bits: tensor cores that take them
 #
-# Weights of 4 bits save *bytes*; the product itself is one of fp16. With fp8 both factors have eight bits, and tensor cores
-# from sm_89 on multiply them as they are, at twice the rate of fp16 by the data sheet.
+# Weights of 4 bits save *bytes*; the product itself runs in fp16. With fp8 both operands have eight bits. Tensor cores
+# from sm_89 on multiply them directly, at twice the rate of fp16 by the data sheet.
 #
-# e4m3 ends at 448. So a matrix is divided by a scale first, and the scale is kept beside it in fp32. What do a scale for the
-# tensor and one for each row do to the error?
+# e4m3 ends at 448. So divide a matrix by a scale first, and keep the scale in fp32. (The code below divides by a scale
+# of 0 if a whole row is 0, and 0 / 0 is NaN. A real quantizer keeps the scale above 0.) How does the error differ
+# between one scale for the tensor and one for each row?
 
 # %%
 def to_fp8(x, dim=None):
@@ -261,22 +269,22 @@ for name, dim in (("tensor", None), ("row", 1)):
     print(f"one scale for each {name}: the other rows are off by {off.item():.1%}")
 
 # %% [markdown]
-# The steps of a floating-point format shrink with the number, so a wide range harms it less than it harms int4, until numbers fall below the
-# smallest ones of the format.
+# The steps of a floating-point format shrink with the number, so a wide range does less harm than to int4, until
+# numbers fall below the smallest ones of the format.
 #
-# Where does the product apply such scales? Row i of a and column j of b each have one, and neither depends on k. So both can be
-# taken out of the sum:
+# Where does the product apply such scales? Row i of a and column j of b each have one, and neither depends on k. So you
+# can move both out of the sum:
 #
 # $$\begin{aligned}c_{ij} &= \sum_k (a_{ik} \cdot scale_i) (b_{kj} \cdot scale_j)\\
 # &= scale_i \cdot scale_j \cdot \sum_k a_{ik} b_{kj}\end{aligned}$$
 #
-# The tiles are multiplied as they lie in memory, and the finished sum is scaled once, in fp32. A scale for groups along k cannot be
-# taken out; it has to come in within the loop.
+# The kernel multiplies the tiles as they are in memory, and scales the finished sum once, in fp32. Scales for groups
+# along k depend on k, so they must be applied inside the loop.
 #
 # The sum comes before the scales, so it is a sum of *large* numbers.
 #
-# **Predict.** a and b hold nothing but 448. How many of the products 448 · 448 can an accumulator in fp16 add up before it is
-# infinite?
+# **Predict.** All elements of a and b are 448. How many of the products 448 · 448 can an accumulator in fp16 add up
+# before it is infinite?
 
 # %%
 predict("products_in_fp16", None)
@@ -290,24 +298,26 @@ print("one product:", 448 * 448, "   the largest number of fp16:", torch.finfo(t
 # **The contract.** `fp8_matmul(a, b, scale_a, scale_b)` returns (a @ b) · scale_a[:, None] · scale_b[None, :].
 #
 # - `a` is (m, k) and `b` is (k, n), both float8_e4m3fn, with any strides.
-# - `scale_a` (m,) and `scale_b` (n,) are float32 and contiguous: a scale for each row of a, and one for each column of b.
-# - m, k and n are anything, also 0. An empty sum is 0.
-# - The sum is fp32, and so is what the scales are applied to. The result is rounded once.
+# - `scale_a` (m,) and `scale_b` (n,) are float32 and contiguous: a scale for each row of a, and one for each column of
+#   b.
+# - m, k and n may have any value, also 0. An empty sum is 0.
+# - The sum is fp32, and the scales are applied in fp32. The result is rounded once.
 # - The result is new and contiguous, in bfloat16.
 #
-# `tl.dot` takes two tiles of e4m3 as they were loaded, if BLOCK_K is 32 or more. Write `other=0.0`: with `other=0` Triton would have
-# to make an fp8 number of an integer, and refuses.
+# `tl.dot` takes two tiles of e4m3 as they were loaded, if BLOCK_K is 32 or more. Write `other=0.0`: with `other=0`
+# Triton would have to convert an integer to fp8, and refuses.
 #
-# Triton compiles e4m3 from sm_89 on. For an A100 (sm_80) it says: "type fp8e4nv not supported in this architecture". So the judge
-# compiles this kernel for sm_90 alone (H100, H200). On an A100 or a T4 it cannot run; there the interpreter runs it, and `check`
-# says that the GPU is too old. That costs nothing.
+# Triton compiles e4m3 from sm_89 on. For an A100 (sm_80) it reports: "type fp8e4nv not supported in this architecture".
+# So the judge compiles this kernel for sm_90 alone (H100, H200). It cannot run on an A100 or a T4. There `check`
+# reports that the GPU is too old, and the interpreter runs the kernel. You lose no points.
 #
 # `hint("fp8_matmul")` helps.
 
 # %% exercise="fp8_matmul"
 
 # %% [markdown]
-# A layer in eight bits, with a scale for each row of x and each column of w. In 4 bits with groups of 64 the same layer stands above:
+# Here is a layer in eight bits, with a scale for each row of x and each column of w. Compare it with the same layer in
+# 4 bits with groups of 64, above:
 
 # %%
 FP8_RUNS = not ON_GPU or torch.cuda.get_device_capability() >= (8, 9)
@@ -320,8 +330,9 @@ print(f"the result is off by {error.item():.1%}" if error.isfinite() else "nothi
 # %% [markdown]
 # ## Which numbers are multiplied?
 #
-# `explain` compiles your kernel for a GPU, and needs none. The name of an instruction of the tensor cores says what it multiplies:
-# `e4m3.e4m3`, or something else. Here they are, for an H100, and how many additions in fp32 stand beside them:
+# `explain` compiles your kernel for a GPU without needing one. The name of a tensor-core instruction shows what it
+# multiplies: `e4m3.e4m3`, or something else. The cell prints these names for an H100, and the number of fp32 additions
+# beside them:
 
 # %%
 square = [torch.empty(256, 256).to(torch.float8_e4m3fn)] * 2 + [torch.ones(256)] * 2
@@ -331,22 +342,28 @@ for made in explain(fp8_matmul, *square, targets=[90]).made:
     print("additions in fp32:", sum(word == "add.f32" for word in words))
 
 # %% [markdown]
-# **Try it.** Give your launcher tiles of 32 rows, and run the cell again. In the model solution, with tiles of 64 rows, the
-# instruction is a `wgmma` of e4m3. With 32 rows Triton 3.9 makes fp16 of both tiles first. The result is the same, the bytes are
-# still saved, and the rate of eight bits is lost.
+# **Try it.** Give your launcher tiles of 32 rows, and run the cell again. In the model solution, with tiles of 64 rows,
+# the instruction is a `wgmma` of e4m3. With 32 rows Triton 3.9 converts both tiles to fp16 first. The result is the
+# same, and you still save the bytes, but you lose the rate of eight bits.
 #
-# **Try it.** Exchange `accumulator += tl.dot(a, b)` and `tl.dot(a, b, accumulator)`. With tiles of 64 rows of e4m3 they are not
-# the same for sm_90. The first adds the product of each step in fp32, by instructions of its own. The second leaves the sum to
-# the tensor cores from step to step. Those of an H100 are known to keep fewer bits than fp32 while they add products of fp8. So
-# `tl.dot` has an argument, `max_num_imprecise_acc`, that says after how many products they hand their sum on. The judge takes
-# either way: its tolerance leaves room for both.
+# **Try it.** Exchange `accumulator += tl.dot(a, b)` and `tl.dot(a, b, accumulator)`. With tiles of 64 rows of e4m3 they
+# differ for sm_90. The first adds the product of each step in fp32, with separate instructions. The second leaves the
+# running sum to the tensor cores. Those of an H100 are known to keep fewer bits than fp32 while they add products of
+# fp8. So `tl.dot` has an argument, `max_num_imprecise_acc`: after that many products, the sum moves to an fp32
+# accumulator. The judge accepts both: its tolerance covers them.
 #
 # ## Scales in hardware
 #
-# The newest formats put the scale into the product. In the **microscaling** formats 32 neighbours along k share a scale of 8 bits,
-# a bare power of two. `tl.dot_scaled(a, scale_a, "e4m3", b, scale_b, "e2m1", accumulator)` multiplies such tiles. GPUs with such
-# tensor cores (Blackwell) do it in hardware; on others Triton converts the tiles to bf16 first. That is right, saves
-# bytes, and gains no arithmetic. It knows fp8 and fp4 with such scales. Integers with a zero point, as in your exercise, it does not know.
+# The newest formats make the scale a part of the product.
+#
+# - In the **microscaling** formats (MXFP8, MXFP4), 32 neighbours along k share a scale of 8 bits, which is a power of
+#   two.
+# - In **NVFP4**, 16 neighbours of 4 bits (e2m1) share a scale in e4m3, and the tensor has one more scale in fp32.
+#
+# `tl.dot_scaled(a, scale_a, "e4m3", b, scale_b, "e2m1", accumulator)` multiplies such tiles. GPUs with such tensor
+# cores (Blackwell) do it in hardware. On others Triton converts the tiles to bf16 first: the result is correct and you
+# save bytes, but the arithmetic is not faster. `tl.dot_scaled` knows fp8 and fp4 with such scales. It does not know
+# integers with a zero point, as in your exercise.
 #
 # ## Quiz
 
@@ -356,8 +373,8 @@ quiz("low_precision")
 # %% [markdown] case_study="it-fits-and-rambles" points=6
 # ## Case study: it fits, and it rambles
 #
-# A team packs the weights of a language model into 4 bits with groups of 64 and writes a product for them. Now the model fits on
-# one card, and its sentences make no sense. The unit test of the product passes, on the GPU too:
+# A team packs the weights of a language model into 4 bits with groups of 64 and writes a product for them. Now the
+# model fits on one GPU, and its sentences make no sense. The unit test of the product passes, on the GPU too:
 #
 # ```python
 # q = torch.randint(0, 16, (128, 128))
@@ -368,13 +385,13 @@ quiz("low_precision")
 # assert torch.allclose(team.product(a, packed, scales, zeros).float(), expected, atol=0.1)
 # ```
 #
-# The weights of the model were packed by another tool, the lowest nibble first, and have k = 11,008 rows. The kernel has
-# BLOCK_K = 128, loads one row of scales and zero points in each step, computes `q * scale - zero`, and its accumulator
-# is `tl.zeros(..., dtype=tl.float16)`.
+# The weights of the model were packed by another tool, the lowest nibble first, and have k = 11,008 rows. The kernel
+# has BLOCK_K = 128, loads one row of scales and zero points in each step, computes `q * scale - zero`, and its
+# accumulator is `tl.zeros(..., dtype=tl.float16)`.
 #
 # 1. Name the four mistakes.
-# 2. Say for each why this test cannot see it.
-# 3. Mend each in a line or so.
+# 2. For each, explain why this test cannot see it.
+# 3. Fix each in a line or so.
 # 4. Write down the sizes and values of a test that would have shown all four.
 #
 # Answer in about 180 words.
@@ -383,16 +400,16 @@ quiz("low_precision")
 answer("it-fits-and-rambles")
 
 # %% [markdown] model_answer="it-fits-and-rambles"
-# 1. The order of the nibbles differs between packer and kernel. One row of scales serves a block in which two groups lie. The zero
-#    point is subtracted after the scale. The accumulator is fp16.
-# 2. The test packs and unpacks with the team's own pair, which agree with each other and not with the tool. It has a single group
-#    of 128, as long as the block. The zero points are 0 and the scales 1. k is 128, the numbers of a are tiny and the tolerance
-#    is wide.
-# 3. `(words >> (offs_k % 8 * 4)[:, None]) & 0xF`; `groups = offs_k // GROUP` with a tile of scales; `(q - zero) * scale`; an
-#    accumulator in fp32, converted once at the store.
+# 1. The order of the nibbles differs between packer and kernel. One row of scales serves a block that contains two
+#    groups. The zero point is subtracted after the scale. The accumulator is fp16.
+# 2. The test packs and unpacks with the team's own pair, which agree with each other and not with the tool. It has a
+#    single group of 128, as long as the block. The zero points are 0 and the scales 1. k is 128, the numbers of a are
+#    tiny and the tolerance is wide.
+# 3. `(words >> (offs_k % 8 * 4)[:, None]) & 0xF`; `groups = offs_k // GROUP` with a tile of scales; `(q - zero) *
+#    scale`; an accumulator in fp32, converted once at the store.
 # 4. Numbers packed by the tool, or by a few independent lines; k = 4,096 or more, terms of one sign, so that a sum in
-#    half precision stalls; groups of 16, 48 and 64; zero points from 0 to 15 and scales that differ from column to column and group to
-#    group; a reference in float64; a tolerance derived from the dtype and the size of the terms.
+#    half precision stalls; groups of 16, 48 and 64; zero points from 0 to 15, and scales that differ between columns
+#    and between groups; a reference in float64; a tolerance derived from the dtype and the size of the terms.
 #
 # **Rubric (6 points)**
 #
@@ -400,19 +417,24 @@ answer("it-fits-and-rambles")
 # - 1 point: a group that ends inside a block, and the test with a single group.
 # - 1 point: the zero point after the scale, and zeros of 0 with scales of 1.
 # - 1 point: the sum in fp16, and few tiny terms with a wide tolerance.
-# - 1 point: the mends.
+# - 1 point: the fixes.
 # - 1 point: a test with telling sizes and an independent reference.
 
 # %% [markdown]
 # ## For the GPU
 #
-# With one row in a, each weight is used once: the product is as fast as its weights arrive. The bound is the speed of a copy, and
-# the packed weights are a quarter of the bytes. Whether a kernel gets there is another question: yours has a tile of 64 columns
-# for each program, so for 4,096 columns there are 64 programs, fewer than an H200 has multiprocessors (132).
+# With one row in a, each weight is used once: the product is as fast as its weights arrive. The upper bound is the
+# speed of a copy, and the packed weights are a quarter of the bytes. But your kernel has a tile of 64 columns for each
+# program. So for 4,096 columns there are 64 programs, fewer than an H200 has multiprocessors (132).
 #
-# Measured on an NVIDIA H200, with one row and a matrix of 4096×4096: the model solution took {h200: quantized_matmul 1×4096×4096 | plain | µs} µs, PyTorch
-# with the same weights in fp16 {h200: quantized_matmul 1×4096×4096 | torch | µs} µs. Fewer bytes alone win nothing. The course's fast form, which has narrow
-# tiles and unpacks with fewer instructions, took {h200: quantized_matmul 1×4096×4096 | fast | µs} µs.
+# Measured on an NVIDIA H200, with one row and a matrix of 4096×4096:
+#
+# - model solution: {h200: quantized_matmul 1×4096×4096 | plain | µs} µs
+# - PyTorch with the same weights in fp16: {h200: quantized_matmul 1×4096×4096 | torch | µs} µs
+# - the course's fast form, with narrow tiles and fewer instructions to unpack:
+#   {h200: quantized_matmul 1×4096×4096 | fast | µs} µs
+#
+# Fewer bytes alone do not make a kernel faster.
 
 # %% gpu
 if ON_GPU:
@@ -434,11 +456,16 @@ else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %% [markdown]
-# And eight bits? Both factors are read as they are, so the bytes are half of those of fp16, and the rate of the tensor cores is twice
-# that of fp16 by the data sheet. A kernel as plain as yours does not get there. Measured on an NVIDIA H200 at 8192×8192: the model
-# solution reached {h200: fp8_matmul 8192 | plain | TFLOP/s} TFLOP/s, less than cuBLAS in fp16 ({h200: persistent_matmul 8192 | torch | TFLOP/s}). The course's fast
-# form reached {h200: fp8_matmul 8192 | fast | TFLOP/s}, and PyTorch's `_scaled_mm` without `use_fast_accum` {h200: fp8_matmul 8192 | torch | TFLOP/s}. Where there is a GPU that
-# can, the cell measures yours.
+# And eight bits? The kernel reads both operands as they are, so the bytes are half of those of fp16. The rate of the
+# tensor cores is twice that of fp16 by the data sheet. A kernel as simple as yours does not reach it. Measured on an
+# NVIDIA H200 at 8192×8192, in TFLOP/s:
+#
+# - model solution: {h200: fp8_matmul 8192 | plain | TFLOP/s}
+# - cuBLAS in fp16: {h200: persistent_matmul 8192 | torch | TFLOP/s}
+# - PyTorch's `_scaled_mm` without `use_fast_accum`: {h200: fp8_matmul 8192 | torch | TFLOP/s}
+# - the course's fast form: {h200: fp8_matmul 8192 | fast | TFLOP/s}
+#
+# On a GPU that can multiply e4m3, the next cell measures yours.
 
 # %% gpu
 def time_in_eight_bits():
@@ -469,9 +496,26 @@ else:
 #
 # - Fewer bits save bytes where a product waits for memory. Unpack in registers, inside the loop.
 # - `(word >> shift) & 0xF`, then `(q - zero) * scale`, in this order.
-# - A scale belongs to a group of neighbours. Ask for the group of each row: groups end where they like.
+# - A scale belongs to a group of neighbours. Compute the group of each row: a group may end inside a block.
 # - The sum is fp32, however few bits its terms have.
-# - A scale for a row or a column comes after the sum, a scale for a group along k inside the loop.
+# - Apply a scale for a row or a column after the sum, and a scale for a group along k inside the loop.
+#
+# | in this course | elsewhere |
+# |---|---|
+# | 4-bit weights with 16-bit activations | W4A16, weight-only quantization (GPTQ, AWQ) |
+# | `packed_b`, `scales`, `zeros` | `qweight`, `scales`, `qzeros` |
+# | a scale for each row and column | per-token and per-channel scales, row-wise scaling |
+# | GROUP | group size, block size |
+# | e4m3 | `torch.float8_e4m3fn`, `tl.float8e4nv` |
+#
+# References:
+#
+# - Triton tutorial 10, "Block Scaled Matrix Multiplication", on MXFP4, MXFP8 and NVFP4.
+# - Micikevicius et al.: FP8 Formats for Deep Learning (2022). OCP: Microscaling Formats (MX) Specification (2023).
+# - Frantar et al.: GPTQ (2022). Lin et al.: AWQ (2023).
+#
+# To repeat in a few days what you wrote here, call `practice()`: it draws a puzzle from an exercise that you have
+# passed.
 
 # %%
 progress()

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Randomness: numbers that are counted, not drawn
 #
-# Dropout throws away a part of a tensor, chosen at random, and the way back must throw away the very same part. So do you
-# keep the choice in memory? You need not. On a GPU a random number is worked out from a seed and a *counter*, and whoever
-# knows both can work it out again. At the end of this lesson you have written dropout beside a residual, and its way back
-# comes for nothing.
+# Dropout sets randomly chosen elements of a tensor to 0, and the backward pass must use the very same choice. Do you have
+# to keep the choice in memory? No. On a GPU a random number is computed from a seed and a *counter*, so any program with
+# both can compute it again. In this lesson you write dropout with a residual. The same kernel then serves as its backward
+# pass.
 #
-# It takes about 35 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
+# It takes about 60 minutes. Lessons 04 (strides), 06 (fusion) and 14 (gradients) come first.
 
 # %% setup
 from triton_util import explore, time_beside
@@ -19,10 +19,10 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## Dropout
 #
-# While a network learns, each element of a tensor is **dropped**, set to 0, with probability p. The network cannot lean on any
-# single element then, and learns more robustly. When it is used later on, nothing is dropped.
+# While a network is trained, each element of a tensor is **dropped**, which means set to 0, with probability p. The network
+# then cannot rely on any single element, and learns more robustly. In inference nothing is dropped.
 #
-# **Predict.** x holds 100,000 ones, and p is 0.25. What is the mean, about, when a quarter has been set to 0?
+# **Predict.** x holds 100,000 ones, and p is 0.25. What is the mean, approximately, after a quarter has been set to 0?
 
 # %%
 predict("mean_without_scale", None)
@@ -33,12 +33,12 @@ keep = torch.rand(100_000, generator=torch.Generator().manual_seed(0)) >= p
 print(f"mean: {torch.where(keep, x, 0.0).mean().item():.3f}")
 
 # %% [markdown]
-# So the next layer gets less than it will get later on, when nothing is dropped. That is made good at once: what is kept is
-# divided by the share that is kept.
+# So the next layer gets smaller inputs than in inference, where nothing is dropped. **Inverted dropout** compensates: it
+# divides the kept elements by 1 - p, the probability of being kept.
 #
-# **Mend it.** Change `x` inside the `torch.where` above, so that the mean is that of x again. Try it with p = 0.9, too.
+# **Fix it.** Change `x` inside the `torch.where` above, so that the mean is that of x again. Try it with p = 0.9, too.
 #
-# **Predict.** An element is 3, it is kept, and p is 0.25. What becomes of it?
+# **Predict.** An element is 3, it is kept, and p is 0.25. What is its value after dropout?
 
 # %%
 predict("what_becomes_of_3", None)
@@ -48,17 +48,17 @@ for share in (0.1, 0.25, 0.9):
     print(f"p = {share}: 3 becomes {3 / (1 - share):.4g}")
 
 # %% [markdown]
-# ## Numbers without a memory
+# ## Random numbers without a state
 #
-# The generator that you know from a CPU has a **state**. Each number changes it, and the next number comes from the changed
-# state. So numbers come one after the other, and the millionth one has to wait for all before it.
+# The generators of a CPU usually have a **state**. Each number changes the state, and the next number comes from the
+# changed state. So the numbers come one after the other, and the millionth one needs all numbers before it.
 #
-# A GPU runs thousands of programs at once, in any order. With one state for all they would stand in line. With a state for each
-# thread, the state would have to be stored and loaded again, and it may be larger than the data.
+# A GPU runs thousands of programs at once, in any order. With one shared state they would have to wait for each other. With
+# a state for each thread, the state would have to be stored and loaded again, and it may be larger than the data.
 #
-# Triton has a generator without any state. `tl.rand(seed, counter)` is a function in the sense of mathematics: the same two
-# integers always give the same number, from 0 to below 1, in float32. The seed is one integer for the launch. The counter is a
-# block of integers, and the result is a block of as many numbers.
+# Triton's generator has no state. `tl.rand(seed, counter)` is a mathematical function: the same two integers always give
+# the same number, from 0 to below 1, in float32. The **seed** is one integer for the launch. The **counter** is a block of
+# integers, and the result is a block of as many numbers.
 #
 # **Predict.** How many calls of `tl.rand` does it take to get number 1,000,000 of a seed?
 
@@ -74,7 +74,7 @@ def numbers_kernel(output_ptr, seed, first, COUNT: tl.constexpr):
 
 
 def numbers(seed, first, count=4):
-    """COUNT random numbers of this seed, from number `first` on."""
+    """Return `count` random numbers of this seed, from number `first` on."""
     output = torch.empty(count, device=DEVICE)
     numbers_kernel[(1,)](output, seed, first, COUNT=count)
     return [round(number, 4) for number in output.tolist()]
@@ -86,22 +86,23 @@ print("seed 7, from 1,000,000 on:", numbers(7, 1_000_000))
 print("seed 8, from 0 on:        ", numbers(8, 0))
 
 # %% [markdown]
-# Numbers 2 and 3 are the same in the first two lines, whoever asked for them and when. Another seed has other numbers.
+# Numbers 2 and 3 are the same in the first two lines: it does not matter which call computes them. Another seed has other
+# numbers.
 #
 # **Try it.** Run the cell again. Then ask for number 5 of seed 7 in three ways: with `first` 5, 4 and 2.
 #
-# ## What happens inside
+# ## Inside the generator
 #
-# The generator is called **Philox** (Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011). It
-# takes a counter of four 32-bit words and a key of two, which is the seed. Then it mixes, ten times over:
+# The generator is called **Philox**. It takes a counter of four 32-bit words and a key of two, which is the seed. Then it
+# mixes them in ten rounds:
 #
-# 1. Two of the four words are multiplied by a large constant each. A product of 32 bits by 32 bits has 64.
-# 2. The low half of each product becomes a new word. The high half is joined with another word and with a word of the key by
-#    exclusive or, and becomes a new word too.
-# 3. A constant is added to each word of the key.
+# 1. It multiplies two of the four words by a large constant each. A product of two 32-bit numbers has 64 bits.
+# 2. The low half of each product becomes a new word. It combines the high half with another word and with a word of the key
+#    by exclusive or, and the result is a new word too.
+# 3. It adds a constant to each word of the key.
 #
-# High halves depend on *all* bits of what was multiplied. After some rounds each bit of the result depends on each bit of the
-# counter. None of the steps loses anything: with the same key, two counters never give the same four words.
+# High halves depend on *all* bits of the factors. After some rounds each bit of the result depends on each bit of the
+# counter. Every round can be inverted: with the same key, two different counters never give the same four words.
 #
 # **Predict.** Counters 2 and 3 differ in one bit. In how many of 32 bits do their random integers differ, on average?
 
@@ -124,18 +125,18 @@ for a, b in pairs[:3]:
 print(f"on average {sum(bin(a ^ b).count('1') for a, b in pairs) / len(pairs):.1f}")
 
 # %% [markdown]
-# So counters may follow one another as they like: 0, 1, 2 will do. `tl.rand` makes its number of the first of the four
-# words and leaves the other three; `tl.rand4x` returns all four.
+# So consecutive counters are good enough: 0, 1, 2 and so on. `tl.rand` makes its number from the first of the four words
+# and ignores the other three; `tl.rand4x` returns numbers from all four.
 #
-# Random means here: the usual tests of randomness find no pattern. It does not mean secret. Philox is no cipher, and who knows
-# the seed knows every number.
+# Random means here that the usual statistical tests find no pattern. It does not mean secret: anyone who has the seed can
+# compute every number.
 #
 # ## Which counter?
 #
-# Now the question of this lesson. `tl.rand` gives a number to each counter. Which counter does an *element* have?
+# `tl.rand` gives a number to each counter. Which counter should an *element* have?
 #
-# Here is a kernel that makes a mask and counts in two ways: by the number of the element, or by the lane, its place within the
-# block.
+# The next kernel makes a mask with one of two counters: the number of the element in the tensor, or the lane, its position
+# within the block.
 
 # %%
 @triton.jit
@@ -148,14 +149,15 @@ def mask_kernel(mask_ptr, n, p, seed, BY_LANE: tl.constexpr, BLOCK: tl.constexpr
 
 
 def mask_of(n, p, seed, block, by_lane=False):
-    """Which of n elements are kept."""
+    """Return which of n elements are kept."""
     mask = torch.empty(n, dtype=torch.int32, device=DEVICE)
     mask_kernel[(triton.cdiv(n, block),)](mask, n, p, seed, BY_LANE=by_lane, BLOCK=block)
     return mask.bool().tolist()
 
 
 # %% [markdown]
-# **Predict.** 16 elements, in two blocks of 8 lanes, counted by lane. How many *different* masks do the two blocks have?
+# **Predict.** There are 16 elements in two blocks of 8 lanes, and the lane is the counter. How many *different* masks do
+# the two blocks have?
 
 # %%
 predict("same_lanes", None)
@@ -171,32 +173,34 @@ masks(
 )
 
 # %% [markdown]
-# Counted by lane, the mask repeats from block to block. What is worse: it depends on the block size. An autotuner may pick
-# another block size on another GPU, and the model learns otherwise; and a kernel for the way back, which has its own block size,
-# drops other elements than were dropped. No test of the share finds that.
+# If the lane is the counter, the mask repeats from block to block. Worse, it depends on the block size. An autotuner may
+# pick another block size on another GPU, and then training gives other results. A backward kernel with its own block size
+# drops other elements than the forward pass did. A test that checks only the fraction of dropped elements cannot find that.
 #
-# **Try it.** Ask for 16 elements of the first mask with blocks of 2 and of 16. Then with seed 8.
+# **Try it.** Ask for 16 elements of the first mask with blocks of 2 and of 16. Then use seed 8.
 #
-# So the counter belongs to the element and to nothing else:
+# So the counter must depend on the element and on nothing else:
 #
-# - not to its lane, which depends on the block;
-# - not to its **address**, which depends on the strides: `x.t()`, a slice of x and a copy of it may hold the same elements;
-# - not to its column alone, or every row has the same mask;
-# - and the seed is not moved on with the program, for that is the block size again.
+# - It is not the lane, which depends on the block.
+# - It is not the **address**, which depends on the strides: `x.t()`, a slice of x and a copy of it may hold the same
+#   elements.
+# - It is not the column alone, or every row has the same mask.
+# - The seed does not change with the program, because that depends on the block size again.
 #
 # The number of an element, counted row after row through the whole tensor, is the same for every block, grid and view.
 #
 # ## Keep the mask, or compute it again?
 #
-# Take y = residual + dropout(x). A **residual** connection is the way past a layer: what came in is added to what the layer made
-# of it, and it is never dropped. On the way back the gradient dy comes in. The residual gets dy as it is. x gets dy / (1 - p)
-# where it was kept, and 0 where it was dropped. So the way back needs the mask and not x.
+# Take y = residual + dropout(x). A **residual** connection goes around a layer: it adds the input of the layer to the
+# layer's output, and it is never dropped. In the backward pass the gradient dy comes in. The gradient of the residual is
+# dy. The gradient of x is dy / (1 - p) where x was kept, and 0 where it was dropped. So the backward pass needs the mask
+# and not x.
 #
-# Kept in memory, as PyTorch does it on a GPU, a mask has one byte for each element. It lies there from the way forward until the
-# way back comes to that layer.
+# PyTorch keeps the mask on a GPU in memory, with one byte for each element. It occupies that memory from the forward pass
+# until the backward pass reaches the layer.
 #
-# **Predict.** A model of 32 layers with two dropouts in each, on tensors of 8 · 2048 tokens by 4096 numbers. How many GiB do all
-# masks take (1 GiB is 2³⁰ bytes)? And how many bytes do the seeds take, 8 for each dropout?
+# **Predict.** A model has 32 layers with two dropouts in each, on tensors of 8 · 2048 tokens by 4096 numbers. How many GiB
+# do all masks take (1 GiB is 2³⁰ bytes)? And how many bytes do the seeds take, 8 for each dropout?
 
 # %%
 predict("bytes_of_masks", None)
@@ -207,39 +211,40 @@ elements, dropouts = 8 * 2048 * 4096, 32 * 2
 print(f"masks: {elements * dropouts / 2**30:g} GiB; seeds: {8 * dropouts} bytes")
 
 # %% [markdown]
-# The mask would also travel: a byte out, a byte back in. To compute it costs ten rounds of about ten integer operations each.
-# Lesson 03 asked what a kernel waits for. Dropout waits for its data, so there is time for arithmetic. How much of it is hidden,
-# only a measurement on your GPU says; the memory is saved in any case.
+# The mask also costs traffic: a byte stored, and a byte loaded again. To compute it costs ten rounds of about ten integer
+# operations each. Lesson 03 asked what a kernel waits for. Dropout waits for its data, so it has time for arithmetic. Only
+# measuring on your GPU tells how much of the arithmetic is hidden; the memory is saved in any case.
 #
 # ## Exercise: `dropout_residual`
 #
 # **The contract.** `dropout_residual(x, residual, p, seed)` returns residual + dropout of x.
 #
-# - `x` and `residual` have the same shape, of one axis or more, and the same dtype: float32, float16 or bfloat16. Any strides,
-#   and each has its own. Empty tensors are legal.
-# - Element number i, counted row after row, is kept where `tl.rand(seed, i) >= p`. There the result is residual + x / (1 - p).
-# - Elsewhere it is residual. What x holds there does not count, not even NaN.
-# - 0 ≤ p < 1. With p = 0 everything is kept. p = 1 is not legal: nothing would be left to divide. p is compared in float32.
+# - `x` and `residual` have the same shape, of one axis or more, and the same dtype: float32, float16 or bfloat16. Any
+#   strides, and each has its own. Empty tensors are legal.
+# - Element number i, counted row after row, is kept where `tl.rand(seed, i) >= p`. There the result is residual + x / (1 -
+#   p).
+# - Elsewhere the result is residual, whatever x holds there, even NaN.
+# - 0 ≤ p < 1. With p = 0 everything is kept. p = 1 is not legal, because 1 - p would be 0. p is compared in float32.
 # - `seed` is an integer, 0 ≤ seed < 2⁶³.
 # - Compute in float32. The result is new and contiguous, in the dtype of x.
 #
-# The mask must be the same for every block size, and it never lies in memory. The launcher is given, and so is `places_of`, which
-# says where elements lie in a view, as in lesson 04. `hint("dropout_residual")` helps.
+# The mask must be the same for every block size, and it must not be stored in memory. The launcher is given. So is
+# `places_of`, which returns the offsets of elements in a view, as in lesson 04. `hint("dropout_residual")` helps.
 
 # %% exercise="dropout_residual"
 
 # %% [markdown]
-# ## The way back is the same kernel
+# ## The backward pass is the same kernel
 #
-# Look at what x gets: dy / (1 - p) where it was kept, and 0 elsewhere. That is the dropout of dy, with the same p and the same
-# seed, beside a residual of zeros. So there is nothing to write, and two numbers
-# are all that must be saved.
+# Look at the gradient of x: dy / (1 - p) where x was kept, and 0 elsewhere. That is the dropout of dy, with the same p and
+# the same seed, and a residual of zeros. So there is nothing new to write, and you save only two numbers for the backward
+# pass.
 
 # %%
 class DropoutResidual(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, residual, p, seed):
-        ctx.p, ctx.seed = p, seed  # all that is kept
+        ctx.p, ctx.seed = p, seed  # all that is saved
         return dropout_residual(x, residual, p, seed)
 
     @staticmethod
@@ -251,12 +256,13 @@ class DropoutResidual(torch.autograd.Function):
 x, residual = torch.ones(6, 8, device=DEVICE, requires_grad=True), torch.zeros(6, 8, device=DEVICE)
 y = DropoutResidual.apply(x, residual, 0.25, 7)
 y.sum().backward()
-print("kept on the way forward:", int((y != 0).sum()), "of", y.numel())
-print("the same elements on the way back:", torch.equal(y != 0, x.grad != 0))
+print("kept in the forward pass:", int((y != 0).sum()), "of", y.numel())
+print("the same elements in the backward pass:", torch.equal(y != 0, x.grad != 0))
 
 # %% [markdown]
-# (Before your kernel is written, these lines show what lay in memory.) The dy of a `sum` is a single number, expanded, and so are
-# the zeros: strides of 0, as in lesson 14. Had you counted by address, all elements of dy would have had the same number.
+# (Before your kernel is written, these lines show old contents of the memory.) The dy of a `sum` is a single number,
+# expanded, and so are the zeros: strides of 0, as in lesson 14. With the address as the counter, all elements of dy would
+# have the same random number.
 #
 # ## What it moves
 #
@@ -271,27 +277,39 @@ if moved.total:
     print(f"your kernel: {moved.total / (8 * 512):.0f} bytes for each element")
 
 # %% [markdown]
-# Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two and
-# stores one, 12 more. That is 21 for the way forward.
+# Two kernels would move more. Dropout alone loads x and stores a result and a mask, 4 + 4 + 1 bytes; the addition loads two
+# numbers and stores one, 12 more. That is 21 bytes in the forward pass.
 #
-# Measured on an NVIDIA H200 in fp32 at 32768×4096: the model solution took {h200: dropout_residual fp32 32768×4096 | plain | µs} µs, PyTorch's dropout and addition
-# {h200: dropout_residual fp32 32768×4096 | torch | µs} µs, a copy of as many bytes as yours moves {h200: dropout_residual fp32 32768×4096 | copy of as many bytes | µs} µs. In fp16 twice as many elements are as many bytes,
-# but they need twice as many random numbers. Then the numbers take longer than the bytes: {h200: dropout_residual 65536×4096 | plain | µs} µs for the model
-# solution, {h200: dropout_residual 65536×4096 | torch | µs} µs for PyTorch. The course's fast form, with fewer instructions for a number, took {h200: dropout_residual 65536×4096 | fast | µs} µs.
+# Measured on an NVIDIA H200 in fp32 at 32768×4096:
+#
+# - the model solution took {h200: dropout_residual fp32 32768×4096 | plain | µs} µs;
+# - PyTorch's dropout and addition took {h200: dropout_residual fp32 32768×4096 | torch | µs} µs;
+# - a copy of as many bytes as yours moves took {h200: dropout_residual fp32 32768×4096 | copy of as many bytes | µs} µs.
+#
+# In fp16 twice as many elements are as many bytes, but they need twice as many random numbers. Then the numbers take longer
+# than the bytes. Measured on an NVIDIA H200 in fp16 at 65536×4096:
+#
+# - the model solution took {h200: dropout_residual 65536×4096 | plain | µs} µs;
+# - PyTorch took {h200: dropout_residual 65536×4096 | torch | µs} µs;
+# - the course's fast form, with fewer instructions for a number, took {h200: dropout_residual 65536×4096 | fast | µs} µs.
+#
+# `tl.rand4x` would help more: it computes four numbers in one call of Philox. But it gives element i a number other than
+# `tl.rand(seed, i)`, so our contract does not allow it. In your own model you may choose the other contract, if the forward
+# and the backward pass both use it.
 #
 # ## Seeds in a model
 #
-# One seed and one set of counters make one mask. Two layers of the same shape need two seeds, or they drop the same elements.
-# Two steps of training need two seeds as well. A simple rule: draw a new seed for each call from a generator on the CPU, and keep
-# it for the way back.
+# One seed and one set of counters make one mask. Two layers of the same shape need two seeds, or they drop the same
+# elements. Two training steps need two seeds as well. A simple rule: draw a new seed for each call from a generator on the
+# CPU, and keep it for the backward pass.
 #
-# It also matters when a layer is *computed again* to save memory (checkpointing): the second run must drop what the first one
-# dropped. With a counter, the seed is enough. `torch.utils.checkpoint` has to put back the state of PyTorch's generators for it
-# (`preserve_rng_state`).
+# Seeds also matter for **checkpointing**, where a layer is *computed again* to save memory. The second run must drop the
+# same elements as the first. With a counter, the seed is enough. `torch.utils.checkpoint` restores the state of PyTorch's
+# generators for this purpose (`preserve_rng_state`).
 #
-# PyTorch's generator on a GPU is Philox, too. But which thread works on which element is its own affair, and it does not promise
-# the same numbers on another platform or in another release. Your function does, because its contract says which counter belongs
-# to which element.
+# PyTorch's generator on a GPU is Philox, too. But PyTorch does not specify which thread works on which element, and it does
+# not guarantee the same numbers on another platform or in another release. Your function does, because its contract says
+# which counter each element has.
 #
 # ## Quiz
 
@@ -301,7 +319,7 @@ quiz("randomness")
 # %% [markdown] case_study="two-block-sizes" points=6
 # ## Case study: two block sizes
 #
-# A team trains with a dropout kernel of its own. The loss falls, but more slowly than with PyTorch's dropout, and on one of two
+# A team trains with its own dropout kernel. The loss falls, but more slowly than with PyTorch's dropout, and on one of two
 # kinds of GPU it is clearly worse. Parts of the code:
 #
 # ```python
@@ -320,13 +338,13 @@ quiz("randomness")
 #         x = layer(x, seed=step + number)
 # ```
 #
-# Their test drops from a vector of 400 ones with p = 0.1, checks that the share of zeros is near 10 %, and compares the gradient
-# with the mask.
+# Their test drops elements of a vector of 400 ones with p = 0.1. It checks that the fraction of zeros is near 10 %, and
+# compares the gradient with the mask.
 #
-# 1. On which of the two kinds of GPU is the gradient right, and which elements have the right mask on the other kind?
+# 1. On which of the two kinds of GPU is the gradient correct, and which elements have the correct mask on the other kind?
 # 2. Why does the test pass on both?
 # 3. Which masks do `seed + pid` and `step + number` use more than once?
-# 4. Mend it. Which test would have shown the mistake on every GPU?
+# 4. Fix it. Which test would have shown the mistake on every GPU?
 #
 # Answer in about 180 words.
 
@@ -334,34 +352,35 @@ quiz("randomness")
 answer("two-block-sizes")
 
 # %% [markdown] model_answer="two-block-sizes"
-# 1. Where the tuner picks 512, the way back has the same blocks, and its masks are those of the way forward. Where it picks 2048,
-#    element i has the seed `seed + i // 2048` and the counter `i % 2048` on the way forward, and `seed + i // 512` and `i % 512`
-#    on the way back. They agree for the first 512 elements, and for the others by chance. So gradients go to elements that were
-#    dropped, and miss others that were kept.
-# 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the share is right for
-#    any counter.
-# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so on: with
-#    `step + number` one seed serves as many pairs of layer and step as there are layers.
-# 4. `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. A test with
-#    more elements than the largest block, that launches the kernel with each block size and asks for equal masks; and one that
-#    feeds ones both ways and compares where zeros are. (`>` for `>=` is another contract than this lesson's, and it does no harm
-#    if both ways use it.)
+# 1. Where the tuner picks 512, the backward pass has the same blocks, and its masks are those of the forward pass. Where it
+#    picks 2048, element i has the seed `seed + i // 2048` and the counter `i % 2048` in the forward pass, and
+#    `seed + i // 512` and `i % 512` in the backward pass. They agree for the first 512 elements, and for the others only by
+#    chance. So gradients go to elements that were dropped, and miss others that were kept.
+# 2. 400 elements fit into the first block of either size: program 0, the same lanes, the same numbers. And the fraction is
+#    correct for any counter.
+# 3. Program 1 of seed 7 has the mask of program 0 of seed 8. Layer 1 in step 0 has the seed of layer 0 in step 1, and so
+#    on: with `step + number` one seed serves as many pairs of layer and step as there are layers.
+# 4. Use `tl.rand(seed, offsets)`, and one seed for each pair of layer and step, such as `step * len(layers) + number`. One
+#    test has more elements than the largest block, launches the kernel with each block size and asks for equal masks.
+#    Another test feeds ones through both passes and compares where the zeros are. (`>` for `>=` differs from this lesson's
+#    contract. It does no harm if both passes use it.)
 #
 # **Rubric (6 points)**
 #
-# - 1 point: right where 512 is picked, because both ways cut the work alike.
+# - 1 point: correct where 512 is picked, because both passes use the same blocks.
 # - 1 point: on the other kind only the first 512 elements agree, apart from chance.
-# - 1 point: the test has one block only, and the share is right for any counter.
+# - 1 point: the test has one block only, and the fraction is correct for any counter.
 # - 1 point: neighbouring seeds share the masks of programs.
 # - 1 point: `step + number` gives the same seed to several layers and steps.
-# - 1 point: the number of the element as the counter, seeds of their own, and a test with several blocks and block sizes.
+# - 1 point: the number of the element as the counter, a separate seed for each layer and step, and a test with several
+#   blocks and block sizes.
 
 # %% [markdown]
 # ## For the GPU
 #
-# Your kernel beside PyTorch's two, in float16. The figure is bytes that the problem needs (x, residual and result, two bytes
-# each), divided by the time. Then take a constant in place of `tl.rand`, so that nothing is mixed, and see how much of the ten
-# rounds was hidden.
+# The next cell times your kernel beside PyTorch's two kernels, in float16. The figure is the bytes that the problem needs
+# (x, residual and result, two bytes each), divided by the time. Then replace `tl.rand` by a constant, so that Philox does
+# not run, and see how much of the ten rounds was hidden.
 
 # %% gpu
 if ON_GPU:
@@ -370,7 +389,7 @@ if ON_GPU:
         time_beside(
             lambda: dropout_residual(x, residual, 0.1, 7),
             {"PyTorch, two kernels": lambda: torch.nn.functional.dropout(x, 0.1) + residual},
-            # Which ones are dropped is the generator's choice; what becomes of the others is not.
+            # The two generators drop different elements; compare the values of the kept ones.
             is_right=lambda y: torch.allclose(y, torch.where(y == residual, y, x / 0.9 + residual), atol=1e-2),
             n_bytes=6 * n,
             title=f"n = 2^{n.bit_length() - 1}",
@@ -381,10 +400,27 @@ else:
 # %% [markdown]
 # ## What you take with you
 #
-# - A counter-based generator is a function: seed and counter in, a number out. No state, no order, no waiting.
-# - The counter is the number of the *element*. Lanes, addresses and programs depend on how the work is cut.
-# - What can be computed again need not be kept: two numbers take the place of a mask.
-# - Test a mask by comparing it with itself, made with other blocks, and not by its share.
+# - A counter-based generator is a function of seed and counter. It has no state, no order, and needs no waiting.
+# - The counter is the number of the *element*. Lanes, addresses and programs depend on the blocks and the strides.
+# - You need not keep what you can compute again: two numbers replace a mask.
+# - Test a mask by comparing it with the mask from other block sizes, not by its fraction of zeros.
+#
+# Names that you will meet in other code:
+#
+# | this lesson | elsewhere |
+# |---|---|
+# | counter | offset, `philox_offset`, subsequence |
+# | drop, keep | mask, `keep_mask` |
+# | p | `dropout_p`; in some libraries the probability of *keeping* |
+# | dropout with a residual | fused dropout-add |
+#
+# References:
+#
+# - Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011 (Philox).
+# - Srivastava and others, *Dropout: A Simple Way to Prevent Neural Networks from Overfitting*, 2014.
+# - The Triton tutorial *Low-Memory Dropout*.
+#
+# To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 
 # %%
 progress()

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Capstone: a language model on your kernels
 #
-# In this lesson you write the last two kernels that a language model needs: its loss, and the way back through it. Then a small model of
-# characters trains on kernels of yours, from four lessons of this course, and writes a few sentences.
+# In this lesson you write the last two kernels that a language model needs: its loss, and the backward pass of the loss.
+# Then a small character model trains on your kernels from four lessons of this course, and writes a few sentences.
 #
-# It takes about 45 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end takes
-# less than a minute on a CPU.
+# It takes about 75 minutes. Lessons 07 (reductions), 08 (matmul) and 14 (gradients) come first. The training at the end
+# takes less than a minute on a CPU.
 
 # %% setup
 import math
@@ -24,22 +24,24 @@ DEVICE = "cuda" if ON_GPU else "cpu"
 # %% [markdown]
 # ## How wrong was the guess?
 #
-# A language model gives each possible next character a number, its **logit**. Softmax makes shares of them. Then the next character comes, the
-# **target**, and the **loss** says how badly it was foreseen: minus the logarithm of its share. A share of 1 costs nothing. A share near 0
-# costs a lot.
+# A language model gives each possible next character a number, its **logit**. Softmax turns logits into probabilities. The
+# character that really comes next is the **target**. The **loss** measures how badly the model predicted it: minus the
+# logarithm of the target's probability. A probability of 1 gives a loss of 0, and a probability near 0 gives a large loss.
 #
-# **Predict.** Our texts have 23 different characters. A model that knows nothing gives each the same share. What is its loss?
+# **Predict.** Our texts have 23 different characters. A model that knows nothing gives each the same probability. What is
+# its loss?
 
 # %%
 predict("loss_of_knowing_nothing", None)
 
 # %% [markdown]
-# **Mend it.** The logarithm of a share needs no share. The share is exp(x) of the target, divided by the sum of all exp, so the loss is
+# **Fix it.** You can compute the logarithm of a probability without the probability. The probability is exp(x) of the
+# target, divided by the sum of all exp, so the loss is
 #
 # $$\log\Bigl(\sum_j e^{x_j}\Bigr) - x_{\text{target}}$$
 #
-# Run the cell. The second row overflows: exp(1000) is not a number that float32 has. Subtract the row's maximum from all of the row first,
-# as in a softmax, and look again.
+# Run the cell. The second row overflows: exp(1000) is too large for float32. Subtract the row's maximum from the whole row
+# first, as in a softmax, and look again.
 
 # %%
 rows = torch.tensor([[2.0, 1.0, 0.0], [1000.0, 999.0, 998.0]])
@@ -48,8 +50,8 @@ for row in rows:
     print(f"loss for target 1: {torch.log(torch.exp(shifted).sum()) - shifted[1]:.4f}")
 
 # %% [markdown]
-# With `row - row.max()` both rows have the same loss: only the distances count. But mind the bookkeeping. What was subtracted in the exponent
-# must be subtracted from the target's logit, too, or be added behind the logarithm:
+# With `row - row.max()` both rows have the same loss: only differences between logits count. But you must use the maximum
+# consistently. Either subtract it from the target's logit too, or add it after the logarithm:
 #
 # $$\max + \log\Bigl(\sum_j e^{x_j - \max}\Bigr) - x_{\text{target}}$$
 #
@@ -64,21 +66,24 @@ print(f"{torch.nn.functional.cross_entropy(torch.full((1, 4), 500.0), torch.tens
 # %% [markdown]
 # ## The largest tensor of a language model
 #
-# Our 23 characters fit into any block. A large model has words and parts of words instead: 128,256 of them in a well-known one.
+# Our 23 characters fit into any block. A large model has words and parts of words instead. Llama 3 has 128,256 of them.
 #
-# **Predict.** 8192 positions in a text, 128,256 logits for each, in bfloat16 (2 bytes). How many gigabytes (10⁹ bytes) are the logits?
+# **Predict.** A text has 8192 positions, each with 128,256 logits in bfloat16 (2 bytes). How many gigabytes (10⁹ bytes) do
+# the logits take?
 
 # %%
 predict("gigabytes_of_logits", None)
 
 # %% [markdown]
-# Often no tensor of the whole training is larger. In eager mode PyTorch computes the loss in two steps: `log_softmax` reads all logits
-# and writes as many logarithms, and then one number is picked from each row. You will read the logits once and write one number per row.
+# Often this is the largest tensor in training. In eager mode PyTorch computes the loss in two steps. `log_softmax` reads
+# all logits and writes as many logarithms. Then a second kernel picks one number from each row. You will read the logits
+# once and write one number per row.
 #
-# A row of that length does not fit into a block. So this is the softmax of long rows from lesson 07, its first walk: keep the maximum so
-# far, and the sum of exp(x - maximum so far). When the maximum grows, the old sum is multiplied by exp(old - new).
+# A row of that length does not fit into a block. So you need the first pass of the softmax of long rows from lesson 07:
+# keep the maximum so far, and the sum of exp(x - maximum so far). When the maximum grows, multiply the old sum by exp(old -
+# new). This is **online softmax**.
 #
-# **Predict.** The maximum so far is 1 and the sum is 3. The next block holds 2 and 1. What is the sum behind that block?
+# **Predict.** The maximum so far is 1 and the sum is 3. The next block holds 2 and 1. What is the sum after that block?
 
 # %%
 predict("sum_after_the_second_block", None)
@@ -89,13 +94,13 @@ new_max = max(old_max, block.max().item())
 print(f"{old_sum * math.exp(old_max - new_max) + torch.exp(block - new_max).sum():.4f}")
 
 # %% [markdown]
-# The target's logit is a single number, and the kernel knows its place: no walk is needed for it. One load with the address
-# `row * stride_row + target * stride_col` is enough.
+# The target's logit is a single number, and the kernel knows its address: `row * stride_row + target * stride_col`. One
+# load is enough, without a loop.
 #
-# ## Rows that do not count
+# ## Rows that are ignored
 #
-# Texts in a batch have different lengths, and the shorter ones are padded. What the model says in the padding must not count. By
-# custom such a row has the target **-100**, and its loss is 0.
+# Texts in a batch have different lengths, and the shorter ones are padded. The model's predictions in the padding must not
+# affect the loss. By convention such a row has the target **-100**, and its loss is 0.
 #
 # **Predict.** Three rows have the losses 2, 4 and, with the target -100, 0. Which mean does PyTorch report?
 
@@ -109,16 +114,17 @@ print("each:", torch.nn.functional.cross_entropy(logits, targets, reduction="non
 print("mean:", torch.nn.functional.cross_entropy(logits, targets).item())
 
 # %% [markdown]
-# PyTorch divides by the rows that count. That division is not your kernel's business: it gives one loss per row. But a kernel that takes -100
-# for the number of a class reads 100 elements *before* its row. In most rows those are somebody else's logits, so nothing crashes.
+# PyTorch divides by the number of rows that are not ignored. Your kernel need not do that: it returns one loss per row. But
+# a kernel that uses -100 as a class index reads 100 elements *before* its row. In most rows those are logits of other rows,
+# so nothing crashes.
 #
 # ## Exercise: `cross_entropy`
 #
 # **The contract.** `cross_entropy(logits, targets)` returns log(sum(exp(row))) - row[target] for each row.
 #
-# - logits is (t, v): float32, float16 or bfloat16, any strides. v may be longer than a block. Some logits may be -inf, but not that of
-#   the target.
-# - targets is (t,), int64, contiguous: 0 to v - 1, or -100 for a row that does not count. Its loss is 0.
+# - logits is (t, v): float32, float16 or bfloat16, any strides. v may be longer than a block. Some logits may be -inf, but
+#   not that of the target.
+# - targets is (t,), int64, contiguous: 0 to v - 1, or -100 for an ignored row. Its loss is 0.
 # - Empty inputs are legal. (Without classes all targets are -100.)
 # - The result is new, (t,), and float32 for every dtype of the logits. Compute in float32.
 #
@@ -129,33 +135,35 @@ print("mean:", torch.nn.functional.cross_entropy(logits, targets).item())
 # %% [markdown]
 # ## What it reads
 #
-# Three rows of 5000 logits in fp32, of which the second does not count. How many bytes of logits have to be loaded at least?
+# There are three rows of 5000 logits in fp32, and the second row is ignored. How many bytes of logits must be loaded at
+# least?
 
 # %%
 logits, targets = torch.randn(3, 5000), torch.tensor([7, -100, 4999])
 print(explore.measure(cross_entropy, logits, targets))
 
 # %% [markdown]
-# (Before your kernel is written there is nothing to see.) Two rows of 20,000 bytes, and two single logits: the model solution ends with
-# the second row at once. That is allowed and not asked for.
+# (Before your kernel is written, it shows nothing.) The least is two rows of 20,000 bytes, and two single logits. The model
+# solution does not load the ignored row. The contract does not require that.
 #
-# ## The way back
+# ## The backward pass
 #
-# How does the loss change if one logit grows a little? The derivative of log(sum(exp(x))) by x_i is e^(x_i) / sum, which is the *share* of
-# class i. And the target's own logit is subtracted, which takes 1 away there. So:
+# How does the loss change if one logit grows a little? The derivative of log(sum(exp(x))) by x_i is e^(x_i) / sum, which is
+# the *probability* of class i. The loss also subtracts the target's logit, so its derivative is smaller by 1. Together:
 #
-# $$dx_i = \bigl(\text{share}_i - [i = \text{target}]\bigr) \cdot dloss$$
+# $$dx_i = \bigl(\text{probability}_i - [i = \text{target}]\bigr) \cdot dloss$$
 #
-# That is all. No product with the derivatives of softmax, no sum but the one that you know. **One-hot** is the name for the bracket's second
-# term: 1 at the target, 0 elsewhere.
+# You need no product with the derivatives of softmax, and no sum but the one that you know. The second term of the bracket
+# is called **one-hot**: 1 at the target, 0 elsewhere.
 
 # %%
 row_gradient([2.0, 1.0, 0.0, -1.0], target=1)
 
 # %% [markdown]
-# A training step moves *against* the gradient. So the target's logit is pulled up and all others are pushed down, each by its share.
+# A training step moves *against* the gradient. So it raises the target's logit and lowers all others, each by an amount
+# proportional to its probability.
 #
-# **Predict.** The target has a share of 0.9, and dloss is 2. What is the gradient of its logit?
+# **Predict.** The target has a probability of 0.9, and dloss is 2. What is the gradient of its logit?
 
 # %%
 predict("gradient_at_the_target", None)
@@ -172,14 +180,16 @@ torch.nn.functional.cross_entropy(x, torch.tensor([5])).backward()
 print(f"sum of the row: {x.grad.sum().item():.6f}")
 
 # %% [markdown]
-# That is a property which a test can ask for without a reference. It finds a forgotten one-hot, and shares that are not normalised.
+# A test can check that property without a reference. It finds a forgotten one-hot, and probabilities that are not
+# normalised.
 #
-# What is saved for the way back? The shares would be another tensor as large as the logits. They are computed again: the first walk once
-# more, then a second one that stores. And dloss is one number for each row. After a `mean()` or `sum()` it is one *expanded* number, with
-# stride 0. You know that trap from lesson 14.
+# What do you save for the backward pass? The probabilities would be another tensor as large as the logits. So compute them
+# again: repeat the first pass over the row, then store in a second pass. And dloss is one number for each row. After a
+# `mean()` or `sum()` it is one *expanded* number, with stride 0. You know that trap from lesson 14.
 #
-# Rows that do not count have the gradient 0, in every column. Here a kernel that forgets them stores the shares times dloss, because no column
-# has the number -100. PyTorch gives 0 even where dloss is NaN in such a row, and so shall you: 0 · NaN would be NaN.
+# Ignored rows have the gradient 0, in every column. A kernel that forgets them stores the probabilities times dloss,
+# because no column has the number -100. PyTorch gives 0 even if dloss is NaN in such a row, and your kernel must do so too:
+# 0 · NaN would be NaN.
 #
 # ## Exercise: `cross_entropy_backward`
 #
@@ -195,7 +205,7 @@ print(f"sum of the row: {x.grad.sum().item():.6f}")
 # %% exercise="cross_entropy_backward"
 
 # %% [markdown]
-# The property, asked of yours:
+# Now check the property with your kernel:
 
 # %%
 x = torch.randn(5, 300, device=DEVICE)
@@ -205,7 +215,7 @@ print(f"largest sum of a row: {found.sum(dim=1).abs().max().item():.1e}")
 # %% [markdown]
 # ## A text
 #
-# The course makes its own: 2000 sentences of a small grammar, the same each time.
+# The course generates its own text: 2000 sentences of a small grammar, the same each time.
 
 # %%
 text = grammar.text()
@@ -215,37 +225,41 @@ print(f"{len(text):,} characters, {len(grammar.LETTERS)} of them different; {len
 # %% [markdown]
 # ## A model
 #
-# It sees 8 characters and guesses the ninth. Each character is looked up in a table of 8 numbers, which makes 64 inputs. Then there are two layers:
+# The model sees 8 characters and predicts the ninth. It looks up each character in a table of 8 numbers, which makes 64
+# inputs. Then there are two layers:
 #
-# | | computes | kernels on the way there | and back |
+# | | computes | kernels in the forward pass | in the backward pass |
 # |---|---|---|---|
 # | hidden | relu(x @ w.T + b), 64 numbers | `linear_bias_relu` | `linear_bias_relu_backward` |
 # | logits | hidden @ w, 23 numbers | `matmul` | `matmul`, twice |
 # | loss | the loss of each row | `cross_entropy` | `cross_entropy_backward` |
 #
-# The look-up, the mean of the losses and the update of the numbers (Adam) are left to PyTorch. When the model writes, `softmax` makes shares of the
-# logits.
+# PyTorch does the look-up, the mean of the losses and the update of the parameters (Adam). When the model writes, `softmax`
+# turns the logits into probabilities.
 #
-# **Predict.** How many numbers does the model learn? (The table, the weights and the bias of the hidden layer, the weights of the last one.)
+# **Predict.** How many numbers does the model learn? (The table, the weights and the bias of the hidden layer, the weights
+# of the last one.)
 
 # %%
 predict("numbers_that_are_learned", None)
 
 # %% [markdown]
-# **Predict.** How many kernels are launched in one training step, those of PyTorch not counted? `linear_bias_relu_backward` launches two, all
-# others one.
+# **Predict.** How many kernels does one training step launch, not counting those of PyTorch? `linear_bias_relu_backward`
+# launches two, all others one.
 
 # %%
 predict("launches_of_a_step", None)
 
 # %% [markdown]
-# ## Whose kernels?
+# ## Which kernels does it use?
 #
-# `check` keeps the code of each exercise that passes, on this machine, beside your progress. `operations` looks for each kernel in three places:
-# what you give it here, what passed in an earlier lesson, and the model solution. It tries each on a small input, and takes
-# the first one that agrees with PyTorch. So nothing is missing if you left a lesson out.
+# `check` saves the code of each exercise that passes, on this machine, with your progress. `operations` looks for each
+# kernel in three places: the functions that you pass here, the code that passed in an earlier lesson, and the model
+# solution. It tries each on a small input, and uses the first one that agrees with PyTorch. So the model works even if you
+# skipped a lesson.
 #
-# (What passed before this was kept, or on another machine, is not there. Run the `check` of that lesson again.)
+# (Kernels that passed on another machine, or before the course saved them, are missing. Run the `check` of that lesson
+# again.)
 
 # %%
 kernels, whose = operations(cross_entropy, cross_entropy_backward, device=DEVICE)
@@ -254,9 +268,9 @@ print(table(whose))
 # %% [markdown]
 # ## Train
 #
-# The same model twice: once on these kernels, once by PyTorch. Text, first weights and batches are the same. On a CPU the kernels run in the
-# interpreter, so this takes between ten seconds and a minute. (Is it longer on your machine? `TINY` has a number of steps; make it smaller with
-# `dataclasses.replace(TINY, steps=40)`.)
+# The next cell trains the same model twice: once on these kernels, once with PyTorch. Text, initial weights and batches are
+# the same. On a CPU the kernels run in the interpreter, so this takes between ten seconds and a minute. (Does it take
+# longer on your machine? Reduce the number of steps with `dataclasses.replace(TINY, steps=40)`.)
 
 # %%
 own = train(TINY, kernels, DEVICE)
@@ -269,12 +283,14 @@ print(f"furthest apart in any step: {apart:.1e} of the loss")
 loss_curves({"these kernels": own.losses, "torch": by_torch.losses})
 
 # %% [markdown]
-# The first loss is what you predicted for a model that knows nothing. Then it falls, and both curves lie on each other. They would not, if a
-# gradient were only roughly right: each step begins where the last one ended, and small errors grow.
+# The first loss is what you predicted for a model that knows nothing. Then the loss falls, and the two curves coincide.
+# Each step starts from the result of the last one, so most errors in a gradient would separate them. A constant factor
+# would hardly show: Adam divides by the size of the gradients.
 #
-# It does not fall to 0, and no model could make it. Whether a cat or a kernel follows is drawn by chance in the grammar.
+# The loss does not fall to 0, and no model could make it. The grammar chooses at random whether a cat or a kernel comes
+# next.
 #
-# Now it writes:
+# Now the model writes:
 
 # %%
 sample = write(own, kernels, 100 if DEVICE == "cpu" else 400)
@@ -283,10 +299,11 @@ known, words = grammar.known_words(sample)
 print(f"\n{known} of {words} whole words are words of the grammar")
 
 # %% [markdown]
-# Nobody told it what a word is. It saw eight characters at a time, and had a loss.
+# The model was never given a list of words. It saw eight characters at a time, and had a loss.
 #
-# **Try it.** Break your `cross_entropy_backward` a little: multiply the share by 1.1, or leave the 1 away in every second row. Give it to `train` in a
-# dictionary, `{**kernels, "cross_entropy_backward": broken}`. How long does the curve look healthy?
+# **Try it.** Break your `cross_entropy_backward` a little: multiply the probability by 1.1, or leave out the 1 in every
+# second row. Pass it to `train` in a dictionary, `{**kernels, "cross_entropy_backward": broken}`. How long does the curve
+# look healthy?
 #
 # ## Quiz
 
@@ -294,9 +311,9 @@ print(f"\n{known} of {words} whole words are words of the grammar")
 quiz("capstone")
 
 # %% [markdown] case_study="the-loss-that-knew-too-much" points=6
-# ## Case study: the loss that knew too much
+# ## Case study: the loss that was too large
 #
-# A team replaces PyTorch's loss by a kernel of its own: one program per row, in blocks of 4096 columns. Parts of the code:
+# A team replaces PyTorch's loss by its own kernel: one program per row, in blocks of 4096 columns. Parts of the code:
 #
 # ```python
 # m, s, x_t = float("-inf"), 0.0, 0.0
@@ -312,15 +329,16 @@ quiz("capstone")
 # loss = losses.mean()
 # ```
 #
-# Unit tests with V = 4000, random logits and random targets pass. The model has V = 128,256, and its batches are padded: a third of all rows has the target
-# -100. The backward kernel is right for rows that count and gives 0 for the others.
+# Unit tests with V = 4000, random logits and random targets pass. The model has V = 128,256, and its batches are padded: a
+# third of all rows has the target -100. The backward kernel is correct for the other rows and gives 0 for rows with the
+# target -100.
 #
-# 1. What is wrong in the loop, and why do the tests not show it? Is the loss too large or too small then?
+# 1. What is wrong in the loop, and why do the tests not show it? Is the loss then too large or too small?
 # 2. What does the kernel store for a row with the target -100? Does anything crash?
-# 3. `losses.mean()` divides by all rows. By which factor is the gradient of a row that counts too small, compared with PyTorch's mean? What
-#    would you see in training?
-# 4. The gradients are right but for that factor, and the model learns. Why is a wrong loss dangerous all the same?
-# 5. Mend kernel and mean, and name a test for each mistake.
+# 3. `losses.mean()` divides by all rows. By which factor is the gradient of a row that is not ignored too small, compared
+#    with PyTorch's mean? What would you see in training?
+# 4. Except for that factor the gradients are correct, and the model learns. Why is a wrong loss dangerous all the same?
+# 5. Fix kernel and mean, and name a test for each mistake.
 #
 # Answer in about 180 words.
 
@@ -328,34 +346,42 @@ quiz("capstone")
 answer("the-loss-that-knew-too-much")
 
 # %% [markdown] model_answer="the-loss-that-knew-too-much"
-# 1. The sum is not rescaled when the maximum grows: it needs `s * tl.exp(m - m_new)`. With V = 4000 there is one block only. Terms of earlier blocks
-#    refer to a smaller maximum and count too much, so the sum and the loss come out too large.
-# 2. No column is -100, so x_t stays 0, and the row's log-sum-exp is stored. Nothing crashes, since nothing is loaded at -100.
-# 3. Two thirds of the rows count, so each of their gradients is 2/3 of PyTorch's. Training is slower, as with a smaller learning rate; with Adam
-#    hardly anything is seen, because it divides by the size of the gradients. The factor changes from batch to batch.
-# 4. The loss is what decisions are made by: when to stop, which model is better, whether a change helped. Here it depends on how
-#    much padding there is, and on where in a row the maximum stands. Two runs cannot be compared.
-# 5. Rescale; store 0 where the target is -100; `losses.sum() / (targets != -100).sum()`. Tests: V above the block, with the largest logit in the last
-#    block; rows with -100 among others; the mean against PyTorch's with a third of the rows ignored.
+# 1. The sum is not rescaled when the maximum grows: it needs `s * tl.exp(m - m_new)`. With V = 4000 there is only one
+#    block. Terms of earlier blocks refer to a smaller maximum and are too large, so the sum and the loss are too large.
+# 2. No column is -100, so x_t stays 0, and the kernel stores the row's log-sum-exp. Nothing crashes, since nothing is
+#    loaded at -100.
+# 3. Two thirds of the rows are not ignored, so each of their gradients is 2/3 of PyTorch's. Training is slower, as with a
+#    smaller learning rate. With Adam you would hardly see anything, because it divides by the size of the gradients. The
+#    factor changes from batch to batch.
+# 4. People decide by the loss: when to stop, which model is better, whether a change helped. Here the loss depends on the
+#    amount of padding, and on where in a row the maximum is. Two runs cannot be compared.
+# 5. Rescale the sum. Store 0 where the target is -100. Use `losses.sum() / (targets != -100).sum()`. Test V above the
+#    block, with the largest logit in the last block; rows with -100 among others; and the mean against PyTorch's with a
+#    third of the rows ignored.
 #
 # **Rubric (6 points)**
 #
 # - 1 point: the sum is not rescaled, and the loss is too large.
 # - 1 point: the tests have one block only.
 # - 1 point: the log-sum-exp is stored for -100, and nothing crashes.
-# - 1 point: the factor 2/3, and what is seen of it.
-# - 1 point: a wrong loss misleads decisions although the gradients point the right way.
-# - 1 point: mends, and tests with several blocks, with ignored rows, and of the mean.
+# - 1 point: the factor 2/3, and its effect in training.
+# - 1 point: a wrong loss misleads decisions although the gradients have the correct direction.
+# - 1 point: the fixes, and tests with several blocks, with ignored rows, and of the mean.
 
 # %% [markdown]
 # ## For the GPU
 #
-# First the loss alone, at the size of a large model. By the least bytes: the logits are read once. On the way back they are read, and as much is written.
-# Then the same network as above, but with two thousand hidden numbers and batches of eight thousand.
+# The next cell first times the loss alone, at the size of a large model. Its GB/s count the least bytes: the forward pass
+# reads the logits once; the backward pass reads them and writes as much. Then it trains the same network as above, but with
+# two thousand hidden numbers and batches of eight thousand.
 #
-# Measured on an NVIDIA H200 in fp16, 8,192 rows of 128,256 logits: the loss took the model solution {h200: cross_entropy 8192×128256 | plain | µs} µs, PyTorch
-# {h200: cross_entropy 8192×128256 | torch | µs} µs, Liger-Kernel {h200: cross_entropy 8192×128256 | Liger-Kernel | µs} µs. The course's fast form took {h200: cross_entropy 8192×128256 | fast | µs} µs, a copy that moves
-# as many bytes {h200: cross_entropy 8192×128256 | copy of as many bytes | µs} µs.
+# Measured on an NVIDIA H200 in fp16, the loss of 8,192 rows of 128,256 logits:
+#
+# - the model solution took {h200: cross_entropy 8192×128256 | plain | µs} µs;
+# - PyTorch took {h200: cross_entropy 8192×128256 | torch | µs} µs;
+# - Liger-Kernel took {h200: cross_entropy 8192×128256 | Liger-Kernel | µs} µs;
+# - the course's fast form took {h200: cross_entropy 8192×128256 | fast | µs} µs;
+# - a copy that moves as many bytes took {h200: cross_entropy 8192×128256 | copy of as many bytes | µs} µs.
 
 # %% gpu
 if ON_GPU:
@@ -380,15 +406,36 @@ else:
     print("Not run: there is no GPU here, and the interpreter's time says nothing about a GPU.")
 
 # %% [markdown]
-# In float32 PyTorch's own products are hard to beat: yours are those of lesson 08, exact and plain. Where is the time spent? `torch.profiler` of lesson
-# 10 says. Lessons 09, 11 and 16 say what to do.
+# In float32 PyTorch's own products are hard to beat: yours are those of lesson 08, exact and plain. `torch.profiler`
+# (lesson 10) shows where the time goes. Lessons 09, 11 and 16 show what to do about it.
 #
 # ## What you take with you
 #
-# - The loss of a row is its log-sum-exp minus one logit. It needs one walk, and never the shares.
-# - Its gradient is softmax minus one-hot: the shares are computed again rather than saved.
-# - Rows that do not count have a number for it, and that number is no class.
-# - A model is made of a handful of kernels. You have written them, and each is checked by itself: that is why the whole works.
+# - The loss of a row is its log-sum-exp minus one logit. It needs one pass over the row, and never the probabilities.
+# - Its gradient is softmax minus one-hot. Compute the probabilities again; do not save them.
+# - Ignored rows carry the target −100, which is not a class index.
+# - A model consists of a handful of kernels. You have written them, and each is checked by itself. That is why they work
+#   together.
+#
+# Names that you will meet in other code:
+#
+# | this lesson | elsewhere |
+# |---|---|
+# | `row_max`, `sums` | `m`, `d` (Liger-Kernel); `m_i`, `l_i` in attention |
+# | the target -100 | `ignore_index` |
+# | dloss | `grad_output`, `dO` |
+# | one loss per row | `reduction="none"` |
+# | classes, v | vocabulary, `V` |
+#
+# References:
+#
+# - Milakov and Gimelshein, *Online normalizer calculation for softmax*, 2018.
+# - Hsu and others, *Liger Kernel: Efficient Triton Kernels for LLM Training*, 2024.
+# - Wijmans and others, *Cut Your Losses in Large-Vocabulary Language Models*, 2024. It fuses the last product with the
+#   loss, so that the logits are never stored.
+# - The Triton tutorial *Fused Softmax*.
+#
+# To practise, run `practice()`: it gives you a puzzle from an exercise that you have passed.
 
 # %%
 progress()

@@ -12,12 +12,12 @@ def histogram_kernel(x_ptr, counts_ptr, n_elements, n_bins, stride_x, BLOCK_SIZE
 
     x has n_elements integers, stride_x apart; counts has n_bins int32 numbers, next to each other.
     """
-    # 1. The offsets of my numbers, and the mask of those that exist.
+    # 1. Compute the offsets of the numbers of this program, and the mask.
     # 2. Load the numbers.
-    # 3. Which of them exist *and* have a bin? A number is not a place yet: it may be negative.
-    # 4. Add 1 to the count of each, so that nobody's addition is lost.
+    # 3. Which of them exist *and* have a bin? A number may be negative.
+    # 4. Add 1 to the count of each, so that no addition is lost.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offsets = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
     # In 64 bits as well: then any integer can be compared with n_bins.
@@ -28,13 +28,13 @@ def histogram_kernel(x_ptr, counts_ptr, n_elements, n_bins, stride_x, BLOCK_SIZE
 
 
 def histogram(x: torch.Tensor, n_bins: int) -> torch.Tensor:
-    """Return how often each of the numbers 0, 1, ..., n_bins - 1 stands in x.
+    """Return how often each of the numbers 0, 1, ..., n_bins - 1 occurs in x.
 
     x: one axis, any stride, any integer dtype; it may be empty. Numbers below 0, and n_bins or
-    above, count nowhere. The result has the shape (n_bins,) and the dtype int32.
+    above, are not counted. The result has the shape (n_bins,) and the dtype int32.
     """
     n_elements = x.numel()
-    # Memory for the counts. They are added to, so what do they start from?
+    # Allocate the counts. The kernel adds to them, so what must they contain?
     ### BEGIN SOLUTION
     counts = torch.zeros((n_bins,), dtype=torch.int32, device=x.device)
     ### END SOLUTION
@@ -58,11 +58,11 @@ def cumsum_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE:
 
     Strides of x are counted in elements. The output is contiguous, with rows of n_cols.
     """
-    # 1. My row. What has been summed before the first block is 0.
+    # 1. Which row? Before the first block the sum is 0.
     # 2. For each block of the row: the columns, the mask, load in float32 with zeros outside.
-    # 3. Scan the block with `tl.associative_scan(..., axis=0, combine_fn=add)`, and add what
-    #    came before it.
-    # 4. Store in the dtype of the output. Carry the sum of the block on to the next one.
+    # 3. Scan the block with `tl.associative_scan(..., axis=0, combine_fn=add)`, and add the sum
+    #    of the earlier blocks.
+    # 4. Store in the dtype of the output. Then add the sum of the block to the carry.
     ### BEGIN SOLUTION
     # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
     row = tl.program_id(axis=0).to(tl.int64)
@@ -104,16 +104,16 @@ def split_k_matmul_kernel(
 ):  # fmt: skip
     """Add one part of the sum over k to one BLOCK_M x BLOCK_N tile.
 
-    a has shape (M, K), b (K, N). sums is contiguous, (M, N), float32. Axis 2 of the grid says
-    which of the `splits` parts of k is mine.
+    a has shape (M, K), b (K, N). sums is contiguous, (M, N), float32. Axis 2 of the grid
+    selects one of the `splits` parts of k.
     """
-    # 1. Which tile is mine, and which blocks of k: blocks number `part`, `part + splits`, ...
+    # 1. Which tile, and which blocks of k? Blocks number `part`, `part + splits`, ...
     # 2. A float32 accumulator full of zeros.
-    # 3. Walk through my blocks of k as in lesson 08: zeros outside the matrices on every edge.
+    # 3. Loop over these blocks of k as in lesson 08: zeros outside the matrices on every edge.
     #    float32 inputs need input_precision="ieee".
-    # 4. The other programs of this tile add their parts, too. Add mine, under a mask.
+    # 4. Other programs add to this tile, too. Add the part of this program, under a mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     part = tl.program_id(axis=2)
@@ -143,7 +143,7 @@ def split_k_matmul(a: torch.Tensor, b: torch.Tensor, splits: int) -> torch.Tenso
     n = b.shape[1]
     block_m, block_n, block_k = 64, 64, 32
     grid = (triton.cdiv(m, block_m), triton.cdiv(n, block_n), splits)
-    # Memory for the sums. In which dtype are they added, and what do they start from?
+    # Allocate the sums. Which dtype do they need, and what must they contain?
     ### BEGIN SOLUTION
     sums = torch.zeros((m, n), dtype=torch.float32, device=a.device)
     ### END SOLUTION

@@ -1,7 +1,7 @@
 """Model solution of the lesson on attention: softmax(q @ k.T / sqrt(d)) @ v in one kernel.
 
-The matrix of scores is never written to memory: each program keeps a block of queries,
-walks through the keys, and corrects what it has summed whenever the maximum grows.
+The matrix of scores is never written to memory: each program keeps a block of queries, loops
+over the keys, and rescales its running sums when the maximum grows.
 """
 
 import torch
@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 # %% attention
-NEG_INF = tl.constexpr(float("-inf"))  # the score of a key that does not count
+NEG_INF = tl.constexpr(float("-inf"))  # the score of a hidden key
 
 
 @triton.jit
@@ -37,9 +37,9 @@ def attention_kernel(
     The strides are tuples of four, counted in elements. With CAUSAL, query i sees the keys
     0 ... i only.
     """
-    # 1. Which block of queries of which head of which batch am I? Move the four pointers there.
+    # 1. Find the program's block of queries, head and batch. Move the four pointers there.
     # 2. Load the queries once. Start with the maximum -inf, the sum 0 and the output 0.
-    # 3. Walk through the blocks of keys; with CAUSAL only as far as the last query can see.
+    # 3. Loop over the blocks of keys; with CAUSAL only as far as the last query can see.
     #    a. scores = q @ k.T * scale; -inf where a key does not exist or may not be seen.
     #    b. The new maximum; rescale sum and output by exp(old maximum - new maximum).
     #    c. Add the new weights to the sum, and weights @ v to the output.
@@ -47,7 +47,7 @@ def attention_kernel(
     ### BEGIN SOLUTION
     n_blocks = tl.cdiv(M, BLOCK_M)
     block = tl.program_id(axis=0) % n_blocks
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     batch_and_head = (tl.program_id(axis=0) // n_blocks).to(tl.int64)
     batch, head = batch_and_head // n_heads, batch_and_head % n_heads
     q_ptr = head_ptr(q_ptr, q_strides, batch, head)
@@ -71,7 +71,7 @@ def attention_kernel(
         if CAUSAL:
             visible = visible & (offs_n[None, :] <= offs_m[:, None])
         scores = tl.where(visible, scores, NEG_INF)
-        # Key 0 is seen by every query, so from the first block on the maximum is a number.
+        # Every query sees key 0, so after the first block the maximum is a number.
         new_max = tl.maximum(row_max, tl.max(scores, axis=1))
         weights = tl.exp(scores - new_max[:, None])
         rescale = tl.exp(row_max - new_max)
@@ -106,7 +106,7 @@ def launch_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor, causal: bool
 ) -> None:
     """Fill the contiguous `output`; up to two leading dimensions go into one launch."""
-    if q.ndim > 4:  # the kernel knows batches and heads: take more of them slice by slice
+    if q.ndim > 4:  # the kernel handles batches and heads: slice any further dimensions
         for i in range(q.shape[0]):
             launch_attention(q[i], k[i], v[i], output[i], causal)
         return
@@ -114,7 +114,7 @@ def launch_attention(
         launch_attention(q[None], k[None], v[None], output[None], causal)
         return
     batches, n_heads, m, d = q.shape
-    # The wider the rows, the fewer of them fit into registers and shared memory.
+    # Fewer rows fit into registers and shared memory when they are wide.
     block = min(64, max(16, 16384 // (d * q.element_size())))
     grid = (batches * n_heads * triton.cdiv(m, block),)
     attention_kernel[grid](
@@ -126,7 +126,7 @@ def launch_attention(
 
 
 # %% attention_lse
-HIDDEN = tl.constexpr(float("-inf"))  # the score of a key that does not count
+HIDDEN = tl.constexpr(float("-inf"))  # the score of a hidden key
 
 
 @triton.jit
@@ -154,9 +154,9 @@ def attention_lse_kernel(
     The strides are tuples of four, counted in elements. lse is contiguous, (batches, n_heads,
     M), float32: the log of the sum of exp(scores). With CAUSAL, query i sees the keys 0 ... i.
     """
-    # 1. Which block of queries of which head of which batch am I? Move the four pointers there.
+    # 1. Find the program's block of queries, head and batch. Move the four pointers there.
     # 2. Load the queries once. Start with the maximum -inf, the sum 0 and the output 0.
-    # 3. Walk through the blocks of keys; with CAUSAL only as far as the last query can see.
+    # 3. Loop over the blocks of keys; with CAUSAL only as far as the last query can see.
     #    a. scores = q @ k.T * scale; -inf where a key does not exist or may not be seen.
     #    b. The new maximum; rescale sum and output by exp(old maximum - new maximum).
     #    c. Add the new weights to the sum, and weights @ v to the output.
@@ -164,7 +164,7 @@ def attention_lse_kernel(
     ### BEGIN SOLUTION
     n_blocks = tl.cdiv(M, BLOCK_M)
     block = tl.program_id(axis=0) % n_blocks
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     batch_and_head = (tl.program_id(axis=0) // n_blocks).to(tl.int64)
     batch, head = batch_and_head // n_heads, batch_and_head % n_heads
     q_ptr = ptr_of_head(q_ptr, q_strides, batch, head)
@@ -188,7 +188,7 @@ def attention_lse_kernel(
         if CAUSAL:
             visible = visible & (offs_n[None, :] <= offs_m[:, None])
         scores = tl.where(visible, scores, HIDDEN)
-        # Key 0 is seen by every query, so from the first block on the maximum is a number.
+        # Every query sees key 0, so after the first block the maximum is a number.
         new_max = tl.maximum(row_max, tl.max(scores, axis=1))
         weights = tl.exp(scores - new_max[:, None])
         rescale = tl.exp(row_max - new_max)
@@ -230,7 +230,7 @@ def launch_attention_lse(
     causal: bool,
 ) -> None:
     """Fill the contiguous `output` and `lse`; two leading dimensions go into one launch."""
-    if q.ndim > 4:  # the kernel knows batches and heads: take more of them slice by slice
+    if q.ndim > 4:  # the kernel handles batches and heads: slice any further dimensions
         for i in range(q.shape[0]):
             launch_attention_lse(q[i], k[i], v[i], output[i], lse[i], causal)
         return
@@ -238,7 +238,7 @@ def launch_attention_lse(
         launch_attention_lse(q[None], k[None], v[None], output[None], lse[None], causal)
         return
     batches, n_heads, m, d = q.shape
-    # The wider the rows, the fewer of them fit into registers and shared memory.
+    # Fewer rows fit into registers and shared memory when they are wide.
     block = min(64, max(16, 16384 // (d * q.element_size())))
     grid = (batches * n_heads * triton.cdiv(m, block),)
     attention_lse_kernel[grid](

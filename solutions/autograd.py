@@ -16,11 +16,11 @@ def softmax_backward_kernel(
 
     All three have n_cols columns. The strides are pairs, counted in elements.
     """
-    # 1. Which row am I? Move the three pointers there.
-    # 2. Walk through the row once, and sum dy * y in float32.
-    # 3. Walk through it again: load, compute, store.
+    # 1. Find the program's row. Move the three pointers there.
+    # 2. Pass over the row once, and sum dy * y in float32.
+    # 3. Pass over it again: load, compute, store.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     row = tl.program_id(axis=0).to(tl.int64)
     y_ptr += row * y_strides[0]
     dy_ptr += row * dy_strides[0]
@@ -45,7 +45,7 @@ def softmax_backward_kernel(
 def softmax_backward(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     """Return the gradient of a row-wise softmax: y * (dy - sum(dy * y)), the sum along rows.
 
-    y: (m, n), what softmax returned; dy: (m, n), the gradient of what came after. Any strides,
+    y: (m, n), the output of softmax; dy: (m, n), the gradient of that output. Any strides,
     0 too; one dtype (float32, float16 or bfloat16). The result is new and contiguous.
     """
     output = torch.empty(y.shape, dtype=y.dtype, device=y.device)
@@ -61,7 +61,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
 # %% linear_bias_relu_backward
 @triton.jit
 def gradient_tile(dout_ptr, out_ptr, dout_strides, out_strides, rows, cols, n_rows, n_cols):
-    """Load a tile of dout, with 0 where out is not above 0, or does not exist."""
+    """Load a tile of dout, with 0 where out is not above 0, and outside the matrix."""
     mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
     dout_ptrs = dout_ptr + rows[:, None] * dout_strides[0] + cols[None, :] * dout_strides[1]
     out_ptrs = out_ptr + rows[:, None] * out_strides[0] + cols[None, :] * out_strides[1]
@@ -79,7 +79,7 @@ def matrix_tile(ptr, strides, rows, cols, n_rows, n_cols):
 
 @triton.jit
 def store_tile(ptr, strides, rows, cols, n_rows, n_cols, tile):
-    """Store a tile of a matrix in the matrix's dtype, as far as it exists."""
+    """Store the part of a tile that is inside the matrix, in the matrix's dtype."""
     mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)
     ptrs = ptr + rows[:, None] * strides[0] + cols[None, :] * strides[1]
     tl.store(ptrs, tile.to(ptr.dtype.element_ty), mask=mask)
@@ -94,8 +94,8 @@ def dx_kernel(
 
     out and dout have shape (M, N), w (N, K), dx (M, K). Strides are pairs.
     """
-    # 1. Which rows and which columns of dx are mine?
-    # 2. Walk along N: a tile of g (`gradient_tile`) times a tile of w (`matrix_tile`).
+    # 1. Compute the program's rows and columns of dx.
+    # 2. Loop along N: a tile of g (`gradient_tile`) times a tile of w (`matrix_tile`).
     # 3. Store (`store_tile`).
     ### BEGIN SOLUTION
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -120,9 +120,9 @@ def dw_db_kernel(
     x has shape (M, K), out and dout (M, N), dw (N, K), db (N,). Strides are pairs; db is
     contiguous.
     """
-    # 1. Which rows of dw (they are columns of g) and which columns are mine?
-    # 2. Walk along M: the transposed tile of g times a tile of x; add up the columns of g.
-    # 3. Store the tile of dw; db is stored by one program for each of its blocks, and no other.
+    # 1. Compute the program's rows of dw (they are columns of g) and its columns.
+    # 2. Loop along M: the transposed tile of g times a tile of x; sum the columns of g.
+    # 3. Store the tile of dw. Only one program stores each block of db.
     ### BEGIN SOLUTION
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     cols = tl.program_id(axis=1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

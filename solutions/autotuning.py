@@ -1,4 +1,4 @@
-"""Model solution of the lesson on autotuning: the same matmul, its tile chosen by measuring."""
+"""Model solution of the lesson on autotuning: a matmul whose tile a measurement chooses."""
 
 import torch
 import triton
@@ -7,12 +7,13 @@ import triton.language as tl
 
 # %% autotuned_matmul
 def matmul_configs() -> list[triton.Config]:
-    """Return the configurations worth trying.
+    """Return the candidate configurations.
 
     Each sets BLOCK_M, BLOCK_N, BLOCK_K and GROUP, and the number of warps and stages.
     """
-    # Few, and different from one another: each is compiled and timed for each new key.
-    # Small tiles for small matrices, large ones for large; more stages for narrow BLOCK_K.
+    # A few different ones: the tuner compiles and times each of them for each new key.
+    # Small tiles for small matrices, large tiles for large ones; more stages
+    # where BLOCK_K is small.
     ### BEGIN SOLUTION
     tiles = [
         # BLOCK_M, BLOCK_N, BLOCK_K, num_warps, num_stages
@@ -39,13 +40,14 @@ def matmul_configs() -> list[triton.Config]:
 def keep_what_fits(configs, named_args, **kwargs):
     """Return the configurations that fit into the shared memory and registers of the GPU.
 
-    configs: list[triton.Config]; named_args: the arguments of the launch by name.
+    configs: list[triton.Config]; named_args: the launch's arguments, by their names in
+    the kernel.
     At least one configuration is returned.
     """
     # 1. On a CPU there is nothing to measure: return the first configuration alone.
-    # 2. Shared memory: tiles of a and as many of b must fit into one block's share: num_stages of
-    #    them from compute capability 9.0 on, one less before.
-    # 3. Registers: the float32 accumulator is spread over 32 * num_warps threads; leave half
+    # 2. Shared memory of one block: it must have room for num_stages tiles of a and as many of
+    #    b from compute capability 9.0 on, for one less before.
+    # 3. Registers: the float32 accumulator is distributed over 32 * num_warps threads; leave half
     #    of a thread's 255 registers to everything else.
     ### BEGIN SOLUTION
     a = named_args["a_ptr"]
@@ -90,12 +92,12 @@ def autotuned_matmul_kernel(
     BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    """Compute one BLOCK_M x BLOCK_N tile of c = a @ b, the tiles taken in groups of rows."""
+    """Compute one BLOCK_M x BLOCK_N tile of c = a @ b, with tiles ordered in groups of rows."""
     pid = tl.program_id(axis=0)
     tiles_m, tiles_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     pid_m, pid_n = tl.swizzle2d(pid // tiles_n, pid % tiles_n, tiles_m, tiles_n, GROUP)
 
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an offset can exceed 2**31 elements.
     offs_m = pid_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = pid_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     mask_m = offs_m[:, None] < M
@@ -120,9 +122,9 @@ def autotuned_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     in float32, and exact to float32 for float32 inputs (no TF32).
     """
     # 1. Allocate the result.
-    # 2. The grid depends on the tile, and the tile is not known yet: the grid must be a
-    #    function of the meta-parameters.
-    # 3. Launch without naming any meta-parameter: the autotuner supplies them.
+    # 2. The grid has one program for each tile, on one axis. It depends on the tile's sides, which
+    #    are not known yet: make it a function of the meta-parameters.
+    # 3. Launch without any meta-parameter: the autotuner supplies them.
     ### BEGIN SOLUTION
     m, k = a.shape
     n = b.shape[1]

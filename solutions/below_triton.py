@@ -11,14 +11,14 @@ def scale_rows_kernel(
     x_ptr, s_ptr, output_ptr, n_rows, n_cols,
     VECTOR: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """Scale one BLOCK_M x BLOCK_N tile: each row of x times its own number.
+    """Multiply each row of one BLOCK_M x BLOCK_N tile by its own scale.
 
     x and the output are contiguous, of shape (n_rows, n_cols), s has n_rows numbers. n_cols is
     a multiple of VECTOR.
     """
-    # 1. Say that n_cols is a multiple of VECTOR, in a way that the compiler sees.
-    # 2. The row numbers and the column numbers of my tile, and its mask.
-    # 3. Load the tile of x, and the number of each of its rows once.
+    # 1. Show the compiler that n_cols is a multiple of VECTOR.
+    # 2. Compute the row numbers and column numbers of the tile, and its mask.
+    # 3. Load the tile of x, and the scale of each of its rows once.
     # 4. Multiply, and store in the dtype of the output.
     ### BEGIN SOLUTION
     n_cols = n_cols // VECTOR * VECTOR
@@ -41,9 +41,9 @@ def scale_rows(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
     """
     n_rows, n_cols = x.shape
     output = torch.empty_like(x)
-    # 5. VECTOR: how many elements 16 bytes hold, where a row is whole vectors long; else 1.
-    # 6. A tile of 2,048 elements: as many columns as a row has, at most all 2,048.
-    #    The grid: how many tiles down, and how many to the right. Launch, and return the output.
+    # 5. VECTOR is the number of elements in 16 bytes if that divides a row, else 1.
+    # 6. Choose a tile of 2,048 elements, with as many columns as a row has, at most 2,048.
+    #    The grid counts tiles along rows and columns. Launch, and return the output.
     ### BEGIN SOLUTION
     vector = 16 // x.element_size()
     if n_cols % vector:

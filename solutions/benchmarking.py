@@ -1,4 +1,4 @@
-"""Model solutions of the lesson on benchmarking: figures of speed, and a fair stopwatch."""
+"""Model solutions of the lesson on benchmarking: GB/s and TFLOP/s, and a fair stopwatch."""
 
 import torch
 
@@ -7,7 +7,7 @@ import torch
 def throughput(
     kind: str, shape: tuple[int, ...], dtype: torch.dtype, milliseconds: float
 ) -> tuple[float, float]:
-    """Return (GB/s, TFLOP/s) by the least bytes and operations that the problem needs.
+    """Return (GB/s, TFLOP/s) for the least bytes and operations that the problem needs.
 
     kind: "copy", "vector_add", "softmax", "layernorm" or "transpose", with the shape of the input,
     or "matmul" with (m, k, n). Every input is read once, every output is written once, in `dtype`.
@@ -16,7 +16,7 @@ def throughput(
     """
     # 1. How many elements are read and written? Each takes dtype.itemsize bytes.
     # 2. How many operations does the problem need?
-    # 3. Divide both by the time. Mind the units: GB are 10**9 bytes, milliseconds 10**-3 s.
+    # 3. Divide both by the time. The units: a GB is 10**9 bytes, a millisecond 10**-3 s.
     ### BEGIN SOLUTION
     if kind == "matmul":
         m, k, n = shape
@@ -39,11 +39,11 @@ def fair_ms(run, fresh_inputs, gpu) -> float:
     `run` returns at once; `fresh_inputs()` returns a tuple of inputs. `gpu.clock()` is the host's
     clock in ms, `gpu.synchronize()` waits for the GPU, `gpu.record()` puts an event into the GPU's
     queue, whose `.ms` can be read after the next synchronize, `gpu.flush_l2()` empties the L2
-    cache. Counted is the kernel alone, with fresh inputs and a cold cache, at the usual clock.
+    cache. Measure the kernel alone, with fresh inputs and a cold cache, at the usual clock.
     """
-    # 1. Warm up: compile, and let the clocks rise. Then wait.
+    # 1. Warm up, so that the kernel is compiled and the clock is high. Then wait.
     # 2. Some dozens of times: new inputs, a cold cache, and the launch between two events.
-    #    (What comes right before the launch? Does the GPU still have something to do then?)
+    #    (What comes right before the launch? Is the GPU still busy with it?)
     # 3. Wait once, read the events, and take the median of the differences.
     ### BEGIN SOLUTION
     for _ in range(50):
@@ -52,7 +52,7 @@ def fair_ms(run, fresh_inputs, gpu) -> float:
     events = []
     for _ in range(51):
         inputs = fresh_inputs()
-        gpu.flush_l2()  # after the inputs; and while the GPU is at it, the host gets ahead
+        gpu.flush_l2()  # after the inputs; during the flush the host gets ahead
         start = gpu.record()
         run(*inputs)
         events.append((start, gpu.record()))

@@ -15,14 +15,14 @@ def cross_entropy_kernel(
     The row has n_cols logits, and may be longer than a block. Its strides are counted in
     elements. targets (int64) and losses (float32) are contiguous.
     """
-    # 1. My row, and its target. If that is -100, store 0.0, and that is all.
-    # 2. Otherwise walk through the row once, as in a long softmax: the maximum so far, and the sum
-    #    of exp(x - maximum so far), which is rescaled when the maximum grows. Mind a block that
-    #    holds nothing but -inf.
+    # 1. Which row, and which target? If the target is -100, store 0.0 and nothing else.
+    # 2. Otherwise loop over the row once, as in a long softmax: the maximum so far, and the sum of
+    #    exp(x - maximum so far), which is rescaled when the maximum grows. A block may hold only
+    #    -inf.
     # 3. The target's own logit is one number: load it by its address.
     # 4. Store maximum + log(sum) - that logit.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     row = tl.program_id(axis=0).to(tl.int64)
     target = tl.load(targets_ptr + row)
     if target == -100:
@@ -30,19 +30,19 @@ def cross_entropy_kernel(
     else:
         logits_ptr += row * stride_row
         row_max = float("-inf")
-        # A sum for each lane. They are added up once, at the end.
+        # One sum for each lane; they are added up once, at the end.
         sums = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
         for start in tl.range(0, n_cols, BLOCK_SIZE):
             cols = start + tl.arange(0, BLOCK_SIZE).to(tl.int64)
             x_ptrs = logits_ptr + cols * stride_col
             x = tl.load(x_ptrs, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
             new_max = tl.maximum(row_max, tl.max(x, axis=0))
-            # -inf minus -inf would be NaN, and as long as all is -inf the sum is 0 anyway.
+            # -inf minus -inf would be NaN. While all logits are -inf, the sum is 0.
             shift = tl.where(new_max == float("-inf"), 0.0, new_max)
             sums = sums * tl.exp(row_max - shift) + tl.exp(x - shift)
             row_max = new_max
         of_target = tl.load(logits_ptr + target * stride_col).to(tl.float32)
-        # The difference of two logits first: where both are large, it is exact.
+        # Subtract the two logits first: if both are large, the difference is exact.
         loss = (row_max - of_target) + tl.log(tl.sum(sums, axis=0))
         tl.store(losses_ptr + row, loss)
     ### END SOLUTION
@@ -52,8 +52,8 @@ def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Return the loss of each row: log(sum(exp(row))) - row[target].
 
     logits: (t, v), any strides (float32, float16 or bfloat16), of which some may be -inf, but not
-    at the target; targets: (t,) int64, contiguous, from 0 to v - 1, or -100 for a row that does
-    not count: its loss is 0. The result is a new tensor (t,) of float32, for every dtype.
+    at the target; targets: (t,) int64, contiguous, from 0 to v - 1, or -100 for an ignored
+    row: its loss is 0. The result is a new tensor (t,) of float32, for every dtype.
     """
     n_rows, n_cols = logits.shape
     losses = torch.empty((n_rows,), dtype=torch.float32, device=logits.device)
@@ -76,13 +76,13 @@ def cross_entropy_backward_kernel(
     The row has n_cols logits, and may be longer than a block. The strides of logits and dloss are
     counted in elements. targets (int64) and the output are contiguous.
     """
-    # 1. My row, and its target. If that is -100, the row of the output is zeros, whatever dloss
+    # 1. Which row, and which target? If the target is -100, store a row of zeros, whatever dloss
     #    holds.
-    # 2. Otherwise walk through the row once, for its maximum and its sum, as on the way forward.
-    # 3. Walk through it again: exp(x - maximum) / sum, minus 1 in the column of the target, times
-    #    dloss; stored in the dtype of the output.
+    # 2. Otherwise loop over the row once, for its maximum and its sum, as in the forward pass.
+    # 3. Loop over it again: exp(x - maximum) / sum, minus 1 in the column of the target, times
+    #    dloss; store it in the dtype of the output.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     row = tl.program_id(axis=0).to(tl.int64)
     target = tl.load(targets_ptr + row)
     logits_ptr += row * stride_row
@@ -122,8 +122,8 @@ def cross_entropy_backward(
     """Return the gradient of the logits: (softmax - one-hot) * dloss, row by row.
 
     logits: (t, v), any strides (float32, float16 or bfloat16), of which some may be -inf, but not
-    at the target; targets: (t,) int64, contiguous, from 0 to v - 1, or -100 for a row that does
-    not count: its gradient is 0, whatever dloss holds there; dloss: (t,) float32, any stride,
+    at the target; targets: (t,) int64, contiguous, from 0 to v - 1, or -100 for an ignored
+    row: its gradient is 0, whatever dloss holds there; dloss: (t,) float32, any stride,
     0 too. The result is new and contiguous, in the dtype of logits.
     """
     n_rows, n_cols = logits.shape

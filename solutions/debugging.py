@@ -12,12 +12,12 @@ def copy_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
 
     x_ptr and output_ptr point to the first of `n_elements` contiguous elements.
     """
-    # 1. The offsets of my block: every program has a block of its own, BLOCK_SIZE long.
-    # 2. A mask that is true only where an offset lies inside the vector.
+    # 1. The offsets of my block: each program has its own block of BLOCK_SIZE elements.
+    # 2. A mask that is true only for offsets inside the vector.
     # 3. Load and store, both under the mask.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0)
-    # In 64 bits, because a large vector has more than 2**31 elements.
+    # In 64 bits: a large vector has more than 2**31 elements.
     offsets = pid.to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)

@@ -1,7 +1,7 @@
 """Model solution of the lesson on decoding: one query for each head, keys and values in pages.
 
-The keys of a sequence are shared out among several programs. Each makes an attention of its part,
-with its log-sum-exp; a second kernel merges the parts.
+Several programs split the keys of a sequence. Each computes the attention to its part and the
+log-sum-exp of the part; a second kernel merges the parts.
 """
 
 import torch
@@ -9,12 +9,12 @@ import triton
 import triton.language as tl
 
 # %% decode_attention
-NEG_INF = tl.constexpr(float("-inf"))  # the score of a key that does not count
+NEG_INF = tl.constexpr(float("-inf"))  # the score of a key that does not exist
 
 
 @triton.jit
 def slot_ptrs(ptr, strides, pages, slots, kv_head, offs_d):
-    """Point at one row of D numbers for each key: head `kv_head` of slot `slots[i]` of page
+    """Return pointers to a row of D numbers for each key: head `kv_head` of slot `slots[i]` of page
     `pages[i]`, in a tensor of shape (n_pages, page_size, n_kv_heads, D).
     """
     rows = pages * strides[0] + slots * strides[1] + kv_head * strides[2]
@@ -34,14 +34,14 @@ def part_kernel(
     (sequences, query heads, parts, D), and lse (sequences, query heads, parts), both float32.
     Strides are tuples with one number for each axis.
     """
-    # 1. Which sequence, which key head, which part? Load the length; nothing to do behind it?
+    # 1. Which sequence, which key head, which part? Load the length; return if the part is empty.
     # 2. Load the queries of the group, BLOCK_H rows of which `group` exist.
-    # 3. Walk through the keys of the part, BLOCK_N at a time, and not beyond the length.
-    #    a. Key i lies in slot i % page_size of the page that the table names at i // page_size.
+    # 3. Loop over the keys of the part, BLOCK_N at a time, up to the length.
+    #    a. Key i is in slot i % page_size of the page in column i // page_size of the table.
     #    b. Scores, maximum, rescaling, sum and output, as in lesson 13.
     # 4. Store the output of the part, divided by its sum, and maximum + log(sum).
     ### BEGIN SOLUTION
-    # In 64 bits, because a cache has more than 2**31 elements.
+    # In 64 bits, because a cache may have more than 2**31 elements.
     sequence, kv_head = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     part, n_parts = tl.program_id(2), tl.num_programs(2)
     length = tl.load(lengths_ptr + sequence)
@@ -87,21 +87,21 @@ def merge_kernel(
     parts_ptr, lse_ptr, lengths_ptr, output_ptr, n_heads, n_parts, part_size,
     D: tl.constexpr, BLOCK_P: tl.constexpr,
 ):  # fmt: skip
-    """Merge the parts of one query head of one sequence: an average, weighted by exp(lse).
+    """Merge the parts of one query head of one sequence: their average, weighted by exp(lse).
 
     The grid is (sequences * n_heads,), and BLOCK_P is n_parts or more. All tensors are contiguous.
     """
     # 1. Which parts have keys? Load their lse, and -inf for the others.
-    # 2. The weights of the parts: exp(lse - the largest lse).
+    # 2. Compute the weights of the parts: exp(lse - the largest lse).
     # 3. Load the parts, add them up with their weights, divide by the sum of the weights.
-    # 4. Store. What becomes of a sequence without any key?
+    # 4. Store. What should a sequence without any key get?
     ### BEGIN SOLUTION
     row = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths_ptr + row // n_heads)
     offs_p, offs_d = tl.arange(0, BLOCK_P), tl.arange(0, D)
     has_keys = offs_p * part_size < length
     lse = tl.load(lse_ptr + row * n_parts + offs_p, mask=has_keys, other=NEG_INF)
-    # Without any key all are -inf. Then 0 is subtracted, all weights are 0, and so is the result.
+    # Without any key every lse is -inf. Then subtract 0: all weights are 0, and so is the result.
     weights = tl.exp(lse - tl.where(length > 0, tl.max(lse, axis=0), 0.0))
     part_ptrs = parts_ptr + (row * n_parts + offs_p)[:, None] * D + offs_d[None, :]
     parts = tl.load(part_ptrs, mask=has_keys[:, None], other=0.0)
@@ -123,7 +123,7 @@ def decode_attention(
     q: (b, hq, d). k_pages, v_pages: (p, page_size, hkv, d), of the dtype of q (float32, float16 or
     bfloat16); hq is a multiple of hkv, and d a power of two, 16 or more. block_table: (b,
     most_pages), int32. All four may have any strides. lengths: (b,), int32, contiguous. Query head
-    h belongs to key head h // (hq // hkv), and key i of sequence s lies in slot i % page_size of
+    h belongs to key head h // (hq // hkv), and key i of sequence s is in slot i % page_size of
     page block_table[s, i // page_size]. The result is a new contiguous tensor with the shape and
     dtype of q; 0 where a length is 0.
     """
@@ -134,7 +134,7 @@ def decode_attention(
         return output
     group = n_heads // n_kv_heads
     block_n = 32
-    # How long the sequences are is known on the GPU alone; how long they may be, by their tables.
+    # The lengths are in GPU memory; the shape of the table bounds them.
     most_keys = block_table.shape[1] * page_size
     wanted = min(64, triton.cdiv(512, n_sequences * n_kv_heads))
     part_size = max(64, triton.cdiv(triton.cdiv(most_keys, wanted), block_n) * block_n)

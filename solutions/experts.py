@@ -15,11 +15,12 @@ def rows_of_tile(
     Tiles of BLOCK_M rows are counted expert after expert, from 0 on. Where there is no such tile,
     the expert is n_experts or more. EXPERTS: a power of two, n_experts or more.
     """
-    # 1. The first row of each expert and the end of its rows, as blocks of EXPERTS lanes. Lanes
-    #    behind the last expert have no rows: load 0 there for both.
-    # 2. How many tiles each expert has, and, with `tl.cumsum`, how many up to and with it.
-    # 3. The expert is the number of those whose tiles all come before this one.
-    # 4. Which of its expert's tiles is it? That times BLOCK_M, behind the expert's first row.
+    # 1. Load the first row and the end of the rows of each expert, as blocks of EXPERTS lanes.
+    #    Lanes past the last expert have no rows: load 0 there for both.
+    # 2. Compute the number of tiles of each expert, and the prefix sums with `tl.cumsum`.
+    # 3. The expert is the number of prefix sums that are <= tile.
+    # 4. Which of its expert's tiles is it? Its first row is that times BLOCK_M after the
+    #    expert's first row.
     ### BEGIN SOLUTION
     experts = tl.arange(0, EXPERTS)
     starts = tl.load(offsets_ptr + experts, mask=experts < n_experts, other=0)
@@ -44,16 +45,16 @@ def grouped_gemm_kernel(
 
     x has shape (T, K), w (n_experts, K, N), the output (T, N). Strides are counted in elements.
     """
-    # 1. `rows_of_tile` for tile `tl.program_id(0)`. Is there such a tile? If not, nothing to do.
-    # 2. The tile's rows, with a mask that ends where the *expert* ends, and its columns.
-    # 3. The loop over K as in matmul, with the expert's own matrix in w.
+    # 1. Call `rows_of_tile` for tile `tl.program_id(0)`. If there is no such tile, do nothing.
+    # 2. Compute the tile's rows, with a mask that ends where the *expert* ends, and its columns.
+    # 3. Loop over K as in matmul, with the expert's own matrix in w.
     # 4. Store the accumulator in the dtype of the output, under both masks.
     ### BEGIN SOLUTION
     expert, row, end = rows_of_tile(
         tl.program_id(0), offsets_ptr, n_experts, EXPERTS, BLOCK_M
     )  # fmt: skip
     if expert < n_experts:
-        # In 64 bits, because an address can lie more than 2**31 elements away.
+        # In 64 bits, because an address can be more than 2**31 elements away.
         offs_m = row + tl.arange(0, BLOCK_M).to(tl.int64)
         offs_n = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
         mask_m = offs_m[:, None] < end
@@ -76,7 +77,7 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     """Return x @ w[i] for the rows offsets[i] to offsets[i + 1], for all experts i in one launch.
 
     x: (t, k), its rows ordered by expert; w: (e, k, n), any strides, of the same dtype (float32,
-    float16 or bfloat16); offsets: (e + 1,) int32, contiguous, from 0 to t, never falling. The
+    float16 or bfloat16); offsets: (e + 1,) int32, contiguous, from 0 to t, never decreasing. The
     result is a new contiguous tensor of shape (t, n) with the dtype of x, summed in float32, and
     exact to float32 for float32 inputs (no TF32).
     """
@@ -84,7 +85,7 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     n_experts, k, n = w.shape
     output = torch.empty((n_rows, n), dtype=x.dtype, device=x.device)
     block_m, block_n, block_k = 32, 64, 32
-    # Nobody here knows what offsets holds. Each expert has one tile at most that is not full.
+    # The values of offsets are in GPU memory. Each expert has at most one tile that is not full.
     most_tiles = triton.cdiv(n_rows, block_m) + n_experts
     grid = (most_tiles, triton.cdiv(n, block_n))
     grouped_gemm_kernel[grid](

@@ -1,4 +1,4 @@
-"""Model solution of the lesson on fusion: the whole of GELU between one load and one store."""
+"""Model solution of the lesson on fusion: GELU with one load and one store per element."""
 
 import torch
 import triton
@@ -8,9 +8,9 @@ import triton.language as tl
 # %% gelu
 @triton.jit
 def strided_offsets(offsets, shape, strides):
-    """Say where the elements of a 4D tensor of this shape and with these strides lie.
+    """Return the offsets in memory of elements of a 4D tensor with this shape and these strides.
 
-    `offsets` numbers the elements row after row; the result is counted in elements too.
+    `offsets` numbers the elements row after row. The result is counted in elements, too.
     """
     index_3 = offsets % shape[3]
     index_2 = offsets // shape[3] % shape[2]
@@ -30,14 +30,14 @@ def gelu_kernel(
     x is a 4D tensor of `n_elements` elements; `shape` and `strides` have four numbers each. The
     output is contiguous. CONTIGUOUS says that x is contiguous as well.
     """
-    # 1. The offsets of my block in the output, and the mask of those that exist.
+    # 1. The offsets of the program's block in the output, and the mask of those that exist.
     # 2. The offsets in x: the same if x is contiguous, `strided_offsets(...)` if not.
-    # 3. Load x once, and go on in float32.
+    # 3. Load x once, and compute in float32.
     # 4. gelu(x) = 0.5 x (1 + tanh(z)) with z = sqrt(2 / pi) (x + 0.044715 x^3).
     #    Triton has no tanh of its own, but 0.5 (1 + tanh(z)) = sigmoid(2 z).
     # 5. Store once.
     ### BEGIN SOLUTION
-    # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
+    # In 64 bits, because an offset can exceed 2**31 elements.
     offsets = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements
     x_offsets = offsets if CONTIGUOUS else strided_offsets(offsets, shape, strides)
@@ -49,7 +49,7 @@ def gelu_kernel(
 
 
 def gelu(x: torch.Tensor) -> torch.Tensor:
-    """Return the GELU of x in its tanh form, as `torch.nn.functional.gelu(x, "tanh")` has it.
+    """Return the GELU of x in its tanh form: `torch.nn.functional.gelu(x, approximate="tanh")`.
 
     x: any shape and any strides (float32, float16 or bfloat16).
     The result is a new contiguous tensor of the same shape and dtype.
@@ -61,7 +61,7 @@ def gelu(x: torch.Tensor) -> torch.Tensor:
 
 def launch_gelu(x: torch.Tensor, output: torch.Tensor) -> None:
     """Fill the contiguous `output` with the GELU of x."""
-    if x.ndim > 4:  # the kernel knows four dimensions: take a longer tensor slice by slice
+    if x.ndim > 4:  # the kernel takes four dimensions: launch it for each slice of x
         for i in range(x.shape[0]):
             launch_gelu(x[i], output[i])
         return

@@ -16,9 +16,9 @@ def dequantized_tile(
     Eight numbers along k share a word, the lowest nibble first; GROUP rows share scale and zero.
     The strides are pairs, counted in elements.
     """
-    # 1. Which rows and columns exist?
-    # 2. Load for each row of the tile the word that holds it, and cut its four bits out.
-    # 3. Load scale and zero of the group that each row belongs to.
+    # 1. Compute the mask of rows and columns that exist.
+    # 2. For each row of the tile load the word that holds it, and extract its four bits.
+    # 3. Load scale and zero of each row's group.
     ### BEGIN SOLUTION
     mask = (offs_k[:, None] < K) & (offs_n[None, :] < N)
     word, place = offs_k[:, None] // 8, offs_k[:, None] % 8
@@ -50,11 +50,11 @@ def quantized_matmul_kernel(
 
     a has shape (M, K), c (M, N). The strides are pairs, counted in elements.
     """
-    # 1. Which rows and which columns of c are mine?
-    # 2. Walk along K: load a tile of a, make the tile of b (`dequantized_tile`), add their product.
+    # 1. Compute the program's rows and columns of c.
+    # 2. Loop along K: load a tile of a, make the tile of b (`dequantized_tile`), add their product.
     # 3. Store in the dtype of c, under a mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
@@ -109,14 +109,14 @@ def fp8_matmul_kernel(
     """Compute one BLOCK_M x BLOCK_N tile of c = (a @ b) * scale_a[:, None] * scale_b[None, :].
 
     a has shape (M, K), b (K, N), c (M, N). The strides are pairs, counted in elements; the scales
-    lie densely.
+    are contiguous.
     """
-    # 1. Which rows and which columns of c are mine?
-    # 2. Walk along K: load a tile of a and one of b, add their product in float32.
-    # 3. Apply the scales of my rows and of my columns.
+    # 1. Compute the program's rows and columns of c.
+    # 2. Loop along K: load a tile of a and one of b, add their product in float32.
+    # 3. Apply the scales of these rows and columns.
     # 4. Store in the dtype of c, under a mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)

@@ -29,14 +29,14 @@ def matmul_kernel(
     a has shape (M, K), b (K, N), c (M, N). Strides are counted in elements.
     The products are summed in float32, whatever the dtype of a and b.
     """
-    # 1. Which tile of c is mine: the row numbers and the column numbers it covers.
-    # 2. A float32 accumulator full of zeros.
+    # 1. The row numbers and the column numbers of the program's tile of c.
+    # 2. A float32 accumulator of zeros.
     # 3. Step through K in blocks: load a tile of a and a tile of b, zeros outside the
     #    matrices on *every* edge, and add their product to the accumulator.
     #    float32 inputs need input_precision="ieee".
     # 4. Store the accumulator in the dtype of c, under a mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an offset can exceed 2**31 elements.
     offs_m = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = tl.program_id(axis=1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     mask_m = offs_m[:, None] < M
@@ -109,7 +109,7 @@ def linear_bias_relu_kernel(
     x has shape (M, K), w (N, K), b (N,), the output (M, N). Strides are counted in elements.
     Product, bias and ReLU stay in float32 until the one store.
     """
-    # 1. The row and column numbers of my tile, and a float32 accumulator.
+    # 1. The row and column numbers of the program's tile, and a float32 accumulator.
     # 2. Step through K as in matmul. w is read as a (BLOCK_K, BLOCK_N) tile of w.T:
     #    no copy is needed, only the right strides.
     # 3. Add the bias of each column, and apply the ReLU, before anything is stored.

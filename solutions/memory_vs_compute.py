@@ -12,8 +12,8 @@ def relu_kernel(x_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
 
     x_ptr and output_ptr point to the first of `n_elements` contiguous elements.
     """
-    # 1. The offsets of my block, and the mask of those that exist. The matrix is contiguous:
-    #    in memory its rows follow one another without a gap.
+    # 1. The offsets of my block, and a mask that is true for elements of the matrix. The matrix
+    #    is contiguous: in memory its rows follow one another without a gap.
     # 2. Load, take the larger of x and 0, store: 1 operation, 1 load and 1 store per element.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0)

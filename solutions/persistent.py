@@ -7,7 +7,7 @@ import triton.language as tl
 # %% persistent_matmul
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-PROCESSORS = 132  # of an H200: so many programs are launched where there is no GPU
+PROCESSORS = 132  # of an H200; the number of programs where there is no GPU
 GROUP = 8  # rows of tiles that are taken together
 
 
@@ -34,7 +34,7 @@ def load_tile(
     if DESCRIBED:
         tile = source.load([row, col])
     else:
-        # In 64 bits, because an address can lie more than 2**31 elements away.
+        # In 64 bits, because an address can be more than 2**31 elements away.
         rows = row + tl.arange(0, HEIGHT).to(tl.int64)[:, None]
         cols = col + tl.arange(0, WIDTH).to(tl.int64)[None, :]
         inside = (rows < shape[0]) & (cols < shape[1])
@@ -47,7 +47,7 @@ def store_tile(
     target, row, col, shape, strides, tile,
     HEIGHT: tl.constexpr, WIDTH: tl.constexpr, DESCRIBED: tl.constexpr,
 ):  # fmt: skip
-    """Store what lies inside the matrix of a tile that starts at (row, col), in its dtype."""
+    """Store the part of a tile at (row, col) that is inside the matrix, in the matrix's dtype."""
     if DESCRIBED:
         target.store([row, col], tile.to(target.dtype))
     else:
@@ -64,13 +64,13 @@ def persistent_matmul_kernel(
     A_DESCRIBED: tl.constexpr, B_DESCRIBED: tl.constexpr, C_DESCRIBED: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
-    """Compute every P-th tile of c = a @ b, beginning with the program's own number; P programs.
+    """Compute every P-th tile of c = a @ b, starting at the program's number, with P programs.
 
     a (M, K), b (K, N) and c (M, N) are descriptors or pointers, as the flags say.
     """
-    # 1. How many tiles does c have, all in all?
+    # 1. Compute the number of tiles of c.
     # 2. Take the tiles pid, pid + P, pid + 2 P, ... in a `tl.range`. P is `tl.num_programs(0)`.
-    # 3. For each: `tile_of` says where it lies; a new accumulator; the loop over K with
+    # 3. For each: its row and column with `tile_of`; a new accumulator; the loop over K with
     #    `load_tile`; `store_tile`.
     ### BEGIN SOLUTION
     n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
@@ -86,9 +86,9 @@ def persistent_matmul_kernel(
 
 
 def can_describe(x: torch.Tensor) -> bool:
-    """Whether a descriptor can follow this matrix: its strides, and where it starts."""
-    # Neighbours along the last axis; rows that start at multiples of 16 bytes, and one behind the
-    # other; a first element whose address is a multiple of 16; at least one element.
+    """Return whether a descriptor can describe this matrix, by its strides and its address."""
+    # The last axis has stride 1. Rows start at multiples of 16 bytes and do not overlap. The
+    # address of the first element is a multiple of 16. There is at least one element.
     ### BEGIN SOLUTION
     if x.numel() == 0 or x.stride(1) != 1 or x.stride(0) < x.shape[1]:
         return False

@@ -1,4 +1,4 @@
-"""Model solution of the lesson on randomness: dropout whose mask is made where it is needed."""
+"""Model solution of the lesson on randomness: dropout that computes its mask in the kernel."""
 
 import torch
 import triton
@@ -8,7 +8,7 @@ import triton.language as tl
 # %% dropout_residual
 @triton.jit
 def places_of(elements, shape, strides):
-    """Say where elements lie that are numbered row after row: how far from the first one.
+    """Return the offsets of elements that are numbered row after row, from the first element.
 
     shape and strides are those of the tensor, with an entry for each axis; counted in elements.
     """
@@ -29,13 +29,13 @@ def dropout_residual_kernel(
     All three tensors have this shape and `n_elements` elements. The output is contiguous. DENSE
     says that x and residual are contiguous as well.
     """
-    # 1. The numbers of my elements, counted row after row through the whole tensor; a mask.
-    # 2. Where they lie in x and in residual: `places_of(...)`, or there if all is DENSE.
-    # 3. Load both, and go on in float32.
-    # 4. A random number for each element: `tl.rand(seed, ...)`. What is it counted by?
-    # 5. Kept are those with a number of p or more: residual + x / (1 - p). The others: residual.
+    # 1. Compute the numbers of the elements, row after row through the whole tensor; a mask.
+    # 2. Compute their offsets in x and in residual: `places_of(...)`, or the numbers if DENSE.
+    # 3. Load both, and convert to float32.
+    # 4. Compute a random number for each element: `tl.rand(seed, ...)`. Which counter?
+    # 5. Where the number is p or more, store residual + x / (1 - p). Elsewhere store residual.
     ### BEGIN SOLUTION
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an address can be more than 2**31 elements away.
     elements = tl.program_id(axis=0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = elements < n_elements
     if DENSE:

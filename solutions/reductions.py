@@ -1,7 +1,7 @@
 """Model solutions of the lesson on reductions: a row per program.
 
 Each exercise has two kernels. The first keeps its row in registers, so that the row is read
-once. The second is for rows too long for that: it walks through them in blocks.
+once. The second is for longer rows: it loops over them in blocks.
 """
 
 import torch
@@ -16,13 +16,12 @@ def softmax_kernel(x_ptr, output_ptr, n_cols, stride_row, stride_col, BLOCK_SIZE
 
     Strides of x are counted in elements. The output is contiguous, with rows of n_cols.
     """
-    # 1. My row, the columns of the block, and the mask of those that exist.
-    # 2. Load the row in float32. What must stand in the lanes that do not exist, so that
-    #    they change neither the maximum nor the sum?
+    # 1. The program's row, the columns of the block, and the mask of those that exist.
+    # 2. Load the row in float32. Which `other` changes neither the maximum nor the sum?
     # 3. Subtract the maximum before exp, so that nothing overflows.
     # 4. Divide by the sum, store under the mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
+    # In 64 bits, because row * stride_row can exceed 2**31.
     row = tl.program_id(axis=0).to(tl.int64)
     cols = tl.arange(0, BLOCK_SIZE).to(tl.int64)
     mask = cols < n_cols
@@ -43,10 +42,10 @@ def softmax_long_kernel(
 
     Strides of x are counted in elements. The output is contiguous, with rows of n_cols.
     """
-    # 1. Walk through the row once, and keep two numbers: the maximum so far, and the sum of
-    #    exp(x - maximum so far). When the maximum grows, the old sum must be rescaled.
-    #    Mind a block that holds nothing but -inf.
-    # 2. Walk through it again: load, normalise, store.
+    # 1. Loop over the row once, and carry two numbers: the maximum so far, and the sum of
+    #    exp(x - maximum so far). When the maximum grows, rescale the old sum.
+    #    A block may be all -inf: then do not compute -inf - (-inf).
+    # 2. Loop over it again: load, normalise, store.
     ### BEGIN SOLUTION
     row = tl.program_id(axis=0).to(tl.int64)
     row_max = float("-inf")
@@ -56,7 +55,7 @@ def softmax_long_kernel(
         x_ptrs = x_ptr + row * stride_row + cols * stride_col
         x = tl.load(x_ptrs, mask=cols < n_cols, other=float("-inf")).to(tl.float32)
         new_max = tl.maximum(row_max, tl.max(x, axis=0))
-        # -inf minus -inf would be NaN, and as long as all is -inf the sum is 0 anyway.
+        # -inf - (-inf) would be NaN. While the maximum is -inf, the sum is 0 anyway.
         shift = tl.where(new_max == float("-inf"), 0.0, new_max)
         row_sum = row_sum * tl.exp(row_max - shift) + tl.sum(tl.exp(x - shift), axis=0)
         row_max = new_max
@@ -116,20 +115,20 @@ def layernorm_kernel(
 
     Strides are counted in elements. The output is contiguous, with rows of n_cols.
     """
-    # 1. My row, the columns of the block, and their mask; load the row in float32.
+    # 1. The program's row, the columns of the block, and their mask; load the row in float32.
     # 2. The mean of the n_cols elements that exist.
-    # 3. The variance as the mean of (x - mean)^2, never as mean(x^2) - mean^2. The lanes
-    #    that do not exist must not count: what is their x - mean?
+    # 3. The variance as the mean of (x - mean)^2, never as mean(x^2) - mean^2. Masked-off
+    #    lanes must not count: what is their x - mean?
     # 4. (x - mean) / sqrt(variance + eps) * weight + bias, stored under the mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
+    # In 64 bits, because row * stride_row can exceed 2**31.
     row = tl.program_id(axis=0).to(tl.int64)
     cols = tl.arange(0, BLOCK_SIZE).to(tl.int64)
     mask = cols < n_cols
     x_ptrs = x_ptr + row * stride_row + cols * stride_col
     x = tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / n_cols, 0.0)
-    # The mean of large numbers is rounded; what that left over is taken out as well.
+    # The mean of large numbers is rounded: subtract the mean of what is left as well.
     centred = tl.where(mask, centred - tl.sum(centred, axis=0) / n_cols, 0.0)
     variance = tl.sum(centred * centred, axis=0) / n_cols
     weight = tl.load(weight_ptr + cols * stride_weight, mask=mask, other=0.0).to(tl.float32)
@@ -158,10 +157,10 @@ def layernorm_long_kernel(
 
     Strides are counted in elements. The output is contiguous, with rows of n_cols.
     """
-    # 1. Walk through the row once and add up x - first, where `first` is the first element
-    #    of the row: differences stay small and exact even if the mean is large.
-    # 2. Walk through it again for the variance.
-    # 3. Walk through it a third time: normalise and store.
+    # 1. Loop over the row and add up x - first, where `first` is the first element of the
+    #    row: these differences stay small even if the mean is large.
+    # 2. Loop over it again for the variance.
+    # 3. Loop over it a third time: normalise and store.
     ### BEGIN SOLUTION
     row = tl.program_id(axis=0).to(tl.int64)
     row_ptr = x_ptr + row * stride_row

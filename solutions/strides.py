@@ -1,7 +1,7 @@
-"""Model solutions of the lesson on strides: any 2D view read by its own arithmetic.
+"""Model solutions of the lesson on strides: kernels that read any 2D view by its strides.
 
-Both kernels walk through the *output*, which is contiguous, and ask of each output element
-where in the input it lives: `base + row * stride_row + column * stride_column`.
+Both kernels number the elements of the *output*, which is contiguous, and compute where each one
+is in the input: `base + row * stride_row + column * stride_column`.
 """
 
 import torch
@@ -23,14 +23,14 @@ def strided_copy_kernel(
     """Copy `BLOCK_SIZE` elements of a 2D view into a contiguous output.
 
     The view has shape (n_rows, n_cols); its strides are counted in elements.
-    The output has the same shape and lies in memory row after row.
+    The output has the same shape and is contiguous.
     """
     # 1. The offsets of my block in the output.
-    # 2. The row and the column of each of them, and the mask of those that exist.
-    # 3. Where that element lies in x: its row and column times the strides of x.
+    # 2. The row and the column of each offset, and a mask that is true inside the output.
+    # 3. The address of that element in x: row and column times the strides of x.
     # 4. Load from there, store at the offsets of the output.
     ### BEGIN SOLUTION
-    # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
+    # In 64 bits: an element of x can be more than 2**31 elements after the first.
     pid = tl.program_id(axis=0).to(tl.int64)
     offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     rows = offsets // n_cols
@@ -78,7 +78,7 @@ def transpose_kernel(
     """
     # 1. The offsets of my block in the output.
     # 2. The row and the column in the *output*, whose rows are n_rows long, and the mask.
-    # 3. Where that element lies in x, whose row is the output's column.
+    # 3. The address of that element in x, whose row is the output's column.
     # 4. Load from there, store at the offsets of the output.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0).to(tl.int64)

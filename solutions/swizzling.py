@@ -1,7 +1,7 @@
-"""Model solutions of the lesson on swizzling: the author decides which program takes which tile.
+"""Model solutions of the lesson on swizzling: which program takes which tile.
 
-Programs run roughly in the order of their ids. Walking down the tiles in groups of rows
-instead of along whole rows makes programs that run at the same time share more of a and b.
+Programs run roughly in the order of their ids. If they take the tiles in groups of rows
+instead of whole rows, programs that run at the same time share more of a and b.
 """
 
 import torch
@@ -14,13 +14,13 @@ import triton.language as tl
 def swizzle_ids_kernel(output_ptr, n_rows, n_cols, group):
     """Store the row and the column of the tile that this program would take.
 
-    There are n_rows x n_cols tiles and as many programs. The output is contiguous and has
+    There are n_rows x n_cols tiles, and one program for each. The output is contiguous and has
     shape (n_rows * n_cols, 2).
     """
-    # 1. In which group of rows am I? A group holds group x n_cols tiles.
+    # 1. The program's group of rows: a whole group has group x n_cols tiles.
     # 2. The first row of that group, and how many rows it has: the last group may be smaller.
-    # 3. Within the group go down the rows first, then to the next column.
-    # 4. Store the row and the column side by side.
+    # 3. Within the group the row changes fastest, then the column.
+    # 4. Store the row at 2 * pid, and the column after it.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0)
     tiles_per_group = group * n_cols
@@ -37,7 +37,7 @@ def swizzle_ids(n_rows: int, n_cols: int, group: int) -> torch.Tensor:
 
     n_rows, n_cols: how many rows and columns of tiles there are; group: how many rows of
     tiles make a group, 1 or more. The result is an int32 tensor of shape
-    (n_rows * n_cols, 2): line `pid` holds the row and the column of the tile of program pid.
+    (n_rows * n_cols, 2): line `pid` is the row and the column of the tile of program pid.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     output = torch.empty((n_rows * n_cols, 2), dtype=torch.int32, device=device)
@@ -66,13 +66,13 @@ def grouped_matmul_kernel(
     BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    """Compute one BLOCK_M x BLOCK_N tile of c = a @ b, the tiles taken in groups of rows.
+    """Compute one BLOCK_M x BLOCK_N tile of c = a @ b, with tiles ordered in groups of rows.
 
     a has shape (M, K), b (K, N), c (M, N). Strides are counted in elements. The grid has one
-    dimension: which tile a program takes is worked out from its id.
+    axis: a program computes its tile from its id.
     """
-    # 1. The row and the column of my tile, grouped as in swizzle_ids.
-    # 2. From there on it is the matmul that you know: offsets, accumulator, loop, store.
+    # 1. The row and the column of the program's tile, grouped as in swizzle_ids.
+    # 2. The rest is the matmul of lesson 08: offsets, accumulator, loop, store.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0)
     tiles_per_group = GROUP * tl.cdiv(N, BLOCK_N)
@@ -82,7 +82,7 @@ def grouped_matmul_kernel(
     pid_m = first_row + pid_in_group % rows_in_group
     pid_n = pid_in_group // rows_in_group
 
-    # In 64 bits, because an address can lie more than 2**31 elements away.
+    # In 64 bits, because an offset can exceed 2**31 elements.
     offs_m = pid_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     offs_n = pid_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     mask_m = offs_m[:, None] < M
@@ -101,7 +101,7 @@ def grouped_matmul_kernel(
 
 
 def grouped_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return a @ b, computed in an order that reuses what the cache holds.
+    """Return a @ b, computed in an order that reuses data in the cache.
 
     a: (m, k), b: (k, n), any strides, of the same dtype (float32, float16 or bfloat16).
     The result is a new contiguous tensor of shape (m, n) with the dtype of a. It is summed

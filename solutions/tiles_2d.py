@@ -1,4 +1,4 @@
-"""Model solutions of the lesson on 2D tiles: blocks of rows and columns instead of a line."""
+"""Model solutions of the lesson on 2D tiles: one tile of rows and columns per program."""
 
 import torch
 import triton
@@ -23,12 +23,12 @@ def rgb2grey_kernel(
     The picture has shape (3, height, width); its strides are counted in elements.
     The output is contiguous and has shape (height, width).
     """
-    # 1. The row numbers and the column numbers of my tile, and the mask of its pixels.
-    # 2. A tile of pointers into the red channel; green and blue lie one channel stride further.
+    # 1. The row numbers and the column numbers of my tile, and a mask that is true for pixels.
+    # 2. A tile of pointers into the red channel; green is one channel stride further, blue two.
     # 3. grey = 0.2989 red + 0.5870 green + 0.1140 blue, in float32.
     # 4. Store the tile in the dtype of the output, under the mask.
     ### BEGIN SOLUTION
-    # In 64 bits, because a stride can lead to an address more than 2**31 elements away.
+    # In 64 bits: a pixel can be more than 2**31 elements after the first.
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_H + tl.arange(0, BLOCK_H)
     cols = tl.program_id(axis=1).to(tl.int64) * BLOCK_W + tl.arange(0, BLOCK_W)
     mask = (rows[:, None] < height) & (cols[None, :] < width)
@@ -48,7 +48,7 @@ def rgb2grey(img: torch.Tensor) -> torch.Tensor:
     """Return the picture in grey.
 
     img: (3, h, w), uint8 or float (float32, float16 or bfloat16), any strides. The result is
-    a new contiguous tensor of shape (h, w) with the dtype of img; uint8 is right within 1.
+    a new contiguous tensor of shape (h, w) with the dtype of img; uint8 may be off by 1.
     """
     _, height, width = img.shape
     output = torch.empty((height, width), dtype=img.dtype, device=img.device)
@@ -83,9 +83,9 @@ def bias_relu_kernel(
     The output is contiguous and has the shape of x.
     """
     # 1. The row numbers and the column numbers of my tile, and its mask.
-    # 2. Load the tile of x, and *once* the BLOCK_N biases: broadcasting reuses them in
+    # 2. Load the tile of x. Load the BLOCK_N biases *once*: broadcasting reuses them in
     #    every row.
-    # 3. Add, take the larger of that and 0, in float32.
+    # 3. Add in float32, and take the maximum of the sum and 0.
     # 4. Store the tile in the dtype of the output, under the mask.
     ### BEGIN SOLUTION
     rows = tl.program_id(axis=0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -14,11 +14,11 @@ def add_kernel(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     """
     # 1. Which program am I, and at which element does my block start?
     # 2. The offsets of the BLOCK_SIZE elements of my block.
-    # 3. A mask that is true only where an offset lies inside the vectors.
+    # 3. A mask that is true only for offsets inside the vectors.
     # 4. Load the two blocks, add them, store the sum, each under the mask.
     ### BEGIN SOLUTION
     pid = tl.program_id(axis=0)
-    # In 64 bits, because a large vector has more than 2**31 elements.
+    # In 64 bits: a large vector has more than 2**31 elements.
     block_start = pid.to(tl.int64) * BLOCK_SIZE
     offsets = block_start + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements

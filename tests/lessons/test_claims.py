@@ -500,8 +500,8 @@ def test_what_cells_of_lessons_01_and_04_show(tmp_path: Path) -> None:
     told = run(SHOWN.format(**cells, swapped=swapped), tmp_path, TRITON_INTERPRET="1")
     first, second = told[told.index("trace:") :].split("steps:")
     assert ("program 0:" in first, "program 1:" in first) == (True, False)
-    assert second.split("right for")[0].strip().startswith("program 1:")
-    rights = re.findall(r"(?:matrix|half|right): (True|False)", second)
+    assert second.split("correct for")[0].strip().startswith("program 1:")
+    rights = re.findall(r"(?:matrix|half|correct): (True|False)", second)
     assert rights == ["True", "False", *["True"] * 3, *["False"] * 3]
 
 

@@ -113,11 +113,17 @@ PROMISED = (
         "the helpers of the course, shown",
         (
             "`print_if(text, conditions)`",
-            'somebody put `breakpoint_if("=2")` behind the offsets',
+            'the line `breakpoint_if("=2")` comes after the offsets of a correct copy kernel',
             "(Pdb) p offsets array([4, 5], dtype=int32)",
         ),
     ),
-    Row("02", "helpers that a learner mends", ("mend the helpers until all three are right",)),
+    Row("02", "helpers that a learner fixes", ("fix the helpers until all three are correct",)),
+    Row(
+        "02",
+        "what prints in a compiled kernel",
+        ("`tl.static_print(", "`tl.device_print(", "`tl.device_assert("),
+        ("nobody can print from inside one",),
+    ),
     Row(
         "06",
         "torch.compile",
@@ -206,7 +212,7 @@ def test_what_is_said_and_what_is_not(row: Row) -> None:
 
 # A word that a learner has not met, and the words that explain it where it comes first.
 EXPLAINED = {
-    r"\blanes?\b": ("**lanes**, as the places of a block are called", "is called a **lane**"),
+    r"\blanes?\b": ("is called a **lane**",),
     r"\bgates?\b": ("**gates**, which are the steps of the judge", "lists five **gates** through"),
     r"\bmeta-parameters?\b": ("are called **meta-parameters**",),
     r"\bsm_80\b": ("`sm_80`, the generation of the A100",),

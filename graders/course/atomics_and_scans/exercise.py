@@ -30,7 +30,7 @@ def counted(sizes: Sequence[int], n_bins: int, *, also: str = "", **more: Any) -
     return cases(with_bins(n_bins), "n", sizes, **{**usual, **more})
 
 
-OUTSIDE = "Some numbers lie below 0 or above the last bin: they count nowhere."
+OUTSIDE = "Some numbers are below 0 or above the last bin: do not count them."
 NARROW = "Many numbers meet in each bin: no addition may be lost."
 
 HISTOGRAM = Exercise(
@@ -91,7 +91,7 @@ HISTOGRAM = Exercise(
             fills=["normal"],
             part="types",
             dtypes=[torch.uint8, torch.int8],
-            why="More bins than the dtype of x can tell apart.",
+            why="More bins than the dtype of x has numbers.",
         ),
         *counted([500], 40, scale=12, shift=20, part="views", views=["stepped_columns", "offset"]),
         *counted(
@@ -105,15 +105,18 @@ HISTOGRAM = Exercise(
     ),
     large=(
         *counted([2**22 + 5], 1000, scale=300, shift=500, part="edges", why="4096 programs."),
-        *counted([2**20], 2, fills=["zeros"], part="edges", why="All meet in one bin."),
+        *counted([2**20], 2, fills=["zeros"], part="edges", why="All numbers are in one bin."),
     ),
     hints=(
-        "Many lanes, of many programs, want to add to the same count. What happens to two of them "
-        "that load the same count, add 1 and store? Which operation does it in one step?",
-        "`counts_ptr + x` is a block of places, one for each lane. Not each lane has one: some lie "
-        "behind the end of x, and some numbers have no bin. A mask can say both.",
-        "`inside = mask & (x >= 0) & (x < n_bins)`, then `tl.atomic_add(counts_ptr + x, 1, "
-        "mask=inside)`; and the counts start from `torch.zeros`.",
+        "Many lanes, of many programs, add to the same count. What happens if two of them load "
+        "the same count, add 1 and store? Which operation does it in one step?",
+        "`counts_ptr + x` is a block of addresses, one for each lane. Some lanes must not add: "
+        "lanes past the end of x, and numbers without a bin. Compare x in 64 bits, since "
+        "n_bins may not fit into its dtype.",
+        "Load `x` at `offsets * stride_x` with `mask=mask, other=0`, and convert it with "
+        "`.to(tl.int64)`. Then `inside = mask & (x >= 0) & (x < n_bins)` and "
+        "`tl.atomic_add(counts_ptr + x, 1, mask=inside)`. In the launcher: `counts = "
+        "torch.zeros((n_bins,), dtype=torch.int32, device=x.device)`.",
     ),
     challenge="Load the counts, add 1 and store them, and check: which cases still pass?",
     misconceptions=count_records.MISTAKES,
@@ -121,7 +124,7 @@ HISTOGRAM = Exercise(
 )
 
 ROWS = "rows columns"
-LONG = "Rows longer than a block: what came before must be carried on."
+LONG = "Rows longer than a block: the sum of earlier blocks must be carried."
 
 CUMSUM = Exercise(
     name="cumsum",
@@ -130,7 +133,7 @@ CUMSUM = Exercise(
     parameters=("x",),
     reference=references.cumsum,
     magnitude=references.cumsum_magnitude,
-    traffic_factor=3.0,  # two passes with sums in between are right, too
+    traffic_factor=3.0,  # two passes with sums in between are correct, too
     cases=(
         *cases(one, ROWS, [(64, 64), (37, 53), (53, 37)]),
         *cases(one, ROWS, [(3, 1000), (5, 2100), (130, 400)], why=LONG),
@@ -159,7 +162,7 @@ CUMSUM = Exercise(
             shift=1.0,
             scale=0.1,
             dtypes=HALVES,
-            why="Sums that grow until 1 no longer shows in half precision.",
+            why="Sums that become too large for adding 1 in half precision.",
         ),
         *cases(one, ROWS, [(9, 100)], part="types", scale=1e10, why="Large numbers."),
         *cases(one, ROWS, [(9, 100)], part="types", scale=1e-10, why="Tiny numbers."),
@@ -172,15 +175,15 @@ CUMSUM = Exercise(
         *cases(one, ROWS, [(2, 1_000_003)], part="edges", why="A million columns."),
     ),
     hints=(
-        "A scan of one block gives the running sums within it. What is missing from all of them in "
-        "the second block of a row, and is it the same number for each?",
-        "Keep one number, the sum of all blocks so far. Add it to the scan of the block, store, "
-        "and then let it grow by the sum of the block. A program walks through its row.",
-        "`sums = carried + tl.associative_scan(x, axis=0, combine_fn=add)`, a store under the "
-        "mask, and `carried += tl.sum(x, axis=0)`; x was loaded with `other=0.0` and converted to "
-        "float32.",
+        "A scan of one block gives the running sums within it. What is missing from all of "
+        "them in the second block of a row, and is it the same number for each?",
+        "Keep one number, the sum of all earlier blocks. For each block of the row: add it to "
+        "the scan of the block, store, and then let it grow by the sum of the block.",
+        "Load x with `other=0.0` and convert it with `.to(tl.float32)`. Then `sums = carried + "
+        "tl.associative_scan(x, axis=0, combine_fn=add)`. Store the sums under the mask, in "
+        "the dtype of the output. Then `carried += tl.sum(x, axis=0)`.",
     ),
-    challenge="Take the carry out of the sum and check: which shapes still pass?",
+    challenge="Leave out the carry and check: which shapes still pass?",
     misconceptions=scan_records.MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
@@ -220,14 +223,14 @@ def split(
 
 
 SHARED = "The same product in one part and in several."
-UNEVEN = "k is no multiple of splits times a block."
+UNEVEN = "k is not a multiple of splits times a block."
 
 SPLIT_CASES = (
     *split([1, 2, 4], [(64, 256, 64)], why=SHARED),
     *split([1, 3, 8], [(32, 512, 48)], why=SHARED),
     *split([2, 4], [(70, 300, 45), (40, 130, 90)], why=UNEVEN),
     *split([3, 5, 7], [(33, 200, 20)], why=UNEVEN),
-    *split([16], [(16, 1024, 16)], why="A small result with a long k: what this is made for."),
+    *split([16], [(16, 1024, 16)], why="A small result with a long k: the typical use."),
     *split([3], [(17, 150, 20)], engine_orders=True),
     *split([1, 2, 6], [(1, 1, 1), (1, 64, 1), (17, 5, 33)], part="edges", why="More parts than k."),
     *split([2, 9], [(31, 33, 32), (65, 129, 63), (2, 3, 5)], part="edges"),
@@ -265,16 +268,16 @@ SPLIT_K_MATMUL = Exercise(
         split_into(8), AXES, [(130, 40_003, 131)], part="edges", why="Thousands of blocks of k."
     ),
     hints=(
-        "The tile and the loop are those of lesson 08. Which blocks of k does part number `part` "
-        "take, so that each block is taken once, whatever k is?",
-        "Blocks `part`, `part + splits`, `part + 2 * splits`, ...: a loop with a step of "
-        "`splits * BLOCK_K`. Several programs then add to one tile. In which dtype, and from what "
-        "do the sums start?",
-        "`for k_start in range(part * BLOCK_K, K, splits * BLOCK_K)`, after it "
-        "`tl.atomic_add(sums_ptrs, accumulator, mask=...)`, and `sums` from `torch.zeros` in "
-        "float32.",
+        "The tile and the loop are those of lesson 08. Which blocks of k should part number "
+        "`part` take, so that each block is taken exactly once?",
+        "Take the blocks `part`, `part + splits`, `part + 2 * splits`, ...: a loop with a step "
+        "of `splits * BLOCK_K`. Several programs then add to one tile. In which dtype should "
+        "they add, and what must the memory contain before?",
+        "Loop with `for k_start in range(part * BLOCK_K, K, splits * BLOCK_K)`. After the "
+        "loop, `tl.atomic_add(sums_ptrs, accumulator, mask=mask_m & mask_n)`. In the launcher, "
+        "`sums = torch.zeros((m, n), dtype=torch.float32, device=a.device)`.",
     ),
-    challenge="Store the parts with `tl.store` in place of the atomic, and check: what is said?",
+    challenge="Store the parts with `tl.store`, not with the atomic: what does the card say?",
     misconceptions=split_records.MISTAKES,
     promises=(split_records.splits_used(SPLIT_CASES),),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
@@ -284,115 +287,145 @@ EXERCISES = (HISTOGRAM, CUMSUM, SPLIT_K_MATMUL)
 
 QUIZ = (
     Question(
-        "Two programs load the count 5, add 1, and store. What does it hold, and what would it "
-        "hold with `tl.atomic_add`?",
+        "Two programs run `count = tl.load(p)` and `tl.store(p, count + 1)`. p holds 5. What "
+        "may it hold afterwards, and what with `tl.atomic_add(p, 1)`?",
         (
+            Choice(
+                "6 or 7; always 7 with the atomic.",
+                "Yes. Both may load 5 before one of them stores. The atomic is one indivisible "
+                "step.",
+                right=True,
+            ),
             Choice(
                 "7 in both cases.",
-                "Only if the second one loads after the first has stored, and nothing says so.",
+                "Only if the second program loads after the first has stored, and nothing "
+                "guarantees that.",
             ),
             Choice(
-                "6, if both load before one of them stores; and 7 with the atomic.",
-                "Yes. The atomic makes one step of the three, so that nobody comes between.",
-                right=True,
+                "6 in both cases, since both of the programs start from the count 5.",
+                "An atomic addition sees the result of the one before it.",
             ),
             Choice(
-                "6 in both cases.",
-                "An atomic addition sees what the one before it has left.",
-            ),
-        ),
-    ),
-    Question(
-        "Programs add float32 numbers to one place by `tl.atomic_add`. Is the sum the same in each "
-        "run?",
-        (
-            Choice(
-                "Yes: no addition is lost.",
-                "None is lost, but their order is open, and each addition rounds.",
-            ),
-            Choice(
-                "Up to rounding. Its last bits may change, because the order does.",
-                "Yes. Integers would give the same sum in any order.",
-                right=True,
-            ),
-            Choice(
-                "No, it may be anything.",
-                "That would be a race. Here every number is in the sum.",
+                "5 or 6; always 6 with the atomic, which lets only one program add.",
+                "The atomic loses no addition. The programs add one after the other.",
             ),
         ),
     ),
     Question(
-        "Why must the memory under an atomic addition be float32 for float16 inputs?",
+        "Programs add float32 numbers to one address by `tl.atomic_add`. Is the sum the same "
+        "in each run?",
         (
             Choice(
-                "Because there is no atomic addition to float16.",
+                "Yes: no addition is lost, so the sum is the same.",
+                "No addition is lost, but their order is open, and each addition rounds.",
+            ),
+            Choice(
+                "No, it may be anything, because two programs may load the same old value.",
+                "That would be a race without atomics. Here every number is in the sum.",
+            ),
+            Choice(
+                "Up to rounding: the last bits may change.",
+                "Yes. The order changes. Integers would give the same sum in any order.",
+                right=True,
+            ),
+            Choice(
+                "Yes, if the numbers are the same and the grid has the same size.",
+                "The order in which programs run is open, also with the same grid.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel adds parts of a float16 product with `tl.atomic_add(sums_ptrs, accumulator, "
+        "mask=mask)`. Why must `sums` be float32?",
+        (
+            Choice(
+                "Because there is no atomic addition for float16.",
                 "There is one. It rounds its sum at each step.",
             ),
             Choice(
-                "Because each addition rounds to the dtype of the memory, and a long sum in "
-                "float16 loses its small terms.",
-                "Yes. One conversion at the end rounds once.",
+                "Because float32 additions always come in the same order.",
+                "They do not. They only lose less.",
+            ),
+            Choice(
+                "Because each addition to float16 memory rounds.",
+                "Yes. A long sum in float16 loses small terms. One conversion at the end "
+                "rounds once.",
                 right=True,
             ),
             Choice(
-                "Because float32 additions keep their order.",
-                "They do not. They only lose less.",
+                "Because the accumulator is float32, and a store to float16 memory would not "
+                "compile.",
+                "Triton converts the values to the dtype of the memory. The trouble is the "
+                "rounding.",
             ),
         ),
     ),
     Question(
-        "x holds -1. The mask of the atomic is `offsets < n_elements` and `x < n_bins`. What "
-        "happens?",
+        "x contains -1, and the kernel runs `tl.atomic_add(counts_ptr + x, 1, mask=(offsets < "
+        "n_elements) & (x < n_bins))`. What happens?",
         (
             Choice(
-                "-1 is masked off.",
+                "Memory before the counts is changed.",
+                "Yes, and it belongs to something else. A number that becomes an address needs "
+                "two bounds.",
+                right=True,
+            ),
+            Choice(
+                "-1 is masked off, as it has no bin.",
                 "-1 is below n_bins, so the mask lets it pass.",
             ),
             Choice(
                 "It counts in the last bin.",
-                "So it would in Python. A pointer knows nothing of the end of a tensor.",
+                "So it would in Python. A pointer does not wrap around at the ends of a tensor.",
             ),
             Choice(
-                "Memory in front of the counts is changed.",
-                "Yes, and it belongs to somebody else. A number that becomes an address needs two "
-                "bounds.",
-                right=True,
+                "Triton raises an error, because an offset must not be negative.",
+                "Triton allows negative offsets. It does not know where a tensor begins.",
             ),
         ),
     ),
     Question(
-        "Which of these rules may a scan have?",
+        "Which of these functions may be the `combine_fn` of `tl.associative_scan`?",
         (
             Choice(
-                "The larger of two numbers.",
+                "`return a - b`",
+                "(a - b) - c is not a - (b - c): the result depends on how the block is divided.",
+            ),
+            Choice(
+                "`return tl.maximum(a, b)`",
                 "Yes: max(max(a, b), c) is max(a, max(b, c)). It is associative.",
                 right=True,
             ),
             Choice(
-                "The difference a - b.",
-                "(a - b) - c is not a - (b - c): the result depends on how the block is cut.",
+                "`return (a + b) / 2`",
+                "The mean of a mean and a third number gives the third number more weight.",
             ),
             Choice(
-                "The mean (a + b) / 2.",
-                "The mean of a mean and a third number gives that one more weight.",
+                "`return a * 2 + b`, since it visits the elements in order",
+                "The scan regroups them: (4a + 2b) + c is not 2a + (2b + c).",
             ),
         ),
     ),
     Question(
-        "k has 10 blocks, and each of 4 parts takes `10 // 4` of them. What is missing?",
+        "k has 10 blocks, and each of 4 parts runs `for i in range(part * (10 // 4), (part + "
+        "1) * (10 // 4))` over its blocks. Which blocks are missing?",
         (
             Choice(
-                "Nothing: the last part takes the rest.",
-                "Only if somebody tells it to. 10 // 4 is 2 for each.",
+                "None: the last part takes the rest.",
+                "Only if the code says so. 10 // 4 is 2 for each part, also for the last.",
             ),
             Choice(
-                "Two blocks: four parts of two are eight.",
-                "Yes. Round up, or deal the blocks out one by one.",
-                right=True,
-            ),
-            Choice(
-                "Nothing, if k is a multiple of BLOCK_K.",
+                "None, if k is a multiple of BLOCK_K.",
                 "Then all blocks are full. There are still ten of them.",
+            ),
+            Choice(
+                "Block 9 alone, since ten divided by four rounds to 2.5 blocks.",
+                "`//` rounds down to 2, so two blocks are left over.",
+            ),
+            Choice(
+                "Blocks 8 and 9.",
+                "Yes: four parts of two are eight. Round up, or distribute the blocks one by one.",
+                right=True,
             ),
         ),
     ),

@@ -138,7 +138,7 @@ ATTENTION = Exercise(
             [(20, 45, 16)],
             part="types",
             label="opposed, below -10000",
-            why="Every score is below -10000: no such number may stand for -inf.",
+            why="Every score is below -10000: no such number can replace -inf.",
         ),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", scale=0.01, why="Tiny scores."),
         *cases(FULL, "m n d", [(30, 40, 32)], part="types", fills=["zeros"]),
@@ -168,17 +168,18 @@ ATTENTION = Exercise(
         *cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
     ),
     hints=(
-        "It is softmax between two products. The scores of one query against all keys are one "
-        "row. Which numbers must you keep if you see that row block by block?",
-        "Keep, for each query of the tile, the maximum so far, the sum so far and the output so "
-        "far. When a block raises the maximum, multiply sum *and* output by exp(old - new). "
-        "Keys that do not exist, or lie in the future, get the score -inf before the maximum.",
-        'Scores: `tl.dot(q, k.T, input_precision="ieee") * scale`, then `tl.where(visible, scores, '
-        "NEG_INF)`. With `new_max = tl.maximum(row_max, tl.max(scores, axis=1))`, `weights = "
-        "tl.exp(scores - new_max[:, None])` and `rescale = tl.exp(row_max - new_max)`: the sum "
-        "becomes `row_sum * rescale + tl.sum(weights, axis=1)`, the accumulator `accumulator * "
-        'rescale[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")`. After the '
-        "loop divide by `row_sum[:, None]`.",
+        "The scores of one query against all keys are one row, and you see that row block by "
+        "block. Which numbers must you keep from block to block? Look at the online softmax "
+        "of lesson 07.",
+        "For each query keep the running maximum, sum and output. When a block raises the "
+        "maximum, multiply sum *and* output by exp(old - new). Before you take the maximum, "
+        "set the scores of missing and future keys to -inf.",
+        '`s = tl.dot(q, k.T, input_precision="ieee") * scale`, masked by `tl.where(visible, '
+        "s, NEG_INF)`. `new_max = tl.maximum(row_max, tl.max(s, axis=1))`, `p = tl.exp(s - "
+        "new_max[:, None])`, `rescale = tl.exp(row_max - new_max)`. Then `row_sum = row_sum * "
+        "rescale + tl.sum(p, axis=1)` and `acc = acc * rescale[:, None] + "
+        'tl.dot(p.to(v.dtype), v, input_precision="ieee")`. Set `row_max = new_max`. At the '
+        "end `acc / row_sum[:, None]`.",
     ),
     challenge=(
         "Do not rescale the output when the maximum rises, and check again: which lengths "
@@ -227,12 +228,13 @@ ATTENTION_LSE = Exercise(
     ),
     large=cases(CAUSAL, "h m n d", [(4, 1030, 1030, 64)], part="edges", label="causal"),
     hints=(
-        "Everything that you need stands in your kernel already, at the end of the loop. What is "
-        "`row_sum` the sum of?",
-        "`row_sum` is the sum of exp(score - row_max). Taken out of the logarithm, the factor "
-        "exp(row_max) becomes a summand. Each head has M numbers of its own in `lse_ptr`.",
-        "`tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + tl.log(row_sum), "
-        "mask=offs_m < M)`, in float32, behind the loop.",
+        "Your first kernel already computes both numbers that you need, and they are complete "
+        "after the loop. What is `row_sum` the sum of?",
+        "`row_sum` is the sum of exp(score - row_max). So the sum of exp(score) is "
+        "exp(row_max) · row_sum, and its logarithm is a sum of two terms. In `lse_ptr` each "
+        "head has M numbers.",
+        "After the loop: `tl.store(lse_ptr + batch_and_head * M + offs_m, row_max + "
+        "tl.log(row_sum), mask=offs_m < M)`. Both are float32 already.",
     ),
     challenge="Store `tl.log(row_sum)` without the maximum and check again: which rows still pass?",
     misconceptions=LSE_MISTAKES,
@@ -246,16 +248,23 @@ QUIZ = (
         "Why does a fused attention not store the matrix of scores?",
         (
             Choice(
-                "It is not needed for the result.",
-                "Every score is needed; but only while its tile is being worked on.",
+                "The result does not depend on most of the scores.",
+                (
+                    "Every score contributes to the result. A program needs it only while it "
+                    "works on its tile."
+                ),
             ),
             Choice(
                 "Triton cannot store a matrix that large.",
-                "It can. The point is the traffic, not the size of a store.",
+                "It can. The reason is the traffic, not the size of a store.",
             ),
             Choice(
-                "It would be m × n numbers, written to memory and read again, for each head.",
-                "Yes: for long texts far more than q, k, v and the output together.",
+                "The scores of different heads would overwrite each other.",
+                "Each head would get its own part of the matrix. The reason is the traffic.",
+            ),
+            Choice(
+                "It would write and read m × n numbers for each head.",
+                "Yes: for long texts that is far more than q, k, v and the output together.",
                 right=True,
             ),
         ),
@@ -270,89 +279,129 @@ QUIZ = (
             ),
             Choice(
                 "Only the sum of the weights.",
-                "The accumulator is a sum of the same weights times values: it refers to the old "
-                "maximum, too.",
+                (
+                    "The accumulator is a sum of the same weights times values, so it refers to "
+                    "the old maximum, too."
+                ),
             ),
             Choice(
                 "Nothing: the division at the end corrects it.",
-                "It corrects a factor that all terms share. Old and new terms have different ones.",
+                (
+                    "The division corrects a factor that all terms share. Old and new terms have "
+                    "different factors."
+                ),
+            ),
+            Choice(
+                "The scores of the new block.",
+                "The new weights already use the new maximum: exp(score - new_max).",
             ),
         ),
     ),
     Question(
-        "A kernel loads missing keys with `other=0.0` and does nothing else about them. Which keys "
-        "show that best?",
+        (
+            "A kernel loads missing keys with `other=0.0` and does nothing else about them. Which "
+            "keys show that best?"
+        ),
         (
             Choice(
                 "128 keys with random scores.",
-                "Then no key is missing, if the block divides 128: the mistake cannot show.",
+                ("If the block size divides 128, no key is missing, so the mistake cannot show."),
             ),
             Choice(
                 "127 keys whose scores are large.",
-                "exp(0 - maximum) is then next to nothing, and the missing key hides.",
+                "exp(0 - maximum) is then nearly 0, and the missing key hides.",
             ),
             Choice(
                 "127 keys whose scores are all far below zero.",
-                "Yes: the missing key's score, 0, is the highest, and it takes nearly everything.",
+                (
+                    "Yes: the missing key's score, 0, is the highest, and it takes nearly all the "
+                    "weight."
+                ),
                 right=True,
+            ),
+            Choice(
+                "127 keys with random scores, and 127 queries.",
+                (
+                    "The missing key gets about as much weight as a real one, under 1 %. A loose "
+                    "tolerance forgives that."
+                ),
             ),
         ),
     ),
     Question(
-        "With a causal mask a program ends its walk at the last key that its last query sees. What "
-        "does that replace?",
+        (
+            "A causal kernel loops with `for start in tl.range(0, tl.minimum(N, (block + 1) * "
+            "BLOCK_M), BLOCK_N)` and sets `scores = tl.where(offs_n[None, :] <= offs_m[:, None], "
+            "scores, NEG_INF)` in each step. What happens if you remove the `tl.where`?"
+        ),
         (
             Choice(
-                "The comparison of positions in all tiles.",
-                "In a tile on the diagonal some keys lie in the future of some queries. There the "
-                "mask must still compare.",
+                "Nothing, because the loop already ends at the diagonal.",
+                (
+                    "It ends after the *last* query of the block. The earlier queries of the "
+                    "block would see keys in their future."
+                ),
             ),
             Choice(
-                "Nothing. It saves tiles; the comparison is still needed on the diagonal.",
-                "Yes. Without the early end the result is the same, and about twice the work.",
+                "Only the last query of each block is wrong.",
+                (
+                    "It is the only correct one: the loop ends with the last key that this query "
+                    "sees."
+                ),
+            ),
+            Choice(
+                "The queries before the last one of a block see future keys.",
+                ("Yes. The end of the loop only skips whole tiles; the mask handles the diagonal."),
                 right=True,
             ),
             Choice(
-                "The division by the sum.",
-                "However many keys a query saw, its weights add up to 1 only after the division.",
+                "The result is the same as with `causal=False`.",
+                "The loop still skips all tiles after the diagonal.",
             ),
         ),
     ),
     Question(
-        "Which sizes test a causal mask best?",
+        (
+            "What does `tl.store(lse_ptr + offs_m, row_max + tl.log(row_sum), mask=offs_m < M)` "
+            "store?"
+        ),
         (
             Choice(
-                "Sizes just beside the block sizes, and 1: 1, 63, 65, 129.",
-                "Yes: the diagonal then crosses ragged blocks, and the first query sees one key.",
+                "The logarithm of the largest weight.",
+                "The largest weight is 1 / row_sum, and its logarithm is -log(row_sum).",
+            ),
+            Choice(
+                "log(Σ exp(score)) of each query.",
+                "Yes: row_sum is the sum of exp(score - row_max), so the maximum is added.",
                 right=True,
             ),
             Choice(
-                "Powers of two: 64, 128, 256.",
-                "There block edges and the diagonal coincide nicely: mistakes hide.",
+                "The softmax of each query's scores.",
+                ("The softmax is one number for each *key*. Here it is one number for each query."),
             ),
             Choice(
-                "One very large size.",
-                "It takes long, and its edges are of one kind. Many small ragged sizes show more.",
+                "The mean of each query's scores.",
+                "A mean would need the sum of the scores. row_sum adds up exponentials.",
             ),
         ),
     ),
     Question(
-        "Which of these belongs into an autotuner's list for this kernel?",
+        "Which of these belongs in an autotuner's list for this kernel?",
         (
             Choice(
                 "`BLOCK_K`, along d.",
-                "A score needs the whole of d, which is short: it is taken at once.",
+                "A score needs the whole of d, which is short: the kernel loads all of it.",
             ),
             Choice(
-                "`CAUSAL`.",
-                "It changes what is computed: it belongs into the key, not among the candidates.",
+                "`CAUSAL`, the flag for the mask.",
+                "It changes the result. It belongs in the key, not among the candidates.",
             ),
             Choice(
-                "`scale`.",
-                "It is part of the formula, 1/√d. Another one gives another result.",
+                "`scale`, the factor for the scores.",
+                "It is part of the formula, 1/√d. Another factor gives another result.",
             ),
             Choice(
-                "`BLOCK_M`, `BLOCK_N`, `num_warps` and `num_stages`.",
+                "`BLOCK_N` and `num_warps`.",
                 "Yes: they change the speed and not the result.",
                 right=True,
             ),

@@ -82,14 +82,14 @@ SOFTMAX_BACKWARD = Exercise(
     ),
     large=cases(two, ROWS, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
-        "It is a reduction and an elementwise step, like softmax itself: one sum for each row, "
-        "then every element once more.",
-        "Walk through the row and sum dy · y in float32, with `other=0.0` for lanes that do not "
-        "exist. Walk again: y · (dy - sum). Each tensor has strides of its own; those of dy may "
-        "be 0.",
-        "`products += y.to(tl.float32) * dy.to(tl.float32)` in the first walk, `row_sum = "
-        "tl.sum(products, axis=0)` behind it, `dx = y.to(tl.float32) * (dy.to(tl.float32) - "
-        "row_sum)` in the second.",
+        "Like softmax itself, it is a reduction and an elementwise step: one sum for each "
+        "row, then every element once more.",
+        "Pass over the row and sum dy · y in float32, with `other=0.0` for lanes past the "
+        "end. Pass again and store y · (dy - sum). Each tensor has its own strides; those of "
+        "dy may be 0.",
+        "First pass: `products += y.to(tl.float32) * dy.to(tl.float32)`. After it: `row_sum = "
+        "tl.sum(products, axis=0)`. Second pass: `dx = y.to(tl.float32) * (dy.to(tl.float32) "
+        "- row_sum)`, stored under the mask.",
     ),
     challenge="Read dy with the strides of y, and check again: which cases still pass, and why?",
     misconceptions=SOFTMAX_MISTAKES,
@@ -177,19 +177,19 @@ LINEAR_BIAS_RELU_BACKWARD = Exercise(
     ),
     large=cases(DENSE, SIZES, [(4099, 257, 130)], part="edges", why="Many rows."),
     hints=(
-        "Two matmuls and a column sum. In both matmuls one operand is dout, with 0 where out is "
-        "not above 0: a helper loads such a tile.",
-        "dx: walk along N, a tile of g times a tile of w. dw: walk along M, the *transposed* "
-        "tile of g times a tile of x, and on the way add up the columns of g. db is stored by "
-        "the programs of the first column of tiles only.",
-        '`accumulator = tl.dot(g, w, accumulator, input_precision="ieee")`; in the other kernel '
-        '`tl.dot(g.T, x, accumulator, input_precision="ieee")` and `column_sums += '
-        "tl.sum(g.to(tl.float32), axis=0)`; `if tl.program_id(axis=1) == 0:` store db under a "
-        "mask.",
+        "These are two matrix products and a column sum. In both products one operand is g, "
+        "which is dout with 0 where out is not above 0. A given helper loads such a tile.",
+        "dx: loop along N, a tile of g times a tile of w. dw: loop along M, the *transposed* "
+        "tile of g times a tile of x, and also sum the columns of g. Only programs in the "
+        "first column of tiles store db.",
+        '`accumulator = tl.dot(g, w, accumulator, input_precision="ieee")`. In the other '
+        'kernel `accumulator = tl.dot(g.T, x, accumulator, input_precision="ieee")` and '
+        "`column_sums += tl.sum(g.to(tl.float32), axis=0)`. Then under `if "
+        "tl.program_id(axis=1) == 0:` `tl.store(db_ptr + rows, column_sums, mask=rows < N)`.",
     ),
     challenge=(
-        "Leave the mask out in the kernel of dw and db, and check again: which of the three "
-        "still pass?"
+        "Remove the ReLU mask in the kernel of dw and db, and check again: which of the three "
+        "results still pass?"
     ),
     misconceptions=LAYER_MISTAKES,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
@@ -202,26 +202,33 @@ QUIZ = (
         "Why does the gradient of softmax need a sum over the row?",
         (
             Choice(
-                "To make the result sum to 1.",
-                "The rows of the result sum to 0: the shares can only be moved about.",
+                "To make the rows of the result sum to 1.",
+                "The rows of the result sum to 0: the sum of the probabilities cannot change.",
             ),
             Choice(
-                "Because each input changes every output of its row.",
-                "Yes: a larger x makes one share larger and all others smaller.",
+                "Each input changes every output of its row.",
+                "Yes: a larger x makes one probability larger and all others smaller.",
                 right=True,
             ),
             Choice(
                 "To avoid overflow.",
-                "That is the maximum's task on the way forward. Here nothing is exponentiated.",
+                (
+                    "That is what the maximum does in the forward pass. The backward pass has no "
+                    "exponential."
+                ),
+            ),
+            Choice(
+                "To average the gradients of the row.",
+                "It subtracts a weighted sum; the weights are y.",
             ),
         ),
     ),
     Question(
-        "What must out = relu(x @ w.T + b) keep for its way back?",
+        "What must out = relu(x @ w.T + b) save for its backward pass?",
         (
             Choice(
                 "x, w and the value before the ReLU.",
-                "Where the ReLU let the gradient pass is seen in out as well, which exists anyway.",
+                "out shows as well where the gradient passes, and it exists anyway.",
             ),
             Choice(
                 "Only out.",
@@ -232,63 +239,109 @@ QUIZ = (
                 "Yes: x for dw, w for dx, out for the mask.",
                 right=True,
             ),
+            Choice(
+                "x, w, b and out.",
+                "The gradient of a sum does not depend on b.",
+            ),
         ),
     ),
     Question(
-        "`y.sum().backward()` calls your backward kernel. What is special about the gradient it "
-        "gets?",
+        (
+            "A launcher runs `kernel[grid](y, dy, dx, n, y.stride(0), BLOCK=1024)` for y and dy "
+            "of the same shape. When does it fail?"
+        ),
         (
             Choice(
-                "It is one number, expanded with strides of 0.",
-                "Yes. A kernel that takes it for dense reads far beyond its end.",
+                "If y has more than 1,024 columns.",
+                "A loop over blocks handles that. Look at the strides.",
+            ),
+            Choice(
+                "After `y.sum().backward()`.",
+                (
+                    "Yes: dy is then one number, expanded with strides of 0. Taken for dense, the "
+                    "kernel reads past its end."
+                ),
                 right=True,
             ),
             Choice(
-                "It is transposed.",
-                "It has the shape of y. It is the strides that are unusual.",
+                "If dy has another dtype than y.",
+                "PyTorch passes a gradient in the dtype of y.",
             ),
             Choice(
-                "It is float64.",
-                "It has the dtype of y.",
+                "If y has fewer rows than columns.",
+                "The shape does not matter. The strides of dy do.",
             ),
         ),
     ),
     Question(
-        "Many programs add their parts of db to the same numbers by load, add and store. What "
-        "happens?",
+        (
+            "Many programs run `old = tl.load(db_ptr + cols)` and `tl.store(db_ptr + cols, old + "
+            "part)` for the same columns. What happens?"
+        ),
         (
             Choice(
-                "The hardware puts them in order.",
-                "It does so for atomics. Load, add and store are three steps, and others come "
-                "between.",
+                "The hardware runs them one after another.",
+                "It does so for atomics. Here other programs can come between load and store.",
             ),
             Choice(
-                "It crashes.",
-                "If only it did. The result is silently too small, and another one each time.",
+                "The GPU stops with an error.",
+                "It does not notice. The result is too small, and may differ each time.",
             ),
             Choice(
-                "Parts are lost whenever two programs load the same old number.",
-                "Yes, a race. One owner, atomics, or a second step mend it.",
+                "Some parts of the sum are lost.",
+                "Yes: this is a race. One owner, atomics or a second step avoid it.",
                 right=True,
             ),
+            Choice(
+                "The sum is correct, but its last digits vary.",
+                "That describes atomics, which lose nothing.",
+            ),
         ),
     ),
     Question(
-        "A network with a new backward kernel learns, and its loss falls. What does that prove?",
+        ("A network with a new backward kernel learns, and its loss falls. What does that prove?"),
         (
             Choice(
-                "That its gradients are right.",
+                "Its gradients are correct.",
                 "Networks learn with slightly wrong gradients, too, only worse.",
             ),
             Choice(
-                "That they point roughly downhill. Check them by the definition, and by "
-                "properties.",
-                "Yes. The definition is independent of the formula that you derived.",
+                "They point roughly downhill.",
+                "Yes. Check them by the definition, which is independent of your formula.",
                 right=True,
             ),
             Choice(
-                "That no race is in it.",
-                "A lost part of a sum still lets the loss fall.",
+                "It contains no race.",
+                "With a lost part of a sum the loss still falls.",
+            ),
+            Choice(
+                "dw is correct, but db may be wrong.",
+                "A wrong dw can still let the loss fall.",
+            ),
+        ),
+    ),
+    Question(
+        (
+            "In fp32 you check `(loss(x + e) - loss(x - e)) / (2 * e)` against your kernel, with "
+            "`e = 1e-7` and x near 1. What do you get?"
+        ),
+        (
+            Choice(
+                "A value closer to the derivative than with `e = 1e-3`.",
+                "In exact arithmetic, yes. In fp32 rounding dominates.",
+            ),
+            Choice(
+                "Mostly rounding noise.",
+                "Yes: near 1, fp32 numbers are about 1e-7 apart.",
+                right=True,
+            ),
+            Choice(
+                "Always exactly 0.",
+                "x + e may round to the next number, so the result can also be far too large.",
+            ),
+            Choice(
+                "The second derivative.",
+                "For that you need loss(x + e) - 2 loss(x) + loss(x - e).",
             ),
         ),
     ),

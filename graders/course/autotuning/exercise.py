@@ -32,7 +32,7 @@ def _added_up(evidence: Evidence) -> bool:
 
 
 def _starts_from_nothing(evidence: Evidence) -> bool:
-    """Only memory that nobody has set is added to: all is NaN, and everything was reached."""
+    """Tell whether the kernel added to uninitialised memory: all is NaN, and all was stored."""
     actual = evidence.actual
     tuned = any(launch.configs > 1 for launch in evidence.launches)
     if actual is None or not actual.numel() or not tuned or detectors.has_holes(evidence):
@@ -62,7 +62,7 @@ def _grid_is_fixed(evidence: Evidence) -> bool:
 def _kernel_depends(evidence: Evidence) -> bool:
     """The grid follows the configuration, and the results still differ.
 
-    Where there is only one tile nobody can tell; then the larger cases decide.
+    With only one tile this does not show; then the larger cases decide.
     """
     grids = _grids(evidence)
     return (len(grids) > 1 or grids == {(1, 1, 1)}) and _configs_disagree(evidence)
@@ -74,28 +74,31 @@ AUTOTUNED_MATMUL = replace(
     lesson="autotuning",
     title="A matrix product that tunes itself",
     hints=(
-        "The kernel of the matmul lesson has three numbers that you chose by feeling. Which of "
-        "them may differ between a small and a large matrix?",
-        "List a few `triton.Config`s with different BLOCK_M, BLOCK_N, BLOCK_K, num_warps and "
-        "num_stages; the key names the arguments whose change calls for a new choice: M, N, K. "
-        "The grid must be computed from the configuration that is being tried.",
-        "`@triton.autotune(configs=[...], key=['M', 'N', 'K'])` above `@triton.jit`, and "
-        "`grid = lambda meta: (triton.cdiv(M, meta['BLOCK_M']), triton.cdiv(N, "
-        "meta['BLOCK_N']))`; no block sizes at the launch.",
+        "There are three parts: a list of candidates, a function that removes those that do not "
+        "fit, and a launch. Which numbers should differ between a small and a large matrix? Who "
+        "knows the tile when the grid is computed?",
+        "List five to eight different `triton.Config`s, with a small one first, such as 64×64×32, "
+        "4 warps, 3 stages. `keep_what_fits` returns `configs[:1]` unless "
+        "`named_args['a_ptr'].is_cuda`. On a GPU, compare each configuration's shared memory and "
+        "accumulator with the limits, as in the lesson's table.",
+        "Keep a configuration if `buffers * (block_m + block_n) * block_k * a.element_size() <= "
+        "gpu.shared_memory_per_block_optin`, where `buffers` is `num_stages`, one less if "
+        "`gpu.major < 9`, and `block_m * block_n // (32 * config.num_warps) <= 128`. Return `kept "
+        "or configs[:1]`. Grid: `lambda meta: (triton.cdiv(m, meta['BLOCK_M']) * triton.cdiv(n, "
+        "meta['BLOCK_N']),)`, one axis.",
     ),
-    challenge="Leave the key empty and check again: the values stay right, so what is lost?",
+    challenge="Make the key empty and check again: the values stay correct, so what is lost?",
     misconceptions=(
         Misconception(
             code="tuning-runs-add-up",
-            title="The runs of the tuner add up in the output",
+            title="The tuner's runs add up in the output",
             message=(
-                "The kernel adds to what is already in the output. The tuner launches it many "
-                "times, once and more for each configuration, on the same memory: the result is "
-                "a multiple of the right one, or starts from memory that nobody has cleared."
+                "The kernel adds to the contents of the output, and the tuner launches it many "
+                "times on the same memory. So the result is a multiple of the correct one."
             ),
             next_step=(
-                "Overwrite the output instead of adding to it; where the kernel must add, tell "
-                "the tuner: `reset_to_zero=['c_ptr']` (or `restore_value`)."
+                "Overwrite the output instead. If the kernel must add, start from zeros and "
+                "pass `reset_to_zero=['c_ptr']`."
             ),
             detector=_added_up,
         ),
@@ -103,43 +106,37 @@ AUTOTUNED_MATMUL = replace(
             code="reset-only-while-tuning",
             title="The output is cleared only while the tuner measures",
             message=(
-                "The kernel adds to an output that starts as torch.empty. `reset_to_zero` clears "
-                "it before each run of the *search*; once the choice for a key is known nothing "
-                "clears it any more, and the sums start from whatever was in memory. The first "
-                "call of a shape is right, the second is not."
+                "The kernel adds to an output from `torch.empty`. `reset_to_zero` clears it "
+                "only during the search, so with a known key the sums start from undefined "
+                "memory."
             ),
-            next_step="Allocate the output with `torch.zeros`; `reset_to_zero` is still needed.",
+            next_step="Allocate the output with `torch.zeros`, and keep `reset_to_zero`.",
             detector=_starts_from_nothing,
         ),
         Misconception(
             code="grid-ignores-config",
             title="The grid does not fit every configuration",
             message=(
-                "Every configuration was launched on the same grid, whatever its blocks: the "
-                "grid is computed from a fixed block size, and for at least one configuration "
-                "tiles are missing, or there are more programs than tiles. Whether it shows "
-                "depends on which configuration wins on the machine at hand."
+                "All configurations ran on the same grid, computed from a fixed block size. At "
+                "least one configuration then has too few or too many programs."
             ),
             next_step=(
-                "Make the grid a function of the configuration: `lambda meta: (triton.cdiv(M, "
-                "meta['BLOCK_M']), triton.cdiv(N, meta['BLOCK_N']))`."
+                "Make the grid a function. The given kernel uses one axis: `lambda meta: "
+                "(triton.cdiv(M, meta['BLOCK_M']) * triton.cdiv(N, meta['BLOCK_N']),)`."
             ),
             detector=_grid_is_fixed,
         ),
         Misconception(
             code="config-changes-result",
-            title="The configurations do not compute the same",
+            title="The configurations compute different results",
             message=(
                 "The grid follows the configuration, but with at least one of them the kernel "
-                "leaves elements out or computes others. Some number in the kernel fits one "
-                "configuration only: a block size that is written as a number, BLOCK_M where "
-                "BLOCK_N belongs, a k loop that steps by a fixed width, a group that is cut "
-                "wrongly at the end, a mask that whole tiles made unnecessary. Whether it shows "
-                "depends on which configuration wins on the machine at hand."
+                "leaves out elements or computes others. Some number in the kernel fits only "
+                "one configuration."
             ),
             next_step=(
-                "Run the kernel with that one configuration alone, and look at each place where "
-                "a block size enters: offsets, loop bounds, masks, the grid's two axes."
+                "Run the kernel with that configuration alone. Check each use of a block size: "
+                "offsets, the step along k, masks and the grid."
             ),
             detector=_kernel_depends,
         ),
@@ -156,28 +153,93 @@ QUIZ = (
         "What is `key` in `@triton.autotune(configs=..., key=[...])` for?",
         (
             Choice(
-                "It names the arguments that are tuned.",
-                "The configurations name those. The key says when to tune *again*.",
+                "It names the meta-parameters that are tuned",
+                "The configurations name those. The key says when to search *again*.",
             ),
             Choice(
-                "It names the arguments whose new values call for a new search.",
-                "Yes. For each new combination every configuration is timed once more.",
+                "A new value of these arguments starts a new search",
+                "Yes. For each new combination every configuration is timed again.",
                 right=True,
             ),
-            Choice("It sorts the configurations.", "Their order plays no part in the search."),
+            Choice(
+                "It sorts the configurations, so that the search can stop early",
+                "The tuner times every configuration. Their order plays no part.",
+            ),
+            Choice(
+                "It names the arguments that are compile-time constants",
+                "`tl.constexpr` in the kernel's signature does that.",
+            ),
         ),
     ),
     Question(
-        "A kernel updates its output in place and is autotuned. What goes wrong?",
+        "A kernel is autotuned with two configurations. Its tiles need one program each, on one "
+        "axis. Which grid is correct?",
         (
             Choice(
-                "Nothing, because only the last run counts.",
-                "Each run starts from what the one before has left.",
+                "`(triton.cdiv(n, 1024),)`",
+                "The grid is then the same for both configurations, and fits at most one block "
+                "size.",
             ),
             Choice(
-                "Every timed run changes the data for the next one.",
-                "Yes: use `restore_value` or `reset_to_zero`, or better a kernel that overwrites.",
+                "`lambda meta: (triton.cdiv(n, meta['BLOCK_SIZE']),)`",
+                "Yes: the tuner calls it with the meta-parameters of each configuration that it "
+                "runs.",
                 right=True,
+            ),
+            Choice(
+                "`lambda meta: (n,)`",
+                "That starts a program for each element. Almost all of them have nothing to do.",
+            ),
+            Choice(
+                "`(triton.cdiv(n, some_kernel.best_config.kwargs['BLOCK_SIZE']),)`",
+                "The tuner has no best configuration before its first launch, and the grid "
+                "would be fixed during the search.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel updates its input in place and is autotuned. What goes wrong?",
+        (
+            Choice(
+                "Nothing, because only the last run counts",
+                "Each run starts from the data that the previous run left.",
+            ),
+            Choice(
+                "Each timed run changes the data for the next run",
+                "Yes: use `restore_value` or `reset_to_zero`, or write to another tensor.",
+                right=True,
+            ),
+            Choice(
+                "The tuner raises an error, because the results of its runs differ",
+                "The tuner does not compare results.",
+            ),
+            Choice(
+                "The times are wrong, because in-place kernels are faster",
+                "The times are fine. The contents of the tensor are wrong.",
+            ),
+        ),
+    ),
+    Question(
+        "`def keep(configs, named_args, **kwargs): return [c for c in configs if c.num_warps == "
+        "8]` prunes a list in which all configurations have 4 warps. What is missing?",
+        (
+            Choice(
+                "It should compare `c.kwargs['num_warps']`",
+                "`num_warps` is an attribute of the configuration. `kwargs` has the kernel's "
+                "own meta-parameters.",
+            ),
+            Choice(
+                "A fallback: it returns an empty list",
+                "Yes: return at least one configuration, for example `kept or configs[:1]`.",
+                right=True,
+            ),
+            Choice(
+                "It should compile each configuration before it removes one",
+                "Pruning is there to avoid these compilations.",
+            ),
+            Choice(
+                "Nothing: the tuner then tries all configurations",
+                "The tuner tries what the function returns. With an empty list it fails.",
             ),
         ),
     ),
@@ -185,17 +247,21 @@ QUIZ = (
         "Which measurement must never choose a configuration?",
         (
             Choice(
-                "The time in the interpreter.",
-                "Yes. It says how long numpy takes on your CPU, not how long a GPU takes.",
+                "The time in the interpreter",
+                "Yes. It measures numpy on your CPU, not a GPU.",
                 right=True,
             ),
             Choice(
-                "The median time on the GPU that will run it.",
-                "That is the very measurement that should.",
+                "The median time on the GPU that will run the kernel",
+                "That is the measurement to use.",
             ),
             Choice(
-                "The registers and shared memory reported by the compiler.",
-                "They cannot rank configurations, but rule out those that do not fit.",
+                "The time on this GPU with cold caches, measured over many runs",
+                "That is a careful measurement on the correct machine.",
+            ),
+            Choice(
+                "The median of hundreds of launches on the same inputs",
+                "With a kernel that only writes its output, that is what the tuner does.",
             ),
         ),
     ),

@@ -78,19 +78,20 @@ EXERCISES = (
     Exercise(
         name="fair_ms",
         lesson="benchmarking",
-        title="A stopwatch that is right on nine GPUs",
+        title="A stopwatch that is correct on nine GPUs",
         parameters=("run", "fresh_inputs", "gpu"),
         reference=kernel_ms,
         cases=gpus(),
         hints=(
-            "The host's clock is the wrong one for this. Put two events into the queue, right "
-            "before and right after the launch, and read them when you have waited.",
-            "Warm up with some dozens of launches. Then, in each round: new inputs first, *then* "
-            "flush the cache, then event, launch, event. Wait once, behind all rounds. (While the "
-            "GPU flushes, the host gets ahead: so a short kernel has no gap before it.)",
-            "`inputs = fresh_inputs(); gpu.flush_l2(); start = gpu.record(); run(*inputs); "
-            "pairs.append((start, gpu.record()))`, 51 times; `gpu.synchronize()`; then "
-            "`sorted(end.ms - start.ms for start, end in pairs)[25]`.",
+            "The host's clock measures the launch. Put two events into the queue, right before "
+            "and right after the launch, and read them after you have waited.",
+            "First warm up with some dozens of launches. Then, in each round: new inputs, *then* "
+            "a flush of the cache, then event, launch, event. Wait once, after all rounds. While "
+            "the GPU flushes, the host gets ahead, so a short kernel has no gap before it.",
+            "Warm up: `for _ in range(50): run(*fresh_inputs())`, then `gpu.synchronize()`. In 51 "
+            "rounds: `inputs = fresh_inputs(); gpu.flush_l2(); start = gpu.record(); "
+            "run(*inputs); pairs.append((start, gpu.record()))`. Then `gpu.synchronize()`, and "
+            "return `sorted(end.ms - start.ms for start, end in pairs)[25]`.",
         ),
         misconceptions=OF_A_STOPWATCH,
         parts={"core": 4, "inputs": 2, "clocks": 2, "noise": 2},
@@ -104,7 +105,7 @@ EXERCISES = (
                 Inputs: (),
             },
         ),
-        challenge="Flush the cache before you make the inputs: which GPU notices, and why?",
+        challenge="Flush the cache before you make the inputs: which GPU shows it, and why?",
     ),
     Exercise(
         name="throughput",
@@ -142,11 +143,15 @@ EXERCISES = (
             figure("matmul", (16_384, 16_384, 16_384), 1234.5, FP16, "shapes", "A second or so."),
         ),
         hints=(
-            "Count what must be read and written at least, once each, and what must be computed.",
-            "`torch.Size(shape).numel()` is the number of elements. Layer norm reads two rows "
-            "more, weight and bias. A product has three matrices, and 2 · m · k · n operations.",
-            "`seconds = milliseconds * 1e-3`; GB/s is `elements * dtype.itemsize / seconds * "
-            "1e-9`, TFLOP/s `operations / seconds * 1e-12`.",
+            "Count the numbers that the problem must read and write, each once. Count the "
+            "operations that it must compute.",
+            "`torch.Size(shape).numel()` is the number of elements. vector_add moves three "
+            "tensors, layernorm two and two rows (weight and bias), the others two. A product "
+            "moves m · k + k · n + m · n numbers, with 2 · m · k · n operations.",
+            "`seconds = milliseconds * 1e-3`. GB/s is `moved * dtype.itemsize / seconds * 1e-9`, "
+            "TFLOP/s is `operations / seconds * 1e-12`. For layernorm, `moved = 2 * n_elements + "
+            "2 * shape[-1]`. Operations per element: 0 for copy and transpose, 1 for vector_add, "
+            "5 for softmax, 8 for layernorm.",
         ),
         misconceptions=OF_A_FIGURE,
         parts={"core": 6, "types": 2, "shapes": 2},
@@ -157,20 +162,49 @@ EXERCISES = (
 
 QUIZ = (
     Question(
-        "Somebody reads the host's clock before and after a launch. What is measured?",
+        "You read the host's clock before and after a launch, without waiting. What do you "
+        "measure?",
         (
             Choice(
-                "The kernel.",
-                "A launch returns before the kernel has run, often before it has begun.",
+                "The kernel",
+                "A launch returns before the kernel has finished, often before it has started.",
             ),
             Choice(
-                "What the host needs to launch it.",
+                "The host's work for the launch",
                 "Yes: a few microseconds, however long the kernel takes.",
                 right=True,
             ),
             Choice(
-                "The kernel and everything that was in the queue before it.",
-                "For that the host would have to wait. It does not.",
+                "The kernel and all earlier work in the queue",
+                "The host would have to wait for that. It does not.",
+            ),
+            Choice(
+                "The compilation of the kernel",
+                "Only the first call compiles. Later calls return after a few microseconds.",
+            ),
+        ),
+    ),
+    Question(
+        "Each round runs `inputs = fresh_inputs()`, `start = gpu.record()`, `gpu.flush_l2()`, "
+        "`run(*inputs)`, `end = gpu.record()`. What is wrong?",
+        (
+            Choice(
+                "The inputs are in the cache when the kernel runs",
+                "The flush comes after the inputs, so they are not.",
+            ),
+            Choice(
+                "The time between the events includes the flush",
+                "Yes: flush first, then record the first event.",
+                right=True,
+            ),
+            Choice(
+                "The host must wait before each event",
+                "That would empty the queue, and a gap before a short kernel would be measured, "
+                "too.",
+            ),
+            Choice(
+                "The second event must be recorded before the launch",
+                "Then the kernel would not be between the two events.",
             ),
         ),
     ),
@@ -178,17 +212,22 @@ QUIZ = (
         "Why flush the L2 cache before each call?",
         (
             Choice(
-                "So that the inputs come from memory, as they do between other kernels.",
-                "Yes. In a loop over the same inputs the cache would hold them.",
+                "So that the inputs come from memory",
+                "Yes. In a program other kernels run in between. In a loop over the same "
+                "inputs, the cache keeps them.",
                 right=True,
             ),
             Choice(
-                "So that the result is right.",
-                "The result is the same; the time is not.",
+                "So that the kernel does not return old results",
+                "The result is the same with or without a flush. The time is not.",
             ),
             Choice(
-                "Because a full cache slows the kernel down.",
-                "A cache with your inputs makes it faster, more than it will be in a program.",
+                "Because a full cache slows the kernel down",
+                "A cache with your inputs makes the kernel faster than it is in a program.",
+            ),
+            Choice(
+                "So that every call runs at the same clock",
+                "The clock depends on load and power, not on the cache.",
             ),
         ),
     ),
@@ -196,54 +235,68 @@ QUIZ = (
         "Which number of many calls do you report?",
         (
             Choice(
-                "The best: everything above it is disturbance.",
-                "Clocks and luck go both ways. The best of many tells mostly how many there were.",
+                "The best: everything above it is disturbance",
+                "Some calls are faster than usual. The more calls you make, the better the best "
+                "one gets.",
             ),
             Choice(
-                "The mean: it uses all of them.",
+                "The mean: it uses all calls",
                 "One disturbed call in twenty can raise it by half.",
             ),
             Choice(
-                "The median, with the spread.",
-                "Yes. Half of the calls are faster, half slower; the spread says how sure that is.",
+                "The median, with the spread",
+                "Yes. Half of the calls are faster, half slower, and the spread shows how "
+                "reliable it is.",
                 right=True,
+            ),
+            Choice(
+                "The last one, because the GPU is warm then",
+                "A single call may be a disturbed one.",
             ),
         ),
     ),
     Question(
-        "Why is a strong baseline, such as cuBLAS, worth the trouble?",
+        "Why compare with a strong baseline, such as cuBLAS?",
         (
             Choice(
-                "It shows whether the kernel is worth having at all.",
-                "Yes. Against a chain of eager operations nearly anything wins.",
+                "It shows whether the kernel is worth using",
+                "Yes. Against a chain of eager operations nearly every fused kernel wins.",
                 right=True,
             ),
             Choice(
-                "It proves that the kernel is right.",
-                "That takes a reference and a tolerance. A baseline is about speed.",
+                "It proves that the kernel is correct",
+                "That needs a reference and a tolerance. A baseline is about speed.",
             ),
             Choice(
-                "It makes the GPU run at a higher clock.",
-                "It does not. If anything the card gets hotter.",
+                "It makes the GPU run at a higher clock",
+                "It does not. Under load the clock rather falls.",
+            ),
+            Choice(
+                "It makes figures from different days comparable",
+                "Only measurements in turns, in one run, are comparable.",
             ),
         ),
     ),
     Question(
-        "A kernel reaches 6,000 GB/s on an H200, whose memory does 4,800 on paper. What now?",
+        "A kernel reaches 6,000 GB/s on an H200, whose memory does 4,800 by its data sheet. "
+        "What now?",
         (
             Choice(
-                "Publish.",
-                "No kernel moves more than the memory can.",
+                "Publish it: the kernel is well written",
+                "No kernel moves more bytes than the memory can.",
             ),
             Choice(
-                "It uses compression.",
-                "A kernel that reads and writes ordinary tensors has none.",
+                "The hardware compresses the data, so this is normal",
+                "Ordinary tensors are not compressed.",
             ),
             Choice(
-                "Look for the mistake: a warm cache, bytes counted twice, a kernel that did not "
-                "run.",
-                "Yes. A figure above the limit is a finding about the stopwatch.",
+                "Look for the mistake in the measurement",
+                "Yes: for example a warm cache, bytes counted twice, or a kernel that did not run.",
                 right=True,
+            ),
+            Choice(
+                "Report TFLOP/s instead, which have no limit",
+                "They have a limit, too, and the time is still wrong.",
             ),
         ),
     ),

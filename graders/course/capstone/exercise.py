@@ -154,19 +154,21 @@ CROSS_ENTROPY = Exercise(
             [(9, 40)],
             part="edges",
             label="ignored rows of -inf",
-            why="Rows with the target -100, which hold nothing but -inf.",
+            why="Rows with the target -100, which hold only -inf.",
         ),
         *cases(none_counted(), AXES, [(40, 0)], part="edges", label="all ignored", why=NO_CLASSES),
     ),
     large=cases(IGNORING, AXES, [(523, 50_257), (70_001, 33)], part="edges", why="Many rows."),
     hints=(
         "The loss of a row is log(sum(exp(row))) minus one number of the row. Which of the two "
-        "needs a walk, and what do you know from the softmax of long rows?",
-        "Walk once, with a maximum and a sum that is rescaled when the maximum grows. Behind the "
-        "loop, load the target's logit from `logits_ptr + target * stride_col`. First of all ask "
-        "whether the target is -100: such a row has loss 0 and no logit to load.",
-        "In the loop `sums = sums * tl.exp(row_max - new_max) + tl.exp(x - new_max)` (with 0 in "
-        "place of a new_max of -inf), then `row_max = new_max`. Behind it `loss = (row_max - "
+        "needs a loop over the row? What do you know from the softmax of long rows?",
+        "If the target is -100, store 0.0 and load no logit. Otherwise loop over the row once, "
+        "with a running maximum and a sum that is rescaled when the maximum grows. After the "
+        "loop load the target's logit from `logits_ptr + row * stride_row + target * "
+        "stride_col`.",
+        "In the loop: `new_max = tl.maximum(row_max, tl.max(x, axis=0))`, `shift = "
+        "tl.where(new_max == float('-inf'), 0.0, new_max)`, `sums = sums * tl.exp(row_max - "
+        "shift) + tl.exp(x - shift)`, `row_max = new_max`. After the loop: `loss = (row_max - "
         "of_target) + tl.log(tl.sum(sums, axis=0))`.",
     ),
     challenge="Do not rescale the sum when the maximum grows: which cases still pass, and why?",
@@ -203,13 +205,15 @@ CROSS_ENTROPY_BACKWARD = Exercise(
     ),
     large=cases(GIVEN_IGNORING, AXES, [(523, 50_257), (70_001, 33)], part="edges", why="Many."),
     hints=(
-        "It is the softmax of a long row, as in lesson 07, with two small changes to what is "
-        "stored. Nothing needs to be known of the loss itself.",
-        "First walk: maximum and sum. Second walk: the share of each column, minus 1 where the "
-        "*column's number* is the target, times the row's dloss. A row with the target -100 is "
-        "stored as well: zeros.",
-        "`share = tl.exp(x - row_max) / row_sum`, `dx = tl.where(cols == target, share - 1.0, "
-        "share) * dloss`, with `dloss = tl.load(dloss_ptr + row * stride_dloss)`.",
+        "It is the softmax of a long row, as in lesson 07, with two small changes to what you "
+        "store. You need not compute the loss.",
+        "First pass: maximum and sum. Second pass: the probability of each column, minus 1 "
+        "where the *column's number* is the target, times the row's dloss. For a row with the "
+        "target -100 store zeros in all columns.",
+        "`dloss = tl.load(dloss_ptr + row * stride_dloss)`. In the second pass: `share = "
+        "tl.exp(x - row_max) / row_sum`, `dx = tl.where(cols == target, share - 1.0, share) * "
+        "dloss`, and a store in the output's dtype. If the target is -100, use a loop that "
+        "stores zeros instead.",
     ),
     challenge="Read dloss without its stride and check again: which cases still pass, and why?",
     misconceptions=GRADIENT_MISTAKES,
@@ -220,47 +224,66 @@ EXERCISES = (CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD)
 
 QUIZ = (
     Question(
-        "A row of logits is 3, 3 and the target is the second. What is its loss?",
+        "A row of logits is `[3.0, 3.0]` and the target is 1. What is its loss?",
         (
             Choice(
-                "0: the target has the largest logit.",
-                "There are two of them, and each has a share of 1/2.",
-            ),
-            Choice(
-                "log(2), about 0.69.", "Yes. How large both logits are does not matter.", right=True
-            ),
-            Choice("-3.", "That is minus the logit. The log-sum-exp, 3 + log(2), comes on top."),
-        ),
-    ),
-    Question(
-        "A row is walked through in blocks. When must the sum so far be multiplied by exp(old "
-        "maximum - new maximum)?",
-        (
-            Choice(
-                "In each block whose maximum is above all before it.",
-                "Yes. Where the maximum stays, the factor is exp(0) = 1, so one can always "
-                "multiply.",
+                "log(2), about 0.69.",
+                "Yes. The size of both logits does not matter, only their difference.",
                 right=True,
             ),
             Choice(
-                "Once, behind the loop.",
-                "By then the terms of different blocks, each with its own maximum, are in one sum.",
+                "0: the target has the largest logit.",
+                "Two logits are equally large, and each has a probability of 1/2.",
             ),
             Choice(
-                "Never: the maximum is added back behind the logarithm.",
-                "Only one maximum is added back. All terms must refer to that one.",
+                "-3.",
+                "That is minus the logit. You must add the log-sum-exp, 3 + log(2).",
+            ),
+            Choice(
+                "3, since only the target's logit counts.",
+                "The loss is the log-sum-exp of the row minus that logit.",
             ),
         ),
     ),
     Question(
-        "What does a kernel do with the target -100 that takes it for the number of a class and "
-        "loads its logit?",
+        "A kernel loops over a row in blocks with `s = s * tl.exp(m - m_new) + tl.sum(tl.exp(x "
+        "- m_new))`. In which blocks does the factor `tl.exp(m - m_new)` matter?",
+        (
+            Choice(
+                "In none: the maximum is added back after the logarithm.",
+                "Only one maximum is added back. All terms must refer to that one.",
+            ),
+            Choice(
+                "Where the block's maximum exceeds the earlier ones.",
+                "Yes. Elsewhere the factor is exp(0) = 1, so you can always multiply.",
+                right=True,
+            ),
+            Choice(
+                "In the last block, since the sum is needed only after the loop.",
+                "By then terms of different blocks, with different maxima, would be in one sum.",
+            ),
+            Choice(
+                "In blocks whose maximum is smaller than the maximum of an earlier block.",
+                "There m_new equals m, and the factor is 1.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel runs `tl.load(logits_ptr + row * stride_row + target * stride_col)` for the "
+        "target -100. What happens?",
         (
             Choice(
                 "It always crashes.",
-                "Only where there is no memory of yours 100 elements before the row.",
+                "Only if there is no valid memory 100 elements before the row.",
             ),
-            Choice("It loads 0.", "Only a masked load with `other=0.0` does that."),
+            Choice(
+                "It loads 0.",
+                "Only a masked load with `other=0.0` does that.",
+            ),
+            Choice(
+                "It reads from the end of the row, as Python does with a negative index.",
+                "A pointer has no end to count from. A negative offset goes back in memory.",
+            ),
             Choice(
                 "It reads 100 elements before the row, mostly logits of other rows.",
                 "Yes. The loss is then a number that looks plausible.",
@@ -269,49 +292,72 @@ QUIZ = (
         ),
     ),
     Question(
-        "Why does the way back compute the shares again?",
+        "Why does the backward pass compute the probabilities again?",
         (
             Choice(
-                "Saved shares would be a tensor as large as the logits.",
-                "Yes. Reading the logits a second time costs no memory.",
+                "Saved ones would need as much memory as the logits.",
+                "Yes. Reading the logits a second time needs no extra memory.",
                 right=True,
             ),
             Choice(
-                "They have changed in the meantime.",
-                "The logits are the same, and so are their shares.",
+                "They have changed since the forward pass, because the weights were updated.",
+                "Weights are updated after the backward pass. The logits are the same.",
             ),
             Choice(
-                "A kernel cannot store two results.",
-                "It can, as in lesson 13. It is the size of the second one that speaks against it.",
+                "A kernel cannot store two results in one launch.",
+                "It can, as in lesson 13. The size of the second result is the problem.",
+            ),
+            Choice(
+                "Saved probabilities would be rounded, and their gradients wrong.",
+                "They could be saved in float32. The problem is memory.",
             ),
         ),
     ),
     Question(
-        "`cross_entropy(logits, targets).mean().backward()` calls your backward kernel. What is "
-        "dloss?",
+        "`cross_entropy(logits, targets).mean().backward()` calls your backward kernel. What "
+        "is dloss?",
         (
-            Choice("A dense tensor of t numbers 1 / t.", "PyTorch stores only one of them."),
             Choice(
-                "One number 1 / t, expanded to t with stride 0.",
-                "Yes. Without its stride a kernel reads what lies behind that number.",
+                "A dense tensor of t numbers 1 / t, one for each row.",
+                "PyTorch stores only one of them and expands it.",
+            ),
+            Choice(
+                "One number, with the shape ().",
+                "It has the shape of the losses, (t,).",
+            ),
+            Choice(
+                "One number 1 / t, expanded with stride 0.",
+                "Yes. A kernel that ignores the stride reads past that number.",
                 right=True,
             ),
-            Choice("One number, and its shape is ().", "It has the shape of the losses, (t,)."),
+            Choice(
+                "A tensor of t ones, since the mean is computed later.",
+                "The mean's division by t is already in dloss.",
+            ),
         ),
     ),
     Question(
-        "Two trainings from the same start, with the same batches, have the same loss in step 1 "
-        "and different ones from step 2 on. Where do you look first?",
+        "Two trainings from the same start, with the same batches, have the same loss in step "
+        "1 and different ones from step 2 on. Where do you look first?",
         (
             Choice(
-                "At the kernels of the way back.",
-                "Yes. The first loss needs the way forward alone, and step 2 begins with what the "
-                "first gradients changed.",
+                "At the kernel `cross_entropy`, which computes the losses that differ.",
+                "Its first result was correct, on real logits.",
+            ),
+            Choice(
+                "At the random numbers that choose the batches.",
+                "Start and batches are the same, as the first loss shows.",
+            ),
+            Choice(
+                "At the kernels of the backward pass.",
+                "Yes. The first loss needs only the forward pass, and step 2 starts with the "
+                "first gradients.",
                 right=True,
             ),
-            Choice("At cross_entropy.", "Its first result was right, on real logits."),
             Choice(
-                "At the random numbers.", "Start and batches are the same, as the first loss shows."
+                "At `linear_bias_relu`, since an error there shows only after an update of the "
+                "weights.",
+                "An error in the forward pass would change the first loss.",
             ),
         ),
     ),

@@ -17,13 +17,13 @@ PREDICTIONS = {
     "sixth_element": Prediction(
         600,
         "",
-        "The third program copies two elements, and the second of them lies behind both vectors.",
+        "The third program copies two elements. The second one is past the end of both vectors.",
         quantity=False,
     ),
     "bugs_found": Prediction(
         0,
         "bugs",
-        "With a single block `pid` is always 0, and a block that fits exactly needs no mask.",
+        "With a single block `pid` is always 0, and a full block needs no mask.",
         quantity=False,
     ),
 }

@@ -30,7 +30,7 @@ Own = tuple[View, View, View, View]  # of q, of the keys, of the values, of the 
 def arguments(pages: Pages, garbage: bool = False, views: Own | None = None) -> Maker:
     """Return the maker of the five arguments, of the shape (query heads, key heads, d).
 
-    garbage: what lies behind a length is poison, and not old data. views: of each tensor its own.
+    garbage: entries and slots past a length hold poison. views: of each tensor its own.
     """
     table = flat(pages.table())
     size = (len(pages.lengths), pages.width)
@@ -106,8 +106,8 @@ def decoded(
     return cases(drawn(make) if drawn else make, axes, heads, label=label, **more)
 
 
-BEHIND = "What lies behind a length counts nowhere: not in pages, not in the table."
-OWN_WAY = "Each tensor has strides of its own."
+BEHIND = "Entries and slots past a length must not affect the result."
+OWN_WAY = "Each tensor has its own strides."
 
 DECODE_ATTENTION = Exercise(
     name="decode_attention",
@@ -123,7 +123,7 @@ DECODE_ATTENTION = Exercise(
         *decoded([300, 77], 16, [(8, 2, 32)], why="Several blocks of keys, the last not full."),
         *decoded([50, 33], 16, [(6, 2, 16), (6, 3, 16)], why="A group need not be a power of 2."),
         *decoded([0, 30, 5], 16, [(4, 2, 16)], why="A sequence without keys gives zeros."),
-        *decoded([1100, 3, 500], 16, [(8, 2, 16)], why="Many parts, of which some have no keys."),
+        *decoded([1100, 3, 500], 16, [(8, 2, 16)], why="Many parts, some of them without keys."),
         *decoded([41, 29, 70], 32, [(4, 2, 16)], why="A page may be as long as a block, or not."),
         *decoded([41, 29, 23], 5, [(4, 2, 16)], why="A page may have any number of slots."),
         *decoded([21, 40], 8, [(4, 2, 16)], engine_orders=True),
@@ -163,7 +163,7 @@ DECODE_ATTENTION = Exercise(
             part="types",
             dtypes=HALVES,
             also=", even",
-            why="Sums of many keys that weigh the same.",
+            why="Sums of many keys with equal weights.",
         ),
         *decoded([60, 45], 16, part="types", scale=0.01, why="Tiny scores."),
         *decoded([60, 45], 16, part="types", fills=["zeros"]),
@@ -231,19 +231,19 @@ DECODE_ATTENTION = Exercise(
         *decoded([1, 900, 333] * 40, 16, [(8, 2, 64)], part="edges", garbage=True, why=BEHIND),
     ),
     hints=(
-        "It is the loop of lesson 13 with three changes: the rows of a tile are the query heads of "
-        "one group, a key is found through the table, and a program walks through its part of the "
-        "keys. Where does key number i of your sequence lie?",
-        "Page `tl.load(table + i // page_size)`, slot `i % page_size`, both for a block of keys. "
-        "One mask, `keys < end`, belongs to the loads of table, keys and values and to the scores. "
-        "A part stores its output, divided by its sum, and its maximum + log(sum). The merge needs "
-        "nothing else.",
-        "Merge: `lse = tl.load(..., mask=has_keys, other=-inf)`, `weights = tl.exp(lse - "
-        "tl.where(length > 0, tl.max(lse, axis=0), 0.0))`; then the sum of `parts * weights[:, "
-        "None]`, divided by the sum of the weights, or by 1 where the length is 0. `has_keys` is "
-        "`offs_p * part_size < length`.",
+        "Start from the loop of lesson 13 and change three things. The rows of a tile are the "
+        "query heads of one group. The table gives the address of a key. A program handles "
+        "only its part of the keys. In which page and slot is key i of your sequence?",
+        "The page is `tl.load(table_row + i // page_size * stride_p)`, the slot `i % "
+        "page_size`, for a block of keys i. Use one mask, `keys < end`, for the loads of "
+        "table, keys and values, and for the scores. Each part stores its output divided by "
+        "its sum, and maximum + log(sum).",
+        "Merge: load lse with -inf where `offs_p * part_size < length` is false. `weights = "
+        "tl.exp(lse - tl.where(length > 0, tl.max(lse, axis=0), 0.0))`. Load `parts` with the "
+        "same mask and `other=0.0`. Add `parts * weights[:, None]` over axis 0, and divide by "
+        "`tl.where(length > 0, tl.sum(weights, axis=0), 1.0)`.",
     ),
-    challenge="Weigh the parts by their maxima alone, without the sums: which cases still pass?",
+    challenge="Weight the parts by exp(maximum) alone, without the sums: which cases still pass?",
     misconceptions=MISTAKES,
     remarks=PURPOSE,
     parts={"core": 4, "edges": 2, "types": 2, "views": 2},
@@ -253,25 +253,30 @@ EXERCISES = (DECODE_ATTENTION,)
 
 QUIZ = (
     Question(
-        "A decoding kernel reaches a small part of a GPU's arithmetic. What would make it faster?",
+        "A decoding kernel reaches a small part of a GPU's arithmetic. What makes it faster?",
         (
             Choice(
-                "Tensor cores for the scores.",
-                "They would wait as well. Each byte that is read serves a few operations only.",
-            ),
-            Choice(
-                "To read fewer bytes of keys and values, or to read with more programs at a time.",
-                "Yes. It is bound by memory: by bytes, and by how many requests are on their way.",
+                "Reading fewer bytes, or reading with more programs at a time.",
+                "Yes. It is memory-bound: bytes count, and how many loads are in flight.",
                 right=True,
             ),
             Choice(
-                "A smaller d in the kernel's tile.",
-                "The same numbers are needed. They would be fetched in smaller portions.",
+                "Computing the scores with tensor cores.",
+                "They would wait as well. Each byte that is read serves only a few operations.",
+            ),
+            Choice(
+                "A smaller d in the kernel's tile, so that a program needs fewer registers.",
+                "The kernel needs the same numbers. It would load them in smaller portions.",
+            ),
+            Choice(
+                "Evaluating the exponentials with exp2 instead of exp, which costs fewer "
+                "instructions.",
+                "There is one exponential for 2 · d loaded numbers. Arithmetic is not the limit.",
             ),
         ),
     ),
     Question(
-        "12 query heads, 3 key heads. Which query heads share key head 1?",
+        "A model has 12 query heads and 3 key heads. Which query heads use key head 1?",
         (
             Choice(
                 "1, 4, 7 and 10.",
@@ -284,64 +289,108 @@ QUIZ = (
             ),
             Choice(
                 "3, 4 and 5.",
-                "That is h // 3, the number of key heads. What divides is the size of a group.",
+                "That is h // 3. Divide by the size of a group, not by the number of key heads.",
+            ),
+            Choice(
+                "Only query head 1, since each query head has a key head of its own.",
+                "That is attention without groups: it needs as many key heads as query heads.",
             ),
         ),
     ),
     Question(
-        "Scores of keys behind the length are set to -inf, so their weights are 0. Why must the "
-        "load of the *values* be masked, too?",
+        "A kernel computes `scores = tl.where(keys < length, scores, float('-inf'))` and then "
+        "`v = tl.load(v_ptrs)`. What can go wrong?",
         (
             Choice(
-                "Because 0 times NaN is NaN, and the slots behind the length may hold NaN.",
-                "Yes. A weight of 0 silences any number, but neither NaN nor infinity.",
+                "Nothing, since the weight of a key past the length is 0 and hides whatever "
+                "was loaded for it.",
+                "A weight of 0 hides any finite number, but not NaN or infinity.",
+            ),
+            Choice(
+                "The weights no longer add up to 1.",
+                "They do: the values are not part of that sum.",
+            ),
+            Choice(
+                "The maximum of the scores becomes NaN, since it includes the keys past the "
+                "length.",
+                "Their scores are -inf, which does not change a maximum of finite scores.",
+            ),
+            Choice(
+                "Slots past the length may hold NaN, and 0 times NaN is NaN.",
+                "Yes. Mask the load of the values too, with `other=0.0`.",
                 right=True,
             ),
-            Choice(
-                "It need not be: a weight of 0 is enough.",
-                "For numbers it is. What was left in a slot need not be one.",
-            ),
-            Choice(
-                "Because the weights would no longer add up to 1.",
-                "They do: the values have no part in that sum.",
-            ),
         ),
     ),
     Question(
-        "Two parts of the keys have the same maximum. Part 0 has one good key, part 1 has ten of "
-        "them. By what are their outputs weighted?",
+        "Two parts of the keys have the same maximum. Part 0 has one good key, part 1 has ten "
+        "of them. Which weights do their outputs get in the merge?",
         (
             Choice(
-                "Alike, since their maxima are equal.",
-                "Then the one key of part 0 would count as much as the ten of part 1 together.",
-            ),
-            Choice(
-                "By how many keys the parts have.",
-                "A part may have many keys that hardly count. What matters is the sum of exp.",
-            ),
-            Choice(
-                "By exp(lse), which is about ten times as large for part 1.",
+                "exp(lse), about ten times as large for part 1.",
                 "Yes: exp(lse) is the sum of exp(score) over the part.",
                 right=True,
             ),
+            Choice(
+                "The same weight, since their maxima are equal.",
+                "Then the one key of part 0 would count as much as the ten of part 1 together.",
+            ),
+            Choice(
+                "Weights proportional to how many keys each of the parts has.",
+                "A part may have many keys that hardly count. The sum of exp matters.",
+            ),
+            Choice(
+                "lse itself, since a logarithm keeps the order of the sums and cannot overflow.",
+                "A logarithm keeps the order, but weights need the ratio: exp(lse).",
+            ),
         ),
     ),
     Question(
-        "The launcher must decide how many parts there are. What does it go by?",
+        "Pages have 16 slots. For key 37 of sequence s a kernel runs `page = tl.load(table_ptr "
+        "+ s * stride_b + 37 // 16 * stride_p)` and then reads at `k_ptr + page * stride_page "
+        "+ 37 * stride_slot`. Which key does it read?",
         (
             Choice(
-                "By `lengths.max().item()`.",
-                "That number lies on the GPU. To fetch it the CPU waits until all that was "
-                "launched before has ended, for each token anew.",
+                "Key 37 of sequence s, as intended.",
+                "For that the slot must be 37 % 16 = 5. Each page counts its slots from 0.",
             ),
             Choice(
-                "By shapes: no sequence has more keys than a row of the table has slots.",
-                "Yes. Programs whose part begins behind the length end at once.",
+                "Key 5 of sequence s, which is in the first page of the sequence.",
+                "The page is loaded from column 2, so it is not the first page of the sequence.",
+            ),
+            Choice(
+                "A key two pages further in memory.",
+                "Yes, if the cache is contiguous: slot 37 is slot 5 two pages later, which may "
+                "belong to any sequence.",
                 right=True,
             ),
             Choice(
-                "By the number of pages in the cache.",
-                "All sequences share those. One sequence has at most what its row can name.",
+                "The last key of the page, since a slot number is limited to the size of a page.",
+                "Nothing limits an offset. Pointer arithmetic continues into other pages.",
+            ),
+        ),
+    ),
+    Question(
+        "The launcher must decide how many parts there are. What should it use?",
+        (
+            Choice(
+                "`lengths.max().item()`.",
+                "That number is in GPU memory. The CPU would wait for all earlier kernels, "
+                "again for each token.",
+            ),
+            Choice(
+                "The number of pages in the cache, since no sequence can have more pages than "
+                "that.",
+                "All sequences share those pages. One sequence has at most what its row can name.",
+            ),
+            Choice(
+                "The shape of the table: columns times page size.",
+                "Yes. Programs whose part begins past the end return at once.",
+                right=True,
+            ),
+            Choice(
+                "A fixed number that is large enough for the longest text seen so far.",
+                "A longer text would lose keys. The table's shape gives a bound that always holds.",
             ),
         ),
     ),

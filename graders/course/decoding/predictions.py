@@ -12,13 +12,13 @@ _PROCESSORS = 132
 
 PREDICTIONS = {
     "kib_of_a_token": Prediction(
-        _TOKEN / 2**10, "KiB", "A key and a value, 32 layers, 8 heads, 128 numbers of two bytes."
+        _TOKEN / 2**10, "KiB", "2 (key and value) · 32 layers · 8 heads · 128 numbers · 2 bytes."
     ),
     "gib_of_a_conversation": Prediction(
-        32_768 * _TOKEN / 2**30, "GiB", "So many times what a single token takes."
+        32_768 * _TOKEN / 2**30, "GiB", "32,768 times what a single token takes."
     ),
     "intensity_of_decoding": Prediction(
-        4 / (2 * _HALF), "operations", "4 · n · d operations on 2 · n · d numbers of two bytes."
+        4 / (2 * _HALF), "operations", "4 · n · d operations for 2 · n · d numbers of two bytes."
     ),
     "key_head_of_3": Prediction(
         3 // (8 // 2), "", "A group has four heads, and 0 to 3 are the first group."
@@ -29,22 +29,22 @@ PREDICTIONS = {
     "percent_unused": Prediction(
         100 * (1 - sum(_LENGTHS) / (len(_LENGTHS) * _ROOM)),
         "%",
-        "1,477 of 6,144 slots hold something.",
+        "Only 1,477 of 6,144 slots are in use.",
     ),
     "page_of_key_9": Prediction(
-        _TABLE_OF_A[9 // _PAGE], "", "9 // 4 is 2, and that column of the row says which page."
+        _TABLE_OF_A[9 // _PAGE], "", "9 // 4 is 2, and column 2 of the row holds the page."
     ),
     "slot_of_key_9": Prediction(
-        9 % _PAGE, "", "Eight keys fill two pages, and this is the second."
+        9 % _PAGE, "", "Eight keys fill two pages, so key 9 is the second key of the third page."
     ),
     "first_page_beyond": Prediction(
         2**31 / (16 * _KEY_HEADS * _WIDTH), "", "A page has 16 · 8 · 128 = 2¹⁴ numbers."
     ),
     "percent_at_work": Prediction(
-        100 * _KEY_HEADS / _PROCESSORS, "%", "Eight programs can be on eight multiprocessors."
+        100 * _KEY_HEADS / _PROCESSORS, "%", "Eight programs use at most eight multiprocessors."
     ),
     "merged_output": Prediction(
-        (3 * 10 + 1 * 20) / (3 + 1), "", "The weights are 3 and 1, whose sum is 4."
+        (3 * 10 + 1 * 20) / (3 + 1), "", "The weights are 3 and 1, and their sum is 4."
     ),
     "kib_of_keys_and_values": Prediction(
         2 * 512 * 2 * 64 * _FULL / 2**10, "KiB", "Two tensors, 512 · 2 · 64 numbers of four bytes."

@@ -51,7 +51,7 @@ def mixed(
 
 
 UNEQUAL = "Experts with unequal numbers of rows, and tiles that are not full."
-ACROSS = "Where a tile would lie across two experts."
+ACROSS = "A tile would contain rows of two experts."
 NONE = "An expert without rows."
 
 GROUPED_GEMM = Exercise(
@@ -64,7 +64,7 @@ GROUPED_GEMM = Exercise(
     traffic_factor=64.0,  # any tiling passes, even one row per program
     cases=(
         *mixed((128, 128), (64, 64), why="Two experts, each with whole tiles."),
-        *mixed((64, 64, 64, 64), (64, 64), why="As many rows for each expert."),
+        *mixed((64, 64, 64, 64), (64, 64), why="Equally many rows for each expert."),
         *mixed((64, 128, 0, 256), (64, 64), why=NONE),
         *mixed((70, 5, 130, 33), (40, 50), why=UNEQUAL),
         *mixed((3, 200, 17), (64, 64), why=ACROSS),
@@ -72,8 +72,8 @@ GROUPED_GEMM = Exercise(
         *mixed((0, 30, 0, 0, 45, 9, 0), (33, 70), why=NONE),
         *mixed((1, 2, 3, 4, 5, 6, 7, 8), (32, 40), why="Many experts with a few rows each."),
         *mixed((100,), (200, 30), why="One expert alone: a matrix product."),
-        *mixed((260, 1, 1, 1), (20, 150), why="One expert has nearly everything."),
-        *mixed((1, 1, 300), (45, 45), why="The last expert has nearly everything."),
+        *mixed((260, 1, 1, 1), (20, 150), why="One expert has nearly all rows."),
+        *mixed((1, 1, 300), (45, 45), why="The last expert has nearly all rows."),
         *mixed((20, 0, 13), (40, 20), draws=2, engine_orders=True),
         *mixed((1,), (1, 1), (64, 1), (1, 33), part="edges"),
         *mixed((15, 16, 17), (16, 16), part="edges", why="Sizes around 16."),
@@ -123,17 +123,18 @@ GROUPED_GEMM = Exercise(
         (700, 0, 1300, 5, 2100, 64, 1, 930), (517, 1031), part="edges", why="Thousands of tiles."
     ),
     hints=(
-        "Program number `tile` has to find out two things: which expert its tile belongs to, and "
-        "which of that expert's tiles it is. Write down how many tiles each expert of (70, 5, 130, "
-        "33) has, and the sums. What do the sums say of tile 5?",
-        "In `rows_of_tile` there is a lane for each expert: starts, ends, and tiles = "
-        "`tl.cdiv(ends - starts, BLOCK_M)`. The expert is how many of "
-        "`tl.cumsum(tiles)` are `<= tile`. In the kernel the rows end at `end`, that of the "
-        "expert, and w begins `expert * stride_we` further on.",
-        "`expert = tl.sum((tl.cumsum(tiles) <= tile).to(tl.int32))`, `tiles_before = "
-        "tl.sum(tl.where(experts < expert, tiles, 0))`, `start` and `end` in the same way from "
-        "`experts == expert`, and `row = start + (tile - tiles_before) * BLOCK_M`. In the kernel "
-        "`if expert < n_experts:`, `mask_m = offs_m[:, None] < end`, and the rest as in `matmul`.",
+        "A program must find out two things: the expert of its tile, and which of that "
+        "expert's tiles it is. Write down the number of tiles of each expert of (70, 5, 130, "
+        "33), and the prefix sums. What do the sums say about tile 5?",
+        "In `rows_of_tile` use a lane for each expert: `starts`, `ends`, and `tiles = "
+        "tl.cdiv(ends - starts, BLOCK_M)`. The expert is the number of prefix sums "
+        "`tl.cumsum(tiles)` that are `<= tile`. In the kernel mask the rows with the expert's "
+        "`end`, and add `expert * stride_we` to `w_ptr`.",
+        "`expert = tl.sum((tl.cumsum(tiles) <= tile).to(tl.int32))`; `tiles_before = "
+        "tl.sum(tl.where(experts < expert, tiles, 0))`; `start` and `end` likewise from "
+        "`experts == expert`; `row = start + (tile - tiles_before) * BLOCK_M`. In the kernel: "
+        "`if expert < n_experts:`, `offs_m = row + tl.arange(0, BLOCK_M)`, `offs_m < end`, "
+        "`expert.to(tl.int64) * stride_we`.",
     ),
     challenge="Launch `cdiv(t, BLOCK_M)` tiles without the `+ n_experts`: which cases still pass?",
     misconceptions=MISTAKES,
@@ -145,69 +146,93 @@ EXERCISES = (GROUPED_GEMM,)
 
 QUIZ = (
     Question(
-        "offsets is [0, 5, 5, 12]. Which rows has expert 1?",
+        "`offsets` is [0, 5, 5, 12]. Which rows does expert 1 have?",
         (
-            Choice("Five rows.", "5 is where its rows begin, and not how many there are."),
+            Choice(
+                "Rows 0 to 4, so five.",
+                "Those belong to expert 0. The rows of expert 1 begin at 5.",
+            ),
+            Choice(
+                "Row 5 alone.",
+                "The second number is not included: row 5 belongs to expert 2.",
+            ),
             Choice(
                 "None.",
                 "Yes. Its rows begin at 5 and end before 5. Expert 2 begins at 5 as well.",
                 right=True,
             ),
-            Choice("Row 5 alone.", "The second number is no longer included: row 5 is expert 2's."),
+            Choice(
+                "Rows 5 to 11.",
+                "They belong to expert 2, which has the offsets 5 and 12.",
+            ),
         ),
     ),
     Question(
-        "Tiles of 64 rows are cut through all of x, and each takes the expert of its first row. "
-        "When is the result wrong?",
+        "A kernel divides all rows of x into tiles of 64, and each tile uses the expert of its "
+        "first row. When is the result wrong?",
         (
             Choice(
-                "Whenever groups are of unequal size.",
-                "Groups of 64, 192 and 128 rows are, and all is well with them.",
-            ),
-            Choice(
                 "Whenever an expert begins inside a tile.",
-                "Yes. The rows from there to the end of the tile meet a matrix that is not theirs.",
+                "Yes. The rows from there to the end of the tile get the wrong matrix.",
                 right=True,
             ),
             Choice(
-                "Only where an expert has no rows.",
-                "That does no harm here: what counts is where the others begin.",
+                "Whenever groups have unequal sizes.",
+                "Groups of 64, 192 and 128 rows are unequal, and the result is correct.",
+            ),
+            Choice(
+                "Only if an expert has no rows, because its two offsets are equal.",
+                "That does no harm here. Only where the other experts begin matters.",
+            ),
+            Choice(
+                "Never, because masked-off rows cannot change the others.",
+                "The rows are not masked off. They are multiplied by another expert's matrix.",
             ),
         ),
     ),
     Question(
-        "Why does the launcher start `cdiv(t, BLOCK_M) + e` tiles, and not as many as there are?",
+        "Why does the launcher start `cdiv(t, BLOCK_M) + e` tiles, and not exactly as many as "
+        "there are?",
         (
             Choice(
-                "More programs keep the GPU busier.",
-                "Programs without a tile end at once. They keep nobody busy.",
+                "More programs keep more multiprocessors of the GPU busy.",
+                "Programs without a tile return at once. They do no work.",
             ),
             Choice(
-                "It knows the shapes only. How many tiles there are stands in offsets, on the GPU.",
+                "It knows shapes only; the number of tiles depends on `offsets`.",
                 "Yes. To read it, the CPU would have to wait for the GPU in each layer.",
                 right=True,
             ),
             Choice(
-                "Each expert needs a tile, even without rows.",
-                "It does not. The e are for tiles that are not full.",
+                "Each expert needs a tile, even an expert without rows.",
+                "It does not. The e extra tiles are for tiles that are not full.",
+            ),
+            Choice(
+                "The grid must be a multiple of the number of experts.",
+                "It need not be. Programs find their expert by its prefix sum.",
             ),
         ),
     ),
     Question(
-        "The sums of the tiles are [3, 3, 8, 9]. Whose is tile 3, and which of the expert's tiles?",
+        "The prefix sums of the tiles are [3, 3, 8, 9]. A program runs `expert = tl.sum((sums "
+        "<= 3).to(tl.int32))` for tile 3. Which tile of which expert is it?",
         (
             Choice(
-                "Expert 1's, its first one.",
-                "Expert 1 adds no tile: its sum is that of expert 0.",
+                "The first tile of expert 1.",
+                "Expert 1 has no tile: its sum equals that of expert 0.",
             ),
             Choice(
-                "Expert 2's, its first one.",
-                "Yes. Two sums are 3 or less, and three tiles have gone before.",
+                "The last tile of expert 0.",
+                "Expert 0 has the tiles 0, 1 and 2: three tiles, counted from 0.",
+            ),
+            Choice(
+                "The fourth tile of expert 2.",
+                "The three tiles before it belong to expert 0, so it is the first one of expert 2.",
+            ),
+            Choice(
+                "The first tile of expert 2.",
+                "Yes. Two sums are 3 or less, and three tiles come before it.",
                 right=True,
-            ),
-            Choice(
-                "Expert 0's, its last one.",
-                "Expert 0 has the tiles 0, 1 and 2. Three tiles, counted from 0.",
             ),
         ),
     ),
@@ -215,17 +240,21 @@ QUIZ = (
         "64 experts get 4 rows each, in float16. What limits the time?",
         (
             Choice(
-                "The multiplications, most of them with rows that are masked off.",
-                "There are many of those, but what the tile waits for is its expert's matrix.",
-            ),
-            Choice(
                 "Reading the weights: each matrix is read for 4 rows.",
-                "Yes. That makes 4 operations for each byte, and a GPU could do a hundred.",
+                "Yes. That is 4 operations for each byte, and a GPU could do more than a hundred.",
                 right=True,
             ),
             Choice(
-                "The one launch.",
-                "It starts once for all experts. 64 launches would start 64 times.",
+                "The multiplications, most of them with rows that are masked off.",
+                "There are many of those, but each tile waits for its expert's matrix.",
+            ),
+            Choice(
+                "Starting the launch, since each expert needs one.",
+                "One launch serves all experts. 64 launches would start 64 times.",
+            ),
+            Choice(
+                "Reading x, since each row must be loaded for every expert.",
+                "Each row is loaded for its own expert only, and x is small next to w.",
             ),
         ),
     ),

@@ -14,33 +14,33 @@ def _tiles(lengths: tuple[int, ...], block: int) -> int:
 
 PREDICTIONS = {
     "first_row_of_expert_2": Prediction(
-        4, "", "Four rows come before, two of expert 0 and two of expert 1, and they are 0 to 3."
+        4, "", "Rows 0 to 3 come before: two of expert 0 and two of expert 1."
     ),
     "share_of_padding": Prediction(
         100 * (1 - sum(_UNEVEN) / _PADDED),
         "%",
-        "Of four times 100 rows only 128 are real, and 272 are zeros.",
+        "Of 400 rows with padding 128 are real, and 272 are zeros.",
     ),
     "programs_of_a_small_expert": Prediction(
         _tiles((20,), 64) * (4096 // 128),
         "programs",
-        "One tile down and 32 across, so three quarters of an H200 get nothing.",
+        "One tile of rows and 32 of columns: three quarters of an H200 have nothing to do.",
     ),
     "tiles_of_four_experts": Prediction(
         _tiles((70, 5, 130, 33), 32), "tiles", "They have 3, 1, 5 and 2 of them, each rounded up."
     ),
     "expert_of_tile_4": Prediction(
-        2, "", "The sums 3 and 4 are not larger than 4, so two experts are over and done with."
+        2, "", "Two sums, 3 and 4, are at most 4, so two experts come before tile 4."
     ),
     "programs_without_a_tile": Prediction(
         sum(_UNEVEN) // 32 + len(_UNEVEN) - _tiles(_UNEVEN, 32),
         "programs",
-        "128 rows make 4 tiles, plus 4 experts are 8 programs, and 4 + 1 + 1 + 1 tiles are 7.",
+        "The launch has 128 / 32 + 4 = 8 programs, and there are 4 + 1 + 1 + 1 = 7 tiles.",
     ),
     "share_of_useful_rows": Prediction(
         100 * 2 / 64, "%", "Of the 64 rows in each tile two are real."
     ),
     "operations_per_byte": Prediction(
-        8, "operations", "Each weight takes part in 8 rows, at two operations, and has two bytes."
+        8, "operations", "Each weight is used for 8 rows, two operations each, and has two bytes."
     ),
 }

@@ -122,24 +122,27 @@ GELU = Exercise(
         *cases(one, "batch rows columns", [(5, 701, 1003)], part="edges"),
     ),
     hints=(
-        "Eager torch launches a kernel for each of x³, the product, the sum, tanh and so on, and "
-        "each of them reads and writes all of x. How often must the data really travel?",
-        "Load x once, convert to float32, and keep every intermediate result in registers. "
-        "Triton has no tanh, but 0.5 · (1 + tanh(z)) is the sigmoid of 2z.",
-        "`z = 0.7978845608 * (x + 0.044715 * x * x * x)`, then `x * tl.sigmoid(2.0 * z)`, and "
-        "one store in the dtype of the output.",
+        "Eager torch launches one kernel for each operator, and each of them loads and stores all "
+        "of x. How many loads and stores per element does the formula itself need?",
+        "Load x once, convert it to float32, and keep every intermediate result in registers. "
+        "Triton has no tanh, but 0.5 · (1 + tanh(z)) equals sigmoid(2z). If x is not contiguous, "
+        "its offsets differ from those of the output.",
+        "`x_offsets = offsets if CONTIGUOUS else strided_offsets(offsets, shape, strides)`, `x = "
+        "tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)`, `z = 0.7978845608028654 * (x + "
+        "0.044715 * x * x * x)`, `result = x * tl.sigmoid(2.0 * z)`. Store "
+        "`result.to(output_ptr.dtype.element_ty)` at `output_ptr + offsets`, with the mask.",
     ),
     challenge=(
-        "Store `x * tl.sigmoid(1.702 * x)`, a usual short cut, and check again: how far off is it?"
+        "Store `x * tl.sigmoid(1.702 * x)`, a common approximation, and check again: "
+        "how far off is it?"
     ),
     misconceptions=(
         Misconception(
             code="erf-form",
-            title="This is the other GELU, with erf",
+            title="This is the exact GELU, with erf",
             message=(
-                "The output is 0.5 x (1 + erf(x / √2)), the exact form. The contract asks for "
-                "the tanh approximation; the two differ by up to 0.0005, enough to matter when "
-                "a model was trained with one of them."
+                "The output is 0.5 x (1 + erf(x / √2)). The contract asks for the tanh "
+                "approximation. The two differ by up to 0.0005."
             ),
             next_step="Use 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))).",
             expected_wrong=computes(lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))),
@@ -148,8 +151,8 @@ GELU = Exercise(
             code="sigmoid-form",
             title="This is a sigmoid approximation",
             message=(
-                "The output is x · sigmoid(1.702 x) or x · sigmoid(x). They are cheaper and "
-                "coarser; the contract asks for the tanh form with its cubic term."
+                "The output is x · sigmoid(1.702 x) or x · sigmoid(x). These are less exact. "
+                "The contract asks for the tanh form with its cubic term."
             ),
             next_step="Use x · sigmoid(2z) with z = √(2/π) (x + 0.044715 x³).",
             expected_wrong=computes(
@@ -160,10 +163,10 @@ GELU = Exercise(
             code="cubic-term-missing",
             title="The cubic term is missing",
             message=(
-                "The argument of tanh is √(2/π) x: the term 0.044715 x³ was left out (or is x² "
-                "by mistake). Near zero nobody sees it; from |x| = 1 on it shows."
+                "The argument of tanh lacks the term 0.044715 x³, or has x² instead. This shows "
+                "from about |x| = 1 on."
             ),
-            next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x).",
+            next_step="Use `z = 0.7978845608 * (x + 0.044715 * x * x * x)`.",
             expected_wrong=computes(
                 lambda x: 0.5 * x * (1 + torch.tanh(ROOT * x)),
                 lambda x: 0.5 * x * (1 + torch.tanh(ROOT * (x + 0.044715 * x**2))),
@@ -171,12 +174,12 @@ GELU = Exercise(
         ),
         Misconception(
             code="half-missing",
-            title="A factor 0.5 too few or too many (or the sigmoid's 2)",
+            title="A factor of 2 is wrong",
             message=(
-                "The output is twice the right one or half of it, or uses sigmoid(z) where "
-                "sigmoid(2z) stands for 0.5 (1 + tanh(z)), the 0.5 included."
+                "The output is twice or half of the correct one, or uses sigmoid(z) where 0.5 "
+                "(1 + tanh(z)) is sigmoid(2z)."
             ),
-            next_step="0.5 x (1 + tanh(z)) equals x · sigmoid(2z): take one of the two, whole.",
+            next_step="Use either 0.5 x (1 + tanh(z)) or x · sigmoid(2z), without another factor.",
             expected_wrong=computes(
                 lambda x: 2 * gelu(x),
                 lambda x: x * torch.sigmoid(_argument(x)),
@@ -187,7 +190,7 @@ GELU = Exercise(
         Misconception(
             code="root-missing",
             title="The constant lacks its square root",
-            message="The argument of tanh is scaled by 2/π ≈ 0.637 instead of √(2/π) ≈ 0.798.",
+            message="The argument of tanh is multiplied by 2/π ≈ 0.637 instead of √(2/π) ≈ 0.798.",
             next_step="Use 0.7978845608028654.",
             expected_wrong=computes(
                 lambda x: 0.5 * x * (1 + torch.tanh(2 / math.pi * (x + 0.044715 * x**3)))
@@ -195,34 +198,33 @@ GELU = Exercise(
         ),
         Misconception(
             code="tanh-approximate",
-            title="tanh itself is an approximation",
+            title="tanh is replaced by an approximation",
             message=(
-                "The argument of tanh is right, but tanh is replaced by something cheaper: a "
-                "rational function, or tanh.approx of the hardware. It is near tanh around 0 "
-                "and some thousandths or hundredths off further out: enough to see in float32."
+                "The argument of tanh is correct, but tanh is computed by a cheaper formula. It "
+                "is close near 0, and too far off for float32 elsewhere."
             ),
-            next_step="0.5 (1 + tanh(z)) is `tl.sigmoid(2.0 * z)`; or `libdevice.tanh(z)`.",
+            next_step="Use `tl.sigmoid(2.0 * z)` for 0.5 (1 + tanh(z)), or `libdevice.tanh(z)`.",
             expected_wrong=computes(_rational),
         ),
         Misconception(
             code="constants-wrong",
-            title="A constant of the formula is not right",
+            title="A constant of the formula is wrong",
             message=(
-                "The shape is that of GELU, but what goes into tanh is not √(2/π) (x + 0.044715 "
-                "x³): a digit is wrong, a constant was rounded, its sign changed, or the root "
-                "does not multiply the cubic term."
+                "The output is a GELU, but the argument of tanh is not √(2/π) (x + 0.044715 "
+                "x³): a constant has another value or sign, or the root does not multiply the "
+                "cubic term."
             ),
-            next_step="z = 0.7978845608 * (x + 0.044715 * x * x * x): compare digit by digit.",
+            next_step="Compare each digit: `z = 0.7978845608 * (x + 0.044715 * x * x * x)`.",
             detector=_other_constants,
         ),
         Misconception(
             code="formula-part-missing",
             title="A part of the formula is missing",
             message=(
-                "Of 0.5 · x · (1 + tanh(z)) the 1, the x in front, the negative half or a pair of "
-                "brackets is missing, or a sigmoid stands where tanh belongs."
+                "In 0.5 · x · (1 + tanh(z)) a part is missing (the 1, the x, the negative half "
+                "or a pair of brackets), or a sigmoid is used in place of tanh."
             ),
-            next_step="x · sigmoid(2z) is the whole of it: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
+            next_step="Store `x * tl.sigmoid(2.0 * z)`: 0.5 (1 + tanh(z)) equals sigmoid(2z).",
             expected_wrong=computes(
                 lambda x: 0.5 * x * torch.tanh(_argument(x)),
                 lambda x: x * torch.tanh(_argument(x)),
@@ -239,23 +241,22 @@ GELU = Exercise(
             code="tanh-overflows",
             title="Large numbers become NaN",
             message=(
-                "tanh was written as (exp(2z) - 1) / (exp(2z) + 1), or with another exp that "
-                "grows. For large |z| it overflows to infinity, and inf / inf is NaN. The result "
-                "should simply be x (or 0, on the negative side)."
+                "For large |z|, exp overflows to inf, and inf / inf is NaN. The result should "
+                "be x, or 0 on the negative side."
             ),
-            next_step="Use `tl.sigmoid(2.0 * z)`, or exp of a number that is never positive.",
+            next_step="Use `tl.sigmoid(2.0 * z)`, or exp of an argument that is never positive.",
             detector=_overflowed,
         ),
         Misconception(
             code="input-clamped",
-            title="Large numbers were cut off, and x itself with them",
+            title="Large results are cut off",
             message=(
-                "For large x the result is x. Here it stops growing: x was clamped, to keep exp "
-                "from overflowing, and what was clamped is also the x that stands in front."
+                "For large x the result is x, but here it stops growing. x was clamped to keep "
+                "exp from overflowing, and the clamped x is also the factor in front."
             ),
             next_step=(
-                "Clamp the argument of exp alone, or use a form that needs no clamp: "
-                "`x * tl.sigmoid(2.0 * z)`."
+                "Clamp only the argument of exp, or use a form without a clamp: `x * "
+                "tl.sigmoid(2.0 * z)`."
             ),
             detector=_stops_growing,
         ),
@@ -281,53 +282,95 @@ EXERCISES = (GELU,)
 
 QUIZ = (
     Question(
-        "Eager GELU in its tanh form launches nine kernels. Why is the fused one faster?",
+        "Eager GELU in its tanh form launches nine kernels. Why is the fused kernel faster?",
         (
             Choice(
-                "It does fewer operations.",
-                "The arithmetic is the same. It hardly matters here anyway.",
+                "It does fewer operations",
+                "The arithmetic is the same, and memory is the limit anyway.",
             ),
             Choice(
-                "It reads and writes the data once instead of nine times.",
-                "Yes. Each eager step writes its result to memory, only for the next to read it.",
+                "It loads and stores the data once",
+                "Yes. Each eager step stores its result, and the next step loads it again.",
                 right=True,
             ),
             Choice(
-                "It uses tensor cores.",
-                "They multiply matrices. Elementwise work does not run on them.",
+                "It uses the tensor cores, which compute tanh in hardware",
+                "Tensor cores multiply small matrices. Elementwise work does not run on them.",
+            ),
+            Choice(
+                "It computes in float16, eager PyTorch in float32",
+                "Both keep the dtype of x in memory. The exercise even computes in float32.",
             ),
         ),
     ),
     Question(
-        "Which three are good chains to fuse?",
+        "Which chains are good to fuse?",
         (
             Choice(
-                "linear → bias → ReLU, mask → softmax, layer norm → dropout",
+                "matmul → matmul → matmul",
+                "The second needs whole rows of the first one's result, which many programs "
+                "compute.",
+            ),
+            Choice(
+                "linear → bias → ReLU and mask → softmax",
                 "Yes: each later step needs only what the earlier one has in registers.",
                 right=True,
             ),
             Choice(
-                "matmul → matmul → matmul",
-                "The second needs whole rows of the first's result, from many programs. "
-                "Attention shows when that can be done at all.",
+                "sort → unique → gather, because none of them computes much",
+                "Their data moves between distant places, so one program does not have the "
+                "elements that it needs.",
             ),
             Choice(
-                "sort → unique → gather",
-                "Their data moves between distant places; a block cannot hold what they need.",
+                "Every chain whose tensors have the same shape",
+                "The shape does not decide. Each step must need only elements that the same "
+                "program has.",
             ),
         ),
     ),
     Question(
-        "Does data stay in the registers of a multiprocessor between two kernels?",
+        "Does data stay in the registers of an SM between two kernels?",
         (
             Choice(
-                "Yes, if the second is launched at once.",
-                "Registers and shared memory belong to a program and end with it.",
+                "Yes, if the second is launched at once",
+                "Registers belong to a thread block and are free again when it ends.",
             ),
             Choice(
-                "No: what the next kernel needs must go through memory (at best the L2 cache).",
-                "Yes. That is why fusing pays.",
+                "Yes, if both kernels have the same grid",
+                "The second kernel's blocks may run on other SMs, and registers do not outlive "
+                "a block.",
+            ),
+            Choice(
+                "No: it goes through memory, or the L2 cache",
+                "Yes. Fusion removes this traffic.",
                 right=True,
+            ),
+            Choice(
+                "Only in shared memory, which outlives a kernel",
+                "Shared memory belongs to a thread block, too.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel runs `z = tl.exp(2.0 * x)`, then `t = (z - 1.0) / (z + 1.0)` as tanh. What is "
+        "`t` in fp32 for x = 60?",
+        (
+            Choice(
+                "1.0",
+                "That is the true value of tanh, but `z` overflows first.",
+            ),
+            Choice(
+                "inf",
+                "Numerator and denominator are both infinite, so the quotient is not inf.",
+            ),
+            Choice(
+                "NaN",
+                "Yes: e¹²⁰ is infinite in fp32, and inf / inf is NaN.",
+                right=True,
+            ),
+            Choice(
+                "The largest fp32 number, about 3.4e38",
+                "An overflow gives inf, not the largest finite number.",
             ),
         ),
     ),

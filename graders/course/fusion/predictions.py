@@ -32,13 +32,13 @@ PREDICTIONS = {
         math.nan, "", "e¹⁰⁰ is infinite in fp32, and infinity divided by infinity is NaN."
     ),
     "idle_with_1024": Prediction(
-        _idle(1024), "idle SMs", "There are 98 blocks, and one SM for each of them."
+        _idle(1024), "idle SMs", "There are 98 blocks, and at most one SM works on each of them."
     ),
     "idle_with_16384": Prediction(_idle(16_384), "idle SMs", "There are only seven blocks."),
     "bytes_fused": Prediction(
         2 * 10_000 * _BYTES, "bytes", "One load and one store of 4 bytes for each element."
     ),
     "bytes_eager": Prediction(
-        _ARRAYS * 10_000 * _BYTES, "bytes", "All arrays of the chain, each of 10,000 numbers."
+        _ARRAYS * 10_000 * _BYTES, "bytes", "22 arrays, each of 10,000 numbers of 4 bytes."
     ),
 }

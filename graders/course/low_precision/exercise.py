@@ -143,15 +143,16 @@ QUANTIZED_MATMUL = Exercise(
     ),
     large=cases(COMMON, AXES, [(1031, 1024, 1029, 128)], part="edges", dtypes=HALF),
     hints=(
-        "It is the product of lesson 08. Only the tile of b is not loaded as it is: for each row "
-        "and column of the tile, which word holds its number, which four bits of it, and which "
-        "group does the row belong to?",
-        "Row k lies in word k // 8 at bit 4 · (k % 8), and belongs to group k // GROUP. Load the "
-        "words with `(offs_k // 8)[:, None]` down the side (each word comes eight times), shift, "
-        "mask, and load scale and zero of each row's group with the same mask.",
-        "`q = (words >> (4 * (offs_k[:, None] % 8)).to(tl.int32)) & 0xF`; scale and zero from "
-        "`offs_k[:, None] // GROUP`; `(q - zero.to(tl.int32)).to(tl.float32) * scale`. In the loop "
-        "`accumulator = tl.dot(a, b.to(a.dtype), accumulator)`.",
+        "It is the product of lesson 08 with another way to get a tile of b. For each row of "
+        "the tile: which word holds its number, at which bit, and to which group does the row "
+        "belong?",
+        "Row k is in word k // 8 at bit 4 · (k % 8), in group k // GROUP. Load words at rows "
+        "`offs_k[:, None] // 8`, shift, and mask with 0xF. Load scale and zero of each row's "
+        "group, under the same load mask.",
+        "`q = (words >> (4 * (offs_k[:, None] % 8)).to(tl.int32)) & 0xF`. Load scale and zero "
+        "at row `offs_k[:, None] // GROUP`, return `(q - zero.to(tl.int32)).to(tl.float32) * "
+        "scale.to(tl.float32)`. In the loop `accumulator = tl.dot(a, b.to(a.dtype), "
+        "accumulator)`.",
     ),
     challenge=(
         "Take the group of the block's first row for all of its rows: which sizes still pass?"
@@ -186,13 +187,13 @@ FP8_MATMUL = Exercise(
     cases=FP8_CASES,
     large=FP8_LARGE,
     hints=(
-        "It is the product of lesson 08, with tiles of another dtype, and a last step before the "
-        "store. Where do the two scales belong: into the loop, or behind it?",
-        "`tl.dot` takes two tiles of e4m3 as they were loaded, and gives fp32. After the loop load "
-        "BLOCK_M scales with `offs_m` and BLOCK_N with `offs_n`, each under its mask: one goes "
-        "down the side of the tile, the other along its top.",
-        "In the loop `accumulator += tl.dot(a, b)`. After it "
-        "`c = accumulator * scale_a[:, None] * scale_b[None, :]`, and at the store "
+        "It is the product of lesson 08 with tiles of another dtype, and one more step before "
+        "the store. Do the two scales belong inside the loop or after it?",
+        "`tl.dot` takes two tiles of e4m3 as loaded, and returns fp32. After the loop load "
+        "BLOCK_M scales with `offs_m` and BLOCK_N with `offs_n`, each under its mask. One "
+        "varies along the rows of the tile, the other along its columns.",
+        "In the loop `accumulator += tl.dot(a, b)`, with tiles loaded with `other=0.0`. After "
+        "it `c = accumulator * scale_a[:, None] * scale_b[None, :]`, and at the store "
         "`c.to(c_ptr.dtype.element_ty)`.",
     ),
     challenge=(
@@ -206,54 +207,75 @@ EXERCISES = (QUANTIZED_MATMUL, FP8_MATMUL)
 
 QUIZ = (
     Question(
-        "Why does a model with 4-bit weights answer faster, though every weight must first be "
-        "turned back into fp16?",
+        (
+            "Why does a model with 4-bit weights answer faster, though each weight is converted "
+            "to fp16 first?"
+        ),
         (
             Choice(
-                "Because tensor cores multiply 4-bit numbers faster.",
-                "They are not asked to: the product is one of fp16 numbers.",
+                "Tensor cores multiply 4-bit numbers faster.",
+                "The product here has fp16 operands.",
             ),
             Choice(
-                "Because a single token reads every weight once, and a quarter of the bytes comes.",
-                "Yes. Such a product is limited by memory, and the arithmetic waits anyway.",
+                "Each token reads every weight, and they are a quarter of the bytes.",
+                "Yes. Memory limits such a product, so the extra arithmetic costs little.",
                 right=True,
             ),
             Choice(
-                "Because the weights are turned back once and kept.",
-                "Then every product would read fp16 again, and nothing would be gained.",
+                "The weights are converted to fp16 once, and then they stay in memory.",
+                "Then every product would read fp16 again, and gain nothing.",
+            ),
+            Choice(
+                "4-bit numbers need no accumulator in fp32.",
+                "The accumulator is fp32 here, too. It does not affect the bytes.",
             ),
         ),
     ),
     Question(
-        "The group size is 32, BLOCK_K is 64, and the kernel takes the scale of "
-        "`start // 32` for each block. Which rows of b are wrong?",
+        (
+            "GROUP is 32, BLOCK_K is 64, and a kernel loads `scale = tl.load(scales_ptr + start "
+            "// 32 * N + offs_n)` in each step. Which rows of b are wrong?"
+        ),
         (
             Choice(
                 "None: 64 is a multiple of 32.",
-                "It is the other way round that would be safe: the block would have to divide "
-                "the group.",
+                "The other way round would be safe: BLOCK_K must divide the group size.",
             ),
             Choice(
                 "The second half of each block.",
-                "Yes: those rows belong to the next group, and have the scale of the one before.",
+                "Yes: those rows are in the next group, and get the scale of the one before.",
                 right=True,
             ),
             Choice(
                 "All but those of the first block.",
-                "Each block starts with the right group. It goes on too long with it.",
+                "Each block starts with the correct group, but uses it too long.",
+            ),
+            Choice(
+                "All: a scale belongs to a column.",
+                "The scale is for a column *and* a group, and `offs_n` selects the column.",
             ),
         ),
     ),
     Question(
         "e4m3 and e5m2 both have eight bits. What does e5m2 have more of?",
         (
-            Choice("Digits.", "It has two bits of mantissa where e4m3 has three."),
             Choice(
-                "Range: its largest number is 57,344, that of e4m3 is 448.",
-                "Yes, and for that it pays with a bit of precision. Gradients often want it so.",
+                "Digits.",
+                "It has two bits of mantissa where e4m3 has three.",
+            ),
+            Choice(
+                "Range: up to 57,344, against 448.",
+                "Yes, and it has one bit less of precision. Gradients often need the range.",
                 right=True,
             ),
-            Choice("Numbers.", "Both have 256 patterns; e5m2 even spends more of them on NaN."),
+            Choice(
+                "Numbers.",
+                "Both have 256 patterns, and e5m2 uses more of them for NaN.",
+            ),
+            Choice(
+                "Speed on the tensor cores of an H100.",
+                "Both run at the same rate.",
+            ),
         ),
     ),
     Question(
@@ -264,31 +286,61 @@ QUIZ = (
                 "Multiplied out it is q * scale - zero * scale.",
             ),
             Choice(
-                "The zero point counts steps, and must be scaled like q.",
-                "Yes: (q - zero) * scale. With zero = 0 everywhere no test notices.",
+                "zero counts steps, so it needs the scale too.",
+                "Yes: (q - zero) * scale. With zero = 0 everywhere the mistake does not show.",
                 right=True,
             ),
             Choice(
-                "It overflows.",
-                "The numbers are small. They are only the wrong ones.",
+                "It overflows for large scales.",
+                "The numbers are small. They are only wrong.",
+            ),
+            Choice(
+                "zero must be subtracted from the accumulator.",
+                "It differs between groups along k, so it must be inside the loop.",
             ),
         ),
     ),
     Question(
-        "Why is the sum over k kept in fp32, where the weights have but four bits?",
+        "`word = 0x76543210`. What is `(word >> 12) & 0xF`?",
         (
             Choice(
-                "Because a sum of thousands of terms loses the small ones in fp16.",
-                "Yes. How few bits the terms have says nothing of how many their sum needs.",
+                "0",
+                "That is the nibble at bit 0.",
+            ),
+            Choice(
+                "3",
+                "Yes: bit 12 is the start of nibble number 3.",
                 right=True,
             ),
             Choice(
-                "Because scales are fp32.",
-                "They have the dtype of a here, and it would not matter.",
+                "4",
+                "Nibble 4 starts at bit 16.",
             ),
             Choice(
-                "Out of habit: fp16 would do.",
+                "0x76543",
+                ("That is `word >> 12` without the mask, which keeps four bits."),
+            ),
+        ),
+    ),
+    Question(
+        "Why is the sum over k kept in fp32, although the weights have only four bits?",
+        (
+            Choice(
+                "A long sum in fp16 loses its small terms.",
+                "Yes. The sum needs more bits than its terms.",
+                right=True,
+            ),
+            Choice(
+                "Because the scales are stored in float32 as well.",
+                "They have the dtype of a here, and that would not matter.",
+            ),
+            Choice(
+                "It need not be: fp16 would do.",
                 "One of the cases sums 4,096 terms of one sign, and fp16 fails it.",
+            ),
+            Choice(
+                "Tensor cores cannot accumulate in fp16.",
+                "They can, for fp16 operands. The precision is the reason.",
             ),
         ),
     ),

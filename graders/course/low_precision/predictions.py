@@ -11,7 +11,7 @@ PREDICTIONS = {
     "third_nibble": Prediction(
         2,
         "",
-        "Of the digits of 0x76543210 it is the third from the right; the first one has number 0.",
+        ("Counted from the right, 0x76543210 has the digits 0, 1, 2; the first one has number 0."),
         quantity=False,
     ),
     "e4m3_of_0_3": Prediction(
@@ -20,21 +20,26 @@ PREDICTIONS = {
     "numbers_left": Prediction(
         1,
         "number",
-        "A step is (100 + 1) / 15, nearly 7. Between -1 and 1 everything rounds to the same.",
+        (
+            "A step is (100 + 1) / 15, nearly 7. All weights between -1 and 1 round to the same "
+            "number."
+        ),
     ),
     "bits_per_weight": Prediction(
         4 + _BITS_OF_SCALE_AND_ZERO / _GROUP,
         "bits",
-        "The 24 bits of scale and zero point are shared by 128 weights: 0.1875 for each.",
+        "128 weights share the 24 bits of scale and zero point: 0.1875 for each.",
     ),
     "first_bit_of_row_13": Prediction(
         20, "", "13 = 8 + 5: in the second word, five nibbles up.", quantity=False
     ),
     "rows_with_wrong_scale": Prediction(
-        16, "rows", "Rows 48 to 63 belong to the second group, and get the scale of the first."
+        16, "rows", "Rows 48 to 63 belong to the second group, but get the scale of the first."
     ),
     "bytes_per_weight": Prediction(
-        4 + 2 + 1, "bytes", "A whole word of 4 bytes for each number, its scale and its zero point."
+        4 + 2 + 1,
+        "bytes",
+        "Each number needs a whole word of 4 bytes, its scale and its zero point.",
     ),
     "products_in_fp16": Prediction(
         0, "products", "The first one is 200,704 already, and float16 ends at 65,504."

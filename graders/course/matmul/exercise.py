@@ -98,22 +98,22 @@ FACTOR_TRANSPOSED = Misconception(
     code="factor-transposed",
     title="One of the factors is read transposed",
     message=(
-        "The output is a @ b.T (or a.T @ b): the strides of one factor are exchanged, or its row "
-        "and column offsets have changed places. Only square matrices let it get this far."
+        "The output is a @ b.T or a.T @ b: the strides of one factor are exchanged, or its "
+        "row and column offsets. Only square matrices get this far."
     ),
     next_step=(
-        "a is indexed by (m, k): `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak`. b "
-        "is indexed by (k, n): `offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn`."
+        "Use `offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak` for a, and "
+        "`offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn` for b."
     ),
     expected_wrong=computes_from_memory(with_factor_transposed),
     detector=left_oblong_factor,
 )
 B_STRIDE_IS_K = Misconception(
     code="b-stride-is-k",
-    title="The rows of b are taken to be as long as those of a",
+    title="The stride of b's rows is taken to be K",
     message=(
-        "The kernel finds the next row of b by stepping over K elements. A row of b holds N of "
-        "them: K is the number of its rows. Square matrices hide it."
+        "The kernel steps over K elements to the next row of b. A contiguous row of b has N "
+        "elements; K is the number of rows. Square matrices hide this."
     ),
     next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
     expected_wrong=computes_from_memory(with_rows_of_k),
@@ -123,7 +123,7 @@ K_STEP_WRONG = k_step_wrong(both_factors, product_alone)
 ORDER_SWAPPED = Misconception(
     code="factors-swapped",
     title="The product is b @ a",
-    message="Matrix multiplication is not commutative, and the two factors changed places.",
+    message="The two factors are exchanged, and matrix multiplication is not commutative.",
     next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
     expected_wrong=computes(_swapped),
     detector=left_oblong_factor,
@@ -148,16 +148,19 @@ MATMUL = Exercise(
     cases=matmul_cases(),
     large=cases(factors, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
     hints=(
-        "One program computes one tile of c. Which rows of a and which columns of b does it "
-        "need for that? They do not fit into a block: it has to walk along k.",
-        "Keep a float32 accumulator of BLOCK_M × BLOCK_N. In each step of the loop load a "
-        "BLOCK_M × BLOCK_K tile of a and a BLOCK_K × BLOCK_N tile of b, with zeros outside the "
-        "matrices on every edge, k included, and add their product.",
-        "`a = tl.load(a_ptrs, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)`, b "
-        'in the same way, `acc = tl.dot(a, b, acc, input_precision="ieee")`, and after the loop '
-        "`tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=...)`.",
+        "One program computes one tile of c. Which rows of a and which columns of b does it need? "
+        "They do not fit into a block, so the program loops along k.",
+        "Keep a float32 accumulator of BLOCK_M × BLOCK_N. In each step of the loop load a BLOCK_M "
+        "× BLOCK_K tile of a and a BLOCK_K × BLOCK_N tile of b. Load zeros outside the matrices "
+        "on every edge, k included. Add their product to the accumulator.",
+        "`a = tl.load(a_ptrs, mask=(offs_m[:, None] < M) & (offs_k[None, :] < K), other=0.0)`, "
+        "`b` in the same way with `offs_k[:, None]` and `offs_n[None, :] < N`, `acc = tl.dot(a, "
+        'b, acc, input_precision="ieee")`. After the loop: `tl.store(c_ptrs, '
+        "acc.to(c_ptr.dtype.element_ty), mask=(offs_m[:, None] < M) & (offs_n[None, :] < N))`.",
     ),
-    challenge="Take the conditions on k out of the masks and check again: which shapes still pass?",
+    challenge=(
+        "Remove the conditions on k from the masks and check again: which shapes still pass?"
+    ),
     misconceptions=MATMUL_MISCONCEPTIONS,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
@@ -226,16 +229,17 @@ LINEAR_BIAS_RELU = Exercise(
     ),
     large=cases(layer, AXES, [(1031, 1029, 1027)], part="edges", why="Thousands of tiles."),
     hints=(
-        "The product is the one of the last exercise. What has to happen between the last step "
-        "over k and the store, and in which order?",
-        "w is (n, k), so w.T needs no copy: the tile of w.T has `offs_k` down and `offs_n` "
-        "across, each with its own stride of w. The bias belongs to the columns.",
-        "After the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` "
-        "and `result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`; then one store.",
+        "The product is the one of the last exercise. What must happen between the last step over "
+        "k and the store, and in which order?",
+        "w is (n, k), so w.T needs no copy: in the tile of w.T, `offs_k` runs down and `offs_n` "
+        "runs across, each with its own stride of w. The bias belongs to the columns.",
+        "Tile of w.T: `w_ptr + offs_k[:, None] * stride_wk + offs_n[None, :] * stride_wn`. After "
+        "the loop: `bias = tl.load(b_ptr + offs_n * stride_b, mask=offs_n < N, other=0.0)` and "
+        "`result = tl.maximum(acc + bias[None, :].to(tl.float32), 0.0)`. Then store once, in the "
+        "output's dtype.",
     ),
     challenge=(
-        "Add the bias behind the ReLU in place of before it and check again: which elements "
-        "show it?"
+        "Add the bias after the ReLU instead of before it, and check again: which elements show it?"
     ),
     misconceptions=linear_layer.MISTAKES,
     promises=(promises.one_kernel("the whole layer"),),
@@ -251,19 +255,23 @@ QUIZ = (
         "masked for m and n, but not for k?",
         (
             Choice(
-                "It reads 26 columns too many and adds their products to every element.",
-                "Yes. Part of that is the next row of the matrix, so usually nothing crashes; "
-                "the results are wrong now and then, depending on the shapes.",
+                "It adds 26 wrong products to every element",
+                "Yes. Some of them come from the next row of the matrix, so usually nothing "
+                "crashes, and the results are wrong for some shapes only.",
                 right=True,
             ),
             Choice(
-                "Nothing: the loop ends at 64.",
-                "`range(0, 70, 32)` has the steps 0, 32 and 64; the last one covers 64 to 95.",
+                "Nothing, because the loop ends at 64",
+                "`range(0, 70, 32)` has the steps 0, 32 and 64. The last one covers 64 to 95.",
             ),
             Choice(
-                "The mask for m and n covers that too.",
-                "It keeps lanes within the rows of a and the columns of b. The end of k is "
+                "Nothing, because the masks for m and n cover that as well",
+                "They keep the lanes within the rows of a and the columns of b. The end of k is "
                 "another edge.",
+            ),
+            Choice(
+                "Only the last column of c is wrong",
+                "Every element of c sums over the whole of k, so all of them are wrong.",
             ),
         ),
     ),
@@ -271,54 +279,93 @@ QUIZ = (
         "The inputs are float16. Why is the accumulator float32?",
         (
             Choice(
-                "Because `tl.dot` cannot produce float16.",
+                "Because `tl.dot` cannot produce float16",
                 "It can, with `out_dtype`. The question is whether it should.",
             ),
             Choice(
-                "Because a long sum in float16 loses its small terms and can overflow at 65504.",
-                "Yes. The tensor cores multiply float16 and add in float32 at full speed, so "
-                "it costs nothing.",
+                "Because a long float16 sum loses small terms and can overflow",
+                "Yes: float16 ends at 65,504. The tensor cores multiply float16 and add in "
+                "float32 at full speed.",
                 right=True,
             ),
             Choice(
-                "Because the output must be float32.",
-                "The output has the dtype of the inputs: it is rounded once, at the store.",
+                "Because the output must be float32, whatever the inputs are",
+                "The output has the dtype of the inputs: the kernel rounds once, at the store.",
+            ),
+            Choice(
+                "Because float16 needs more registers",
+                "It needs half as many. Precision is the reason.",
             ),
         ),
     ),
     Question(
-        "Which operation gains most from being written with tiles in fast memory?",
+        "In the loop over k, a kernel runs `acc = tl.dot(a, b)`. `acc` was `tl.zeros(...)` "
+        "before the loop, and k takes three steps. What does it store?",
         (
             Choice(
-                "Adding two matrices: O(N²) work on O(N²) data.",
-                "Every element is used once, so there is nothing to reuse: it stays bound by "
-                "memory.",
+                "The full product, as `tl.dot` adds to `acc` by itself",
+                "`tl.dot` adds only what you pass: `tl.dot(a, b, acc)`, or `acc += tl.dot(a, b)`.",
             ),
             Choice(
-                "Multiplying two matrices: O(N³) work on O(N²) data.",
-                "Yes. Each element is needed N times; a tile in fast memory serves many of them.",
+                "Zeros, since `acc` does not change in a loop",
+                "The assignment replaces `acc` in each step.",
+            ),
+            Choice(
+                "The product of the last block of k",
+                "Yes: each step replaces the sum of the steps before it.",
                 right=True,
             ),
             Choice(
-                "Transposing a matrix: O(N²) moves and no arithmetic at all.",
-                "Tiles make its accesses orderly, but each element still travels exactly once.",
+                "Three times the full product",
+                "Each step multiplies another block of k, and none is counted twice.",
             ),
         ),
     ),
     Question(
-        "How does `linear_bias_relu` get w.T without copying w?",
+        "Which operation gains most from tiles in fast memory?",
         (
             Choice(
-                "It calls `w.t().contiguous()` first.",
-                "That copies the whole weight through memory, which is what we want to avoid.",
+                "Adding two matrices: O(N²) work on O(N²) data",
+                "Each element is used once, so there is nothing to reuse. Memory remains the "
+                "limit.",
             ),
             Choice(
-                "It exchanges the strides in the pointer arithmetic.",
+                "Multiplying two matrices: O(N³) work on O(N²) data",
+                "Yes. Each element is needed N times, and a tile in fast memory serves many of "
+                "them.",
+                right=True,
+            ),
+            Choice(
+                "Transposing a matrix: no arithmetic, only moves of O(N²) numbers",
+                "Tiles make its accesses contiguous, but each element still moves exactly once.",
+            ),
+            Choice(
+                "All three gain equally: each one reads N² numbers",
+                "What counts is how many times each number is used after it was loaded.",
+            ),
+        ),
+    ),
+    Question(
+        "How does `linear_bias_relu` get w.T without a copy of w?",
+        (
+            Choice(
+                "It calls `w.t().contiguous()` first",
+                "That copies the whole weight through memory.",
+            ),
+            Choice(
+                "It exchanges the strides in the addresses",
                 "Yes. Element (k, n) of w.T is element (n, k) of w: only the address formula "
                 "changes.",
                 right=True,
             ),
-            Choice("It transposes the result.", "x @ w.T is not the transpose of x @ w."),
+            Choice(
+                "It transposes the result, `tl.trans(acc)`",
+                "x @ w.T is not the transpose of x @ w.",
+            ),
+            Choice(
+                "It exchanges x and w in `tl.dot(w, x, acc)`",
+                "That computes w @ x, whose inner sizes do not even match.",
+            ),
         ),
     ),
 )

@@ -13,20 +13,27 @@ PREDICTIONS = {
         2 * _N**3 / (3 * _MATRIX), "operations per byte", "It is N/3 in fp16."
     ),
     "times_loaded": Prediction(
-        256 // 32, "times", "Once by each program that works on its rows: one for each 32 columns."
+        256 // 32,
+        "times",
+        (
+            "Each program that works on its rows loads it once, and there is one for each 32 "
+            "columns."
+        ),
     ),
     "sum_of_4096_ones": Prediction(
         2048,
         "",
-        "fp16 has 11 significant bits. From 2,048 on its neighbours are 2 apart, and 2,048 + 1 is "
-        "rounded back to 2,048, for ever.",
+        (
+            "fp16 has 11 significant bits. From 2,048 on, neighbouring numbers are 2 apart, so "
+            "2,048 + 1 is rounded back to 2,048 each time."
+        ),
         quantity=False,
     ),
     "with_zeros_behind": Prediction(
         20, "", "The third step reads the elements 16 to 23, and four zeros change nothing."
     ),
     "with_hundreds_behind": Prediction(
-        20 + 4 * 100 * 100, "", "Four products of 100 and 100 too many."
+        20 + 4 * 100 * 100, "", "Four additional products of 100 and 100."
     ),
     "bytes_of_a": Prediction(
         256 // 64 * 256 * 256 * 4,

@@ -13,7 +13,7 @@ AXES = "rows columns"
 
 
 def _rows_as_long_as_block(evidence: Evidence) -> bool:
-    """Tell whether a program for each row starts so many blocks behind the first row."""
+    """Return whether each row's program starts a multiple of the block size after row 0."""
     width = evidence.expected.shape[1] if evidence.expected.dim() == 2 else 0
     for fault in evidence.faults:
         seen, program = fault.outside, fault.program
@@ -47,11 +47,11 @@ RELU2D = Exercise(
     ),
     large=cases(one, AXES, [(2053, 1531), (70_001, 33)], part="edges", why="Many programs."),
     hints=(
-        "A ReLU looks at each element alone, and a contiguous matrix is one long row of memory. "
+        "ReLU needs one element at a time, and a contiguous matrix is one line of memory. "
         "Does the kernel need to know about rows and columns at all?",
-        "Treat it as a vector of `x.numel()` elements, as in vector addition: offsets, mask, "
-        "load, one operation, store. A tile of rows and columns is just as good. The launcher is "
-        "that of vector addition, with one input.",
+        "Treat the matrix as a vector of `x.numel()` elements, as in vector addition: offsets, "
+        "mask, load, one operation, store. The launcher is that of vector addition, with one "
+        "input.",
         "`x = tl.load(x_ptr + offsets, mask=mask)` and "
         "`tl.store(output_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)`; the launch is "
         "`relu_kernel[grid](x, output, n_elements, BLOCK_SIZE=1024)`, with "
@@ -65,7 +65,7 @@ RELU2D = Exercise(
             title="The negative numbers are kept, the positive ones lost",
             message=(
                 "The output is min(x, 0): the comparison or the two branches of `tl.where` are "
-                "the wrong way round."
+                "exchanged."
             ),
             next_step="ReLU keeps what is above zero: `tl.where(x > 0, x, 0.0)`.",
             expected_wrong=computes(lambda x: torch.clamp(x, max=0)),
@@ -80,7 +80,7 @@ RELU2D = Exercise(
         Misconception(
             code="relu-missing",
             title="Negative numbers pass through",
-            message="The output equals x: it was copied, and no ReLU was applied.",
+            message="The output equals x: the kernel copies x and applies no ReLU.",
             next_step="Store `tl.where(x > 0, x, 0.0)`, not the block that you loaded.",
             expected_wrong=computes(lambda x: x),
         ),
@@ -88,21 +88,20 @@ RELU2D = Exercise(
             code="indicator-stored",
             title="The comparison itself was stored",
             message=(
-                "The output is 1 where x is positive and 0 elsewhere. That is the mask of the "
-                "ReLU (and its derivative), not its value."
+                "The output is 1 where x is positive and 0 elsewhere. That is the derivative of "
+                "ReLU, not its value."
             ),
             next_step="Use the comparison to choose: `tl.where(x > 0, x, 0.0)`.",
             expected_wrong=computes(lambda x: (x > 0).double()),
         ),
         Misconception(
             code="sign-of-whole-part",
-            title="The whole part of a number decides, not the number",
+            title="The integer part of a number decides, not the number",
             message=(
-                "Numbers between -1 and 1 are treated as if they were 0: x went through an integer "
-                "type before it was compared, and that cuts its fraction off. All other numbers "
-                "are right, so it is easily overlooked."
+                "Numbers between -1 and 1 are treated as 0: the kernel converts x to an integer "
+                "type before the comparison, which drops the fraction."
             ),
-            next_step="Compare x as it is: `tl.where(x > 0, x, 0.0)`.",
+            next_step="Compare x without a conversion: `tl.where(x > 0, x, 0.0)`.",
             expected_wrong=computes(
                 lambda x: torch.where(x.trunc() > 0, x, 0.0),
                 lambda x: torch.where(x.trunc() >= 0, x, 0.0),
@@ -118,12 +117,11 @@ RELU2D = Exercise(
         Misconception(
             code="rows-as-long-as-block",
             places=True,
-            title="Rows are taken to be as long as a block",
+            title="The kernel assumes that rows are as long as a block",
             message=(
-                "A program works on one row, and finds it at `row * BLOCK_SIZE`. A block has a "
-                "power of two lanes; the row is shorter. So each row is looked for further behind "
-                "than it lies, and the last ones outside. It fits where the width is a power of "
-                "two."
+                "Each program works on one row and looks for it at `row * BLOCK_SIZE`. The rows "
+                "are shorter than a block, so every row but the first is read too far along in "
+                "memory."
             ),
             next_step="Row `row` starts at `row * n_cols`.",
             rules_out=frozenset({"missing-mask"}),
@@ -150,19 +148,23 @@ QUIZ = (
         "Why is ReLU bound by memory?",
         (
             Choice(
-                "Because comparisons are slow on a GPU.",
+                "Comparisons are slow on a GPU.",
                 "They are as fast as additions. The units that do them are idle nearly all of "
                 "the time.",
             ),
             Choice(
-                "Because it does one operation for each 8 bytes that it moves (in float32).",
+                "It does one operation for each 8 bytes (in float32).",
                 "Yes: 4 bytes in, 4 bytes out, one comparison: 0.125 FLOP per byte. An H100 "
-                "would need about 20 or more to keep its float32 units busy.",
+                "would need about 20 to keep its float32 units busy.",
                 right=True,
             ),
             Choice(
-                "Because the matrix does not fit into the cache.",
+                "The matrix does not fit into the cache.",
                 "Even if it did, each element is used only once. There is nothing to reuse.",
+            ),
+            Choice(
+                "The last block has masked-off lanes, whose bytes move for nothing.",
+                "Masked-off lanes move nothing, and only one block of many has them.",
             ),
         ),
     ),
@@ -171,17 +173,21 @@ QUIZ = (
         (
             Choice(
                 "It stays constant.",
-                "2N³ operations on 3N² elements: the quotient grows with N.",
+                "2N³ operations on 3N² elements: the ratio grows with N.",
             ),
             Choice(
                 "It grows in proportion to N.",
-                "Yes. That is why large matrix products can use the whole machine, and why "
-                "language models are built from them.",
+                "Yes. So large matrix products can use all of the arithmetic, and language models "
+                "are built from them.",
                 right=True,
             ),
             Choice(
                 "It falls, because more data has to be moved.",
-                "More data, but even more work for each element of it.",
+                "The data grows with N², but the work grows with N³.",
+            ),
+            Choice(
+                "It grows in proportion to N², as the number of elements does.",
+                "The work grows with N³ and the data with N². Their ratio grows with N.",
             ),
         ),
     ),
@@ -196,11 +202,41 @@ QUIZ = (
             ),
             Choice(
                 "At 0.05 FLOP per byte.",
-                "That is the quotient upside down: bytes per FLOP.",
+                "That is the inverse: bytes per FLOP.",
+            ),
+            Choice(
+                "At 5 FLOP per byte, because a float32 number has 4 bytes.",
+                "The ridge point counts bytes, whatever the dtype. 20 FLOP per byte are 80 FLOP "
+                "per float32 number.",
             ),
             Choice(
                 "It depends on the kernel.",
-                "The kernel has an intensity; the ridge point belongs to the card.",
+                "A kernel has an arithmetic intensity; the ridge point belongs to the card.",
+            ),
+        ),
+    ),
+    Question(
+        "A kernel has the lines `x = tl.load(x_ptr + offsets, mask=mask)`, "
+        "`y = tl.load(y_ptr + offsets, mask=mask)` and "
+        "`tl.store(output_ptr + offsets, x * y + x, mask=mask)`. What is its arithmetic intensity "
+        "in fp16?",
+        (
+            Choice(
+                "1/6 FLOP per byte",
+                "6 bytes are correct, but a multiplication and an addition are two operations.",
+            ),
+            Choice(
+                "1/3 FLOP per byte",
+                "Yes: two operations for two loads and one store of 2 bytes each.",
+                right=True,
+            ),
+            Choice(
+                "1/4 FLOP per byte",
+                "That counts `x` twice. The kernel loads it once and uses it twice.",
+            ),
+            Choice(
+                "1/2 FLOP per byte",
+                "That leaves out the store, which moves 2 bytes as well.",
             ),
         ),
     ),

@@ -17,13 +17,13 @@ PREDICTIONS = {
     "relu_bytes": Prediction(
         24_000,
         "bytes",
-        "3,000 elements of 8 bytes, there and back. Lanes that the mask switches off move nothing.",
+        "3,000 elements, 4 bytes loaded and 4 stored for each. The masked-off lanes do not count.",
     ),
     "two_kernels_bytes": Prediction(
         16_000, "bytes", "Each kernel loads and stores 1,000 numbers: four times 4,000 bytes."
     ),
     "one_kernel_bytes": Prediction(
-        8000, "bytes", "One load and one store. What lies between the steps stays in registers."
+        8000, "bytes", "One load and one store. The intermediate result stays in registers."
     ),
     "times_the_bytes": Prediction(
         3, "times the bytes", "Each kernel loads and stores everything once."
@@ -31,6 +31,6 @@ PREDICTIONS = {
     "steps_at_the_ridge": Prediction(
         round(_STEPS_AT_THE_RIDGE),
         "steps",
-        "The fp32 ridge point times 8 bytes are the operations per element; a step has two.",
+        "The fp32 ridge point times 8 bytes gives the operations per element; each step has two.",
     ),
 }

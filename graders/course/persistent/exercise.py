@@ -68,15 +68,18 @@ PERSISTENT_MATMUL = replace(
         ),
     ),
     hints=(
-        "Take a kernel that computes one tile and look for what tells it which. If that number "
-        "came from a loop, which numbers would program 5 of 132 have to go through?",
-        "`tl.range(tl.program_id(0), n_tiles, tl.num_programs(0))` goes through them. All that "
-        "belongs to one tile stands inside: its row and column, a new accumulator, the loop over "
-        "K, the store.",
-        "In the loop: `row, col = tile_of(index, M, N, BLOCK_M, BLOCK_N, GROUP)`, `accumulator = "
-        "tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)`, then over k `load_tile(a, row, k, (M, "
-        "K), a_strides, BLOCK_M, BLOCK_K, A_DESCRIBED)` and the same for b; `store_tile` behind "
-        "the inner loop.",
+        "In a kernel that computes one tile, find the number that selects the tile. Now let "
+        "that number come from a loop. Which numbers must program 5 of 132 use?",
+        "`tl.range(tl.program_id(0), n_tiles, tl.num_programs(0))` gives these numbers. "
+        "Everything that belongs to one tile goes inside: its row and column, a new "
+        "accumulator, the loop over K, the store.",
+        "`row, col = tile_of(index, M, N, BLOCK_M, BLOCK_N, GROUP)`, `acc = "
+        "tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)`. Over k: `load_tile(a, row, k, (M, "
+        "K), a_strides, BLOCK_M, BLOCK_K, A_DESCRIBED)`, `load_tile(b, k, col, (K, N), "
+        "b_strides, BLOCK_K, BLOCK_N, B_DESCRIBED)`, `tl.dot(…, acc, "
+        'input_precision="ieee")`. Then `store_tile(c, row, col, (M, N), c_strides, acc, '
+        "BLOCK_M, BLOCK_N, C_DESCRIBED)`. `can_describe` also refuses empty matrices and "
+        "stride(0) < columns.",
     ),
     challenge="Zero the accumulator before the loop over tiles, and check: which cases still pass?",
     misconceptions=(
@@ -92,8 +95,10 @@ EXERCISES = (PERSISTENT_MATMUL,)
 
 QUIZ = (
     Question(
-        "200 tiles, 132 programs, each with `tl.range(pid, 200, 132)`. How many tiles does program "
-        "70 compute?",
+        (
+            "There are 200 tiles and 132 programs, each with `for tile in tl.range(pid, 200, "
+            "132)`. How many tiles does program 70 compute?"
+        ),
         (
             Choice(
                 "Two: 70 and 202.",
@@ -101,88 +106,124 @@ QUIZ = (
             ),
             Choice(
                 "One: 70.",
-                "Yes. Programs 0 to 67 have two tiles, the others one: the second round is not "
-                "full.",
+                (
+                    "Yes. Programs 0 to 67 compute two tiles, the others one: the second round is "
+                    "not full."
+                ),
                 right=True,
             ),
             Choice(
-                "200 / 132, so one and a half.",
-                "A tile is computed by one program. Some have two and others one.",
+                "One and a half, 200 / 132.",
+                ("One program computes a whole tile. Some programs have two tiles and others one."),
+            ),
+            Choice(
+                "Two: 70 and 71.",
+                "The step of the loop is 132, so tile 71 belongs to program 71.",
             ),
         ),
     ),
     Question(
-        "Why is the grid of a persistent kernel not larger than the number of multiprocessors?",
+        "Why is the grid of this kernel not larger than the number of multiprocessors?",
         (
             Choice(
                 "A larger grid is refused.",
                 "A grid may have millions of programs; they wait for their turn.",
             ),
             Choice(
-                "Because programs beyond that wait for a place, and start anew what a loop would "
-                "carry on.",
-                "Yes. With large tiles one program fills a multiprocessor, so more cannot run "
-                "at once.",
+                "Further programs would only wait for a free SM.",
+                (
+                    "Yes. With large tiles one program fills an SM, and a waiting program starts "
+                    "from the beginning."
+                ),
                 right=True,
             ),
             Choice(
-                "Because each program needs a descriptor of its own.",
-                "One descriptor serves all of them. It is made before the launch.",
+                "Each program needs its own descriptor.",
+                "All programs share one descriptor. The launcher makes it before the launch.",
+            ),
+            Choice(
+                "More programs would load more bytes in all.",
+                "Each tile needs the same loads, whichever program computes it.",
             ),
         ),
     ),
     Question(
-        "Which of these matrices, fp16 and starting at an address that is a multiple of 16, can a "
-        "descriptor follow?",
+        (
+            "Which of these matrices, fp16 and starting at an address that is a multiple of 16, "
+            "can a descriptor describe?"
+        ),
         (
             Choice(
                 "A contiguous one with 100 columns.",
-                "Its rows are 200 bytes apart, which is no multiple of 16.",
+                "Its rows are 200 bytes apart, which is not a multiple of 16.",
             ),
             Choice(
                 "The transpose of one with 128 columns.",
-                "Its last axis has stride 128. Describe the matrix itself, and transpose the tile.",
+                (
+                    "Its last axis has stride 128. Describe the matrix itself, and transpose the "
+                    "tile."
+                ),
             ),
             Choice(
                 "The left 100 columns of one with 128.",
-                "Yes: its rows are 256 bytes apart and its columns neighbours. That it has 100 "
-                "columns is written in the descriptor, and the rest is read as 0.",
+                (
+                    "Yes: its rows are 256 bytes apart, and its last axis has stride 1. The "
+                    "descriptor holds the width 100."
+                ),
                 right=True,
+            ),
+            Choice(
+                "Every second column of one with 128 columns.",
+                "Its last axis has stride 2.",
             ),
         ),
     ),
     Question(
-        "Where does the mask stand when a tile is loaded through a descriptor?",
+        "x is (100, 100), the tile 64×64. What does `x_desc.load([64, 0])` return?",
         (
             Choice(
-                "In `load`, as with pointers.",
-                "`load` takes the place of the tile and nothing else.",
+                "An error, because rows 100 to 127 do not exist.",
+                "A descriptor checks the edges itself, without an error.",
             ),
             Choice(
-                "Nowhere: the descriptor knows the shape, and what lies outside is 0.",
-                "Yes, and what would be stored outside is left out.",
+                "36 rows of x, and 28 rows of zeros.",
+                "Yes: elements outside the matrix load as 0, and stores outside are dropped.",
                 right=True,
             ),
             Choice(
-                "It must be applied afterwards, with tl.where.",
-                "That would change nothing: the zeros are there already.",
+                "Rows 36 to 99, moved so that the tile fits.",
+                "The tile starts where you say, at row 64.",
+            ),
+            Choice(
+                "36 rows of x, and whatever memory holds after it.",
+                "The descriptor knows the shape of x.",
             ),
         ),
     ),
     Question(
-        "Every program of a kernel zeroes its accumulator once, before the loop over tiles. Which "
-        "tiles are right?",
+        (
+            "A kernel has these lines: `acc = tl.zeros(…)`, then `for tile in tl.range(pid, "
+            "n_tiles, programs):`, and inside the loop over k and the store. Which tiles are "
+            "correct?"
+        ),
         (
             Choice(
                 "All of them.",
-                "The second tile of a program begins with the sums of its first one.",
+                "The second tile of a program starts with the sums of its first one.",
             ),
             Choice(
                 "The first tile of each program.",
-                "Yes. So with fewer tiles than multiprocessors no test notices.",
+                "Yes. So with fewer tiles than programs no test shows the mistake.",
                 right=True,
             ),
-            Choice("None.", "In the first round the accumulator is zero, as it should be."),
+            Choice(
+                "None of them.",
+                "In the first round the accumulator is zero, as it should be.",
+            ),
+            Choice(
+                "The last tile of each program, which is stored last.",
+                "Its accumulator holds the sums of all tiles of this program.",
+            ),
         ),
     ),
 )

@@ -99,7 +99,7 @@ def _orders(down: int, across: int) -> Iterator[list[Tile]]:
 
 
 def _shifted(matrix: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """These rows of a matrix; zeros behind its end."""
+    """These rows of a matrix; zeros past its end."""
     return pad(matrix, (0, 0, 0, 1))[rows.clamp(max=matrix.shape[0])]
 
 
@@ -141,29 +141,28 @@ def _descriptor_refused(evidence: Evidence) -> bool:
 DESCRIPTOR_MISTAKES = (
     Misconception(
         code="descriptor-cannot-follow",
-        title="A descriptor is made of a matrix that it cannot follow",
+        title="A matrix breaks the rules for descriptors",
         message=(
-            "A descriptor follows only a matrix whose last axis has stride 1, whose rows start at "
-            "multiples of 16 bytes, and whose first element does so too. This case passes a view "
-            "(or a width) for which that is not so: a transpose, every second column, a slice that "
-            "starts somewhere, rows of an odd length. A GPU refuses the launch, or reads other "
-            "elements."
+            "A descriptor needs a last axis with stride 1, and a start and rows at multiples "
+            "of 16 bytes. In this case a view or a width breaks that."
         ),
         next_step=(
-            "Ask each matrix, c too: `x.stride(1) == 1`, `x.stride(0) * x.element_size() % 16 == "
-            "0`, `x.data_ptr() % 16 == 0`. Where one of them fails, load by pointers and strides."
+            "Test each matrix, c too: `x.stride(1) == 1`, `x.stride(0) * x.element_size() % "
+            "16 == 0`, `x.data_ptr() % 16 == 0`. If a test fails, use pointers."
         ),
         detector=_descriptor_refused,
     ),
     Misconception(
         code="descriptor-counts-elements",
-        title="The offsets of a descriptor are taken for numbers of tiles",
+        title="The offsets of a descriptor count tiles, not elements",
         message=(
-            "`descriptor.load([row, col])` wants the first row and the first column of the tile, "
-            "counted in *elements*. Here tile number 3 starts at row 3, or the third step over k "
-            "at column 3: the tiles overlap, and the end of the matrix is never read."
+            "`descriptor.load([row, col])` takes the first row and column of the tile in "
+            "*elements*. Here tile number 3 starts at row 3 (or column 3), so the tiles "
+            "overlap."
         ),
-        next_step="`a.load([tile_m * BLOCK_M, step * BLOCK_K])`: multiply by the block's own side.",
+        next_step=(
+            "`a.load([tile_m * BLOCK_M, step * BLOCK_K])`: multiply by the block size of that axis."
+        ),
         expected_wrong=computes_with_block(_tile_numbers, _step_numbers, blocks=(16, 32, 64, 128)),
     ),
 )
@@ -177,8 +176,8 @@ ROUND_MISTAKES = (
         places=True,
         title="Each program computes one tile and ends",
         message=(
-            "There are more tiles than programs, as it should be, and each program computed just "
-            "one. Nobody came for the rest. With few tiles it does not show."
+            "There are more tiles than programs, and each program computed only one. The "
+            "other tiles are missing."
         ),
         next_step=(
             "Put the work for a tile into a loop: `for tile in tl.range(tl.program_id(0), "
@@ -190,16 +189,14 @@ ROUND_MISTAKES = (
     Misconception(
         code="last-round-lost",
         places=True,
-        title="The last round, which is not full, is lost",
+        title="The last, partial round is lost",
         message=(
-            "The programs take tiles round after round, and the full rounds are there. The tiles "
-            "that are left in the end, fewer than programs, are missing: `n_tiles // programs` "
-            "rounds down. It shows only where the number of tiles is no multiple of that of the "
-            "programs."
+            "The full rounds are computed. The remaining tiles, fewer than programs, are "
+            "missing, for example because `n_tiles // programs` rounds down."
         ),
         next_step=(
-            "Let the loop end at `n_tiles`: in its last round some programs have a tile and others "
-            "none. `tl.range(pid, n_tiles, programs)` does that by itself."
+            "Let the loop end at `n_tiles`: `tl.range(pid, n_tiles, programs)`. Then in the "
+            "last round some programs have a tile and others none."
         ),
         detector=last_round_missing,
         rules_out=frozenset({"grid-too-small"}),
@@ -207,30 +204,27 @@ ROUND_MISTAKES = (
     Misconception(
         code="stride-not-programs",
         places=True,
-        title="The loop over tiles goes on by another number than that of the programs",
+        title="The loop over tiles steps by another number than the grid's",
         message=(
-            "Program p takes tile p, and next the tile that lies one stride further. If that "
-            "stride is larger than the grid, the tiles in between belong to nobody; if it is "
-            "smaller, tiles are computed several times. A usual cause: the stride is a fixed "
-            "132, or the number of multiprocessors, and the grid is smaller."
+            "The step is larger than the grid, so no program computes the tiles between. A "
+            "usual cause: the step is a fixed 132, or the number of multiprocessors, and the "
+            "grid is smaller."
         ),
-        next_step="Step by `tl.num_programs(0)`: that is the grid, however it was computed.",
+        next_step="Step by `tl.num_programs(0)`, the size of the grid.",
         detector=strides_over_tiles,
         rules_out=frozenset({"grid-too-small"}),
     ),
     Misconception(
         code="tiles-left-out",
         places=True,
-        title="The loop over tiles leaves some of them out",
+        title="The loop over tiles skips some of them",
         message=(
-            "There are programs for all tiles, and yet some of them were never computed. "
-            "Either the number of tiles is wrong (rounded down on one axis, or counted with "
-            "the block of the other), or the way from the number of a tile to its row and column "
-            "is no bijection."
+            "Some tiles were never computed. Either the number of tiles is too small, or two "
+            "tile numbers lead to the same row and column."
         ),
         next_step=(
-            "`n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)`; then row `tile // tiles_n` and "
-            "column `tile % tiles_n`, both with the tiles along *n*."
+            "`n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)`; row `tile // tiles_n`, "
+            "column `tile % tiles_n`, with `tiles_n` tiles along N."
         ),
         detector=either(tiles_left_out, leaves_tiles_out),
         rules_out=frozenset({"grid-too-small"}),
@@ -259,8 +253,8 @@ FEW_PROGRAMS = Promise(
     code="too-many-programs",
     title="There are more programs than multiprocessors",
     message=(
-        "But the exercise is about programs that stay: at most as many as the GPU has "
-        "multiprocessors, 132 at most, each of which takes one tile after another."
+        "But a persistent kernel has at most as many programs as the GPU has "
+        "multiprocessors (132 here), and each computes several tiles."
     ),
     next_step="`grid = (min(processors, tiles),)`, and a loop over tiles in the kernel.",
     broken=_most_programs,

@@ -8,7 +8,7 @@ _TILES = (4096 // 128) * (4096 // 256)
 
 PREDICTIONS = {
     "tiles_of_program_1": Prediction(
-        3, "tiles", "Tiles 1, 5 and 9: it goes on by four, and tile 13 does not exist."
+        3, "tiles", "Tiles 1, 5 and 9: the step is four, and tile 13 does not exist."
     ),
     "rounds_at_4096": Prediction(
         -(-_TILES // 132),

@@ -74,12 +74,12 @@ def boundary() -> tuple[float, float]:
 
 
 MET, MISSED = boundary()
-SAME_MASK = "The mask must not depend on how the work is cut into blocks."
-OWN_WAY = "Each tensor has strides of its own."
+SAME_MASK = "The mask must not depend on the block size."
+OWN_WAY = "Each tensor has its own strides."
 
 NO_MASK_IN_MEMORY = replace(
     promises.one_kernel("the whole of dropout and sum"),
-    next_step="Draw the numbers in the kernel that adds, and draw them again on the way back.",
+    next_step="Compute the random numbers in the kernel that adds, and again in the backward pass.",
 )
 DROPOUT_RESIDUAL = Exercise(
     name="dropout_residual",
@@ -88,7 +88,7 @@ DROPOUT_RESIDUAL = Exercise(
     parameters=("x", "residual", "p", "seed"),
     reference=dropout_residual,
     magnitude=dropout_residual_magnitude,
-    traffic_factor=1.5,  # the lesson's point: the mask never lies in memory
+    traffic_factor=1.5,  # the lesson's point: the mask is never stored
     cases=(
         *dropped("n", [1000, 4096, 5000], 0.3, 7, why="One block or several, the last not full."),
         *dropped("n", [20_011], 0.1, 3, why="Many blocks, whatever their size."),
@@ -101,7 +101,9 @@ DROPOUT_RESIDUAL = Exercise(
         *dropped("n", [0, 1, 2, 7, 63, 65, 1023, 1025, 2047], 0.3, 4, part="edges"),
         *dropped("n", [70_001], 0.6, 6, part="edges", why="More than a fixed grid covers."),
         *dropped("n", [900], 0.0, 12, part="edges", why="p = 0 keeps everything."),
-        *dropped("n", [900], 0.9, 13, part="edges", why="Few are left, and they grow tenfold."),
+        *dropped(
+            "n", [900], 0.9, 13, part="edges", why="Few are kept, and they are multiplied by ten."
+        ),
         *dropped("rows columns", [(0, 5), (5, 0), (1, 333), (333, 1)], 0.2, 2, part="edges"),
         *dropped("a b c d", [(2, 3, 4, 5), (1, 1, 1, 1)], 0.35, 14, part="edges"),
         *dropped(
@@ -120,7 +122,7 @@ DROPOUT_RESIDUAL = Exercise(
             BOUNDARY_SEED,
             part="edges",
             also=" just missed",
-            why=f"p lies one step of float32 above the number of element {BOUNDARY_ELEMENT}.",
+            why=f"p is one step of float32 above the number of element {BOUNDARY_ELEMENT}.",
         ),
         *dropped("n", [900], 0.3, 15, part="types", dtypes=HALVES, why="Keep the dtype of x."),
         *dropped("rows columns", [(30, 41)], 0.7, 16, part="types", dtypes=HALVES),
@@ -133,7 +135,7 @@ DROPOUT_RESIDUAL = Exercise(
             18,
             part="types",
             fills=["specials"],
-            why="What is dropped does not count, not even NaN or infinity.",
+            why="Dropped elements do not affect the result, even NaN.",
         ),
         *dropped("rows columns", [(24, 36)], 0.3, 19, part="views", views=VIEWS),
         *dropped("batch rows columns", [(3, 8, 14)], 0.45, 20, part="views", views=VIEWS),
@@ -166,16 +168,16 @@ DROPOUT_RESIDUAL = Exercise(
         *dropped("batch rows columns", [(5, 701, 1003)], 0.3, 25, part="edges"),
     ),
     hints=(
-        "Nothing is drawn here, and nothing is kept from one element to the next: tl.rand works "
-        "out the number that belongs to a counter. Which counter does an element have, so that "
-        "it is the same however the work is cut?",
-        "The counter is the number of the element in the whole tensor, row after row, and never "
-        "its lane, its address or its column. The same `elements` serve the mask, `places_of` and "
-        "`tl.rand`.",
-        "`keep = tl.rand(seed, elements) >= p`, then `tl.where(keep, residual + x / (1 - p), "
-        "residual)` in float32, and one store to `output_ptr + elements`.",
+        "`tl.rand` computes the number that belongs to a counter, and has no state. Which "
+        "counter should an element have, so that its number is the same for every block size?",
+        "The counter is the number of the element in the whole tensor, row after row. It is "
+        "not the lane, the offset in a view, or the column. Use the same `elements` for the "
+        "mask, for `places_of` and for `tl.rand`.",
+        "Convert x and residual with `.to(tl.float32)` after loading. Then `keep = "
+        "tl.rand(seed, elements) >= p` and `result = tl.where(keep, residual + x / (1 - p), "
+        "residual)`. Store the result at `output_ptr + elements` under the mask.",
     ),
-    challenge="Count by `tl.arange(0, BLOCK_SIZE)` alone, and check: which cases still pass?",
+    challenge="Use `tl.arange(0, BLOCK_SIZE)` alone as the counter: which cases still pass?",
     misconceptions=MISTAKES,
     promises=(NO_MASK_IN_MEMORY,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
@@ -189,92 +191,115 @@ QUIZ = (
         (
             Choice(
                 "Its state, of some thousand bits.",
-                "That is how a Mersenne twister works. It has to take its steps one by one.",
+                "That is how a Mersenne twister works. It computes its numbers one after the "
+                "other.",
             ),
             Choice(
-                "Nothing: a number follows from the seed and its counter alone.",
-                "Yes. So any program can work out any number, in any order, and again later.",
+                "The last number that it gave, from which the next one is computed.",
+                "Then the next number would have to wait for it, and a million programs cannot.",
+            ),
+            Choice(
+                "A counter in memory, which each call increments by an atomic addition.",
+                "The kernel passes the counter as an argument. Nothing is stored in memory.",
+            ),
+            Choice(
+                "Nothing: seed and counter determine a number.",
+                "Yes. So any program can compute any number, in any order, and again later.",
                 right=True,
-            ),
-            Choice(
-                "The last number that it gave.",
-                "Then the next one would have to wait for it, and a million programs cannot.",
             ),
         ),
     ),
     Question(
-        "A kernel counts by lane: `tl.rand(seed, tl.arange(0, BLOCK_SIZE))`. About a share p is "
-        "dropped. What is wrong?",
+        "A kernel runs `keep = tl.rand(seed, tl.arange(0, BLOCK_SIZE)) >= p` in each program. "
+        "About a fraction p of the elements is dropped. What is wrong?",
         (
             Choice(
-                "Nothing, if the share is right.",
-                "The share says little. Every block drops the same lanes.",
-            ),
-            Choice(
-                "Every block has the same mask, and another block size makes another one.",
-                "Yes. A backward pass with other blocks would then not fit.",
+                "Each block has the same mask, which depends on BLOCK_SIZE.",
+                "Yes. A backward pass with other blocks would not match.",
                 right=True,
             ),
             Choice(
-                "It is slower.",
-                "It takes as long: a lane makes one number either way.",
+                "Nothing, since the fraction is correct.",
+                "The fraction says little. Every block drops the same lanes.",
+            ),
+            Choice(
+                "It is slower than a counter of elements, because all programs use the same "
+                "counters.",
+                "It takes as long: a lane computes one number either way, and nothing is shared.",
+            ),
+            Choice(
+                "Two programs that compute the same number at the same time are a race.",
+                "A race needs memory that both access. `tl.rand` is a function without state.",
             ),
         ),
     ),
     Question(
-        "Why does the way back compute the mask again, where it could load it?",
+        "Why does the backward pass compute the mask again, although it could load it?",
         (
             Choice(
-                "Because loading it would be inexact.",
-                "A mask of bits would be exact. What it costs is memory, and the way there.",
+                "Because a stored mask would be inexact.",
+                "A mask of bits would be exact. It costs memory and traffic.",
             ),
             Choice(
-                "Because a mask takes a byte for each element, from the way forward to the way "
-                "back, and the seed takes eight in all.",
-                "Yes, and dropout is bound by memory: the arithmetic runs while it waits for data.",
+                "Because the backward pass must drop other elements than the forward pass did.",
+                "It must drop the very same: a dropped element has no gradient.",
+            ),
+            Choice(
+                "Because a mask needs memory and traffic; a seed needs eight bytes.",
+                "Yes. Dropout is memory-bound: much of the arithmetic runs while it waits for "
+                "data.",
                 right=True,
             ),
             Choice(
-                "Because the way back needs other elements dropped.",
-                "It needs the very same: an element that did not count has no gradient.",
+                "Because Philox takes less time than a load, whatever the dtype.",
+                "Not always. In fp16 the random numbers may take longer than the bytes.",
             ),
         ),
     ),
     Question(
-        "p = 0.1. What becomes of the elements that are kept?",
+        "p = 0.1. What does inverted dropout do to the elements that are kept?",
         (
             Choice(
-                "They are multiplied by 0.9.",
-                "Then the sum would shrink twice: by what is dropped, and by what is multiplied.",
+                "It multiplies them by 0.9.",
+                "Then the sum would shrink twice: by dropping, and by multiplying.",
             ),
             Choice(
-                "They are divided by 0.9.",
-                "Yes. Nine of ten are left, and divided by 0.9 they add up to ten again, on "
+                "It divides them by 0.1, since p is 0.1.",
+                "Divide by 1 - p. With p = 0.5 the two are the same, so test with another p.",
+            ),
+            Choice(
+                "It divides them by 0.9.",
+                "Yes. Nine of ten are kept, and divided by 0.9 they add up to ten again, on "
                 "average.",
                 right=True,
             ),
             Choice(
-                "They are divided by 0.1.",
-                "That is p. With p = 0.5 nobody would notice.",
+                "Nothing in training; in inference all elements are multiplied by 0.9.",
+                "That is the original dropout. Inverted dropout scales in training.",
             ),
         ),
     ),
     Question(
-        "Two layers of a model have the same shape, and get the same seed. What happens?",
+        "Two layers of a model have the same shape, and both call `dropout_residual(x, "
+        "residual, 0.1, seed=7)`. What happens?",
         (
             Choice(
                 "They drop the same elements.",
-                "Yes: same seed, same counters, same mask. Give each layer and each step a seed of "
-                "its own, or counters of its own.",
+                "Yes: same seed, same counters, same mask. Use a separate seed for each layer "
+                "and each step.",
                 right=True,
             ),
             Choice(
-                "The second one goes on where the first one ended.",
+                "The second one continues where the first one ended.",
                 "A generator with a state would. This one has none.",
             ),
             Choice(
-                "Triton gives an error.",
-                "It cannot know that somebody has used those counters before.",
+                "Triton gives an error, because these counters were already used.",
+                "Triton keeps no record of counters. Nothing warns you.",
+            ),
+            Choice(
+                "They drop different elements, because x has another address in each layer.",
+                "The counter is the number of the element, not its address.",
             ),
         ),
     ),

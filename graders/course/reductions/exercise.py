@@ -55,15 +55,20 @@ SOFTMAX = Exercise(
     ),
     large=cases(one, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
-        "A row is one program's work. Which two numbers about the whole row does each of its "
-        "elements need?",
-        "Lanes beyond the row must change neither the maximum nor the sum: load them as -inf, "
-        "then exp makes them 0. Subtract the maximum first, or exp overflows at 89.",
-        "`x = tl.load(..., mask=cols < n_cols, other=-float('inf')).to(tl.float32)`, "
-        "`numerator = tl.exp(x - tl.max(x, axis=0))`, store `numerator / tl.sum(numerator, "
-        "axis=0)`.",
+        "One program handles one row. Which two numbers about the whole row does each of its "
+        "elements need? In the long kernel, a loop over blocks carries these two numbers.",
+        "Load masked-off lanes as -inf: they then change neither the maximum nor the sum. "
+        "Subtract the maximum before exp. In the long kernel's loop, multiply the old sum by "
+        "exp(old maximum - new maximum) before you add the block's terms.",
+        "Short: `p = tl.exp(x - tl.max(x, axis=0))`, store `p / tl.sum(p, axis=0)`. Long, per "
+        "block: `m = tl.maximum(row_max, tl.max(x, axis=0))`, `shift = tl.where(m == "
+        "float('-inf'), 0.0, m)`, `row_sum = row_sum * tl.exp(row_max - shift) + tl.sum(tl.exp(x "
+        "- shift), axis=0)`, `row_max = m`; then `tl.exp(x - row_max) / row_sum`.",
     ),
-    challenge="Do not subtract the maximum and check again: which cases still pass, and why these?",
+    challenge=(
+        "Remove the subtraction of the maximum and check again: which cases still pass, and "
+        "why these?"
+    ),
     misconceptions=SOFTMAX_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
@@ -149,18 +154,19 @@ LAYERNORM = Exercise(
     ),
     large=cases(USUAL, AXES, [(70_001, 33), (523, 8003)], part="edges", why="Many rows."),
     hints=(
-        "Two numbers describe a row: its mean and its variance. Lanes beyond the row are 0 when "
-        "they are loaded. Are they still 0 after the mean has been subtracted?",
-        "Compute the mean first, subtract it, set the lanes beyond the row to 0 *again*, and "
-        "average the squares over n_cols. The short cut E[x²] - mean² loses everything when the "
-        "mean is large.",
-        "`mean = tl.sum(x, axis=0) / n_cols`, `centred = tl.where(mask, x - mean, 0.0)`, "
-        "`variance = tl.sum(centred * centred, axis=0) / n_cols`, and store `centred / "
-        "tl.sqrt(variance + eps) * weight + bias`.",
+        "Two numbers describe a row: its mean and its variance. Masked-off lanes are loaded as 0. "
+        "Are they still 0 after the mean has been subtracted?",
+        "Compute the mean and subtract it. Set the masked-off lanes to 0 *again*, then average "
+        "the squares over n_cols. The long kernel does the same in three loops: sum, squares, "
+        "result. Do not use mean(x²) - mean(x)²: it cancels when the mean is large.",
+        "Short: `c = tl.where(mask, x - tl.sum(x, axis=0) / n_cols, 0.0)`, `var = tl.sum(c * c, "
+        "axis=0) / n_cols`, store `c / tl.sqrt(var + eps) * weight + bias`. Long: first loop "
+        "`sums += tl.where(mask, x - first, 0.0)` with `first` the row's first element; then "
+        "centre by `x - first - tl.sum(sums, axis=0) / n_cols`.",
     ),
     challenge=(
-        "Do not set the lanes beyond the row to 0 again after the mean is subtracted, and "
-        "check: which widths still pass?"
+        "Do not set the masked-off lanes to 0 again after you subtract the mean, and check: "
+        "which widths still pass?"
     ),
     misconceptions=LAYERNORM_MISTAKES,
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
@@ -172,15 +178,23 @@ QUIZ = (
     Question(
         "A row of 1000 elements is loaded into a block of 1024 for a softmax. Which `other`?",
         (
-            Choice("0.0", "exp(0) is 1: 24 lanes that do not exist would add 24 to the sum."),
+            Choice(
+                "0.0",
+                "exp(0) is 1: the 24 masked-off lanes would each add a term to the sum.",
+            ),
             Choice(
                 "-inf",
-                "Yes: it never wins the maximum, and exp(-inf) adds nothing to the sum.",
+                "Yes: it is never the maximum, and exp(-inf) adds 0 to the sum.",
                 right=True,
             ),
             Choice(
-                "None is needed, because the store is masked.",
-                "The reduction sees all lanes of the block, also those that are never stored.",
+                "1.0, because a factor of 1 changes nothing",
+                "Softmax adds, it does not multiply: each masked-off lane would add exp(1 - "
+                "maximum).",
+            ),
+            Choice(
+                "None is needed, because the store is masked",
+                "The reduction uses all lanes of the block, also those that are never stored.",
             ),
         ),
     ),
@@ -188,46 +202,100 @@ QUIZ = (
         "Why does softmax subtract the maximum of the row?",
         (
             Choice(
-                "To make the row sum to 1.",
-                "The division does that.",
+                "To make the row add up to 1",
+                "The division does that, with or without the maximum.",
             ),
             Choice(
-                "So that no exponential overflows; the result is mathematically the same.",
-                "Yes: numerator and denominator are both multiplied by exp(-max).",
+                "So that no exponential overflows",
+                "Yes. Numerator and denominator are multiplied by exp(-max), so the result "
+                "stays the same.",
                 right=True,
             ),
-            Choice("To save time.", "It costs an extra reduction. It buys correctness."),
+            Choice(
+                "To save time: exp is faster for arguments that are not positive",
+                "exp takes the same time for every argument. The maximum even costs an "
+                "additional reduction.",
+            ),
+            Choice(
+                "So that masked-off lanes do not count in the sum",
+                "`other=-inf` does that. A lane loaded as 0 would still count after the "
+                "subtraction.",
+            ),
+        ),
+    ),
+    Question(
+        "A row has 10 ones, and `BLOCK_SIZE` is 4. In the loop `for start in range(0, 10, "
+        "BLOCK_SIZE):` the kernel runs `x = tl.load(x_ptr + cols, mask=cols < 10, other=0.0)` "
+        "and then `total = tl.sum(x, axis=0)`. What is `total` after the loop?",
+        (
+            Choice(
+                "10",
+                "That needs `total += ...`. Here each block's sum replaces the one before.",
+            ),
+            Choice(
+                "12",
+                "The masked-off lanes are loaded as 0, so they add nothing.",
+            ),
+            Choice(
+                "4",
+                "The last sum remains, but the last block has two columns only, 8 and 9. The "
+                "masked-off lanes are 0.",
+            ),
+            Choice(
+                "2",
+                "Yes: each block's sum replaces `total`, and the last block has only the "
+                "columns 8 and 9.",
+                right=True,
+            ),
         ),
     ),
     Question(
         "What is wrong with variance = mean(x²) - mean(x)² in float32?",
         (
             Choice(
-                "Nothing, and it saves a pass.",
-                "With a mean far above the spread, two large and nearly equal numbers are "
-                "subtracted, and only rounding errors remain.",
+                "Nothing: it is the same formula, and it saves a pass",
+                "It is the same on paper only. With a mean far above the spread, two large and "
+                "nearly equal numbers are subtracted.",
             ),
             Choice(
-                "It cancels when the mean is large compared with the spread.",
-                "Yes. Subtract the mean first (the row is in registers anyway).",
+                "It loses its digits when the mean is large",
+                "Yes: the two terms are nearly equal, and their difference is mostly rounding "
+                "error. Subtract the mean before you square.",
                 right=True,
             ),
             Choice(
-                "It divides by n instead of n - 1.",
-                "Layer normalisation wants n.",
+                "It divides by n instead of n - 1",
+                "Layer norm uses the biased variance, divided by n.",
+            ),
+            Choice(
+                "x² overflows for the usual inputs",
+                "float32 reaches 3e38, so x may be as large as 1e19. The difference loses its "
+                "digits much earlier.",
             ),
         ),
     ),
     Question(
-        "In the online softmax, what happens to the sum so far when a block has a larger maximum?",
+        "In online softmax, what happens to the sum so far when a block has a larger maximum?",
         (
-            Choice("It stays as it is.", "Its terms were computed relative to the old maximum."),
             Choice(
-                "It is multiplied by exp(old maximum - new maximum).",
+                "It stays as it is, because its terms are final",
+                "Its terms refer to the old maximum, so they are too large by exp(new maximum - "
+                "old maximum).",
+            ),
+            Choice(
+                "It is multiplied by exp(old max - new max)",
                 "Yes: that turns exp(x - old) into exp(x - new) for all terms at once.",
                 right=True,
             ),
-            Choice("It starts again at 0.", "Then the earlier blocks would be forgotten."),
+            Choice(
+                "It is multiplied by old max / new max",
+                "The terms are exponentials: their ratio is exp of the difference, not the "
+                "ratio of the maxima.",
+            ),
+            Choice(
+                "It starts again at 0, and the new maximum replaces the old",
+                "Then the terms of the earlier blocks would be missing from the sum.",
+            ),
         ),
     ),
 )

@@ -10,7 +10,7 @@ _BYTES = 4  # of a number in fp32
 
 PREDICTIONS = {
     "maximum_with_zero": Prediction(
-        0.0, "", "The fourth lane took part, with its 0.", quantity=False
+        0.0, "", "The fourth lane takes part in the maximum, with its 0.", quantity=False
     ),
     "share_of_100": Prediction(
         math.nan,
@@ -22,15 +22,18 @@ PREDICTIONS = {
     "bytes_long": Prediction(
         _BYTES * 3,
         "bytes per element",
-        "Two walks load it twice, and the result is stored once. With three walks it would be 16.",
+        (
+            "Two passes load it twice, and the result is stored once. With three passes it would "
+            "be 16."
+        ),
     ),
     "variance_in_one_walk": Prediction(
         0.0,
         "",
-        "x² has nine digits, fp32 keeps about seven, and the difference is gone.",
+        "x² has nine digits and fp32 keeps about seven, so the difference is lost.",
         quantity=False,
     ),
     "variance_with_padding": Prediction(
-        (0 - 3.0) ** 2 / 3, "", "The lane that does not exist held 0, and 0 - 3 is -3."
+        (0 - 3.0) ** 2 / 3, "", "The masked-off lane contains 0, and 0 - 3 is -3."
     ),
 }

@@ -14,7 +14,7 @@ from graders.judge.cases.builders import ALL_VIEWS, ANY_DTYPE, cases, one
 from graders.judge.records import Choice, Evidence, Exercise, Misconception, Question
 
 AXES = "rows columns"
-OBLONG = (4, 8, 16, 32, 64, 128)  # sides that are tried where a tile of two sides was reshaped
+OBLONG = (4, 8, 16, 32, 64, 128)  # sides to try for a reshaped tile with two different sides
 WRITES_OUTSIDE = frozenset({"out-of-bounds-store"})
 LAUNCH_ORDER = launch_order(
     ("n_rows", "n_cols"), ("stride_row", "stride_col"), lambda x: (*x.shape, *x.stride())
@@ -23,7 +23,7 @@ _OF_ANY_BLOCK = placement.mask_sizes_exchanged("n_rows", "n_cols")
 
 
 def _of_tiles(evidence: Evidence) -> bool:
-    """Hold for tiles: a flat block comes to the same elements by a division by the wrong size."""
+    """Return whether tiles show it; in a flat block, a wrong divisor reaches the same elements."""
     found, detector = detectors.aim(evidence), _OF_ANY_BLOCK.detector
     flat = found is not None and found.lanes in evidence.launches[-1].meta.values()
     return not flat and detector is not None and detector(evidence)
@@ -46,7 +46,7 @@ CASES = (
         part="views",
         views=["far"],
         dtypes=[torch.uint8],
-        why="The last row lies more than 2**31 elements behind the first.",
+        why="The last row is more than 2**31 elements after the first.",
     ),
     *cases(
         one,
@@ -55,7 +55,7 @@ CASES = (
         part="views",
         views=["far_columns"],
         dtypes=[torch.uint8],
-        why="The last column lies more than 2**31 elements behind the first.",
+        why="The last column is more than 2**31 elements after the first.",
     ),
     *cases(one, AXES, [(19, 23)], part="types", dtypes=ANY_DTYPE),
     *cases(
@@ -84,19 +84,19 @@ STRIDED_COPY = Exercise(
     cases=CASES,
     large=LARGE,
     hints=(
-        "An element of a view has two addresses to think about: where it lies in the input, and "
-        "where it goes in the output. Only the output is dense. What do you need in order to "
-        "find element (2, 3) of a view whose rows are 10 elements apart?",
+        "Each element has two addresses: one in the input and one in the output. Only the output "
+        "is contiguous. What do you need to find element (2, 3) of a view whose rows are 10 "
+        "elements apart?",
         "Number the elements of the *output*: element `i` is in row `i // n_cols` and column "
-        "`i % n_cols`. In x it lies at `row * stride_row + col * stride_col`. A tile of rows and "
-        "columns works just as well.",
-        "`x = tl.load(x_ptr + rows * stride_row + cols * stride_col, mask=mask)` and "
-        "`tl.store(output_ptr + offsets, x, mask=mask)`; take `x.stride(0)` and `x.stride(1)` "
-        "from the launcher, and start from `tl.program_id(0).to(tl.int64)`.",
+        "`i % n_cols`. In x it is at `row * stride_row + col * stride_col`. Start from "
+        "`tl.program_id(0).to(tl.int64)`, because addresses can exceed 2**31.",
+        "With `rows = offsets // n_cols`, `cols = offsets % n_cols` and `mask = rows < n_rows`: "
+        "`x = tl.load(x_ptr + rows * stride_row + cols * stride_col, mask=mask)`, then "
+        "`tl.store(output_ptr + offsets, x, mask=mask)`. Launch with `x.stride(0), x.stride(1)` "
+        "for the strides.",
     ),
     challenge=(
-        "Exchange the two strides at the launch and check again: which cases still pass, and "
-        "why these?"
+        "Exchange the two strides at the launch and check again: which cases still pass, and why?"
     ),
     misconceptions=(
         LAUNCH_ORDER,
@@ -125,7 +125,7 @@ STRIDED_COPY = Exercise(
 
 
 def _tiles_unturned(block: int, x: torch.Tensor) -> torch.Tensor:
-    """Tiles at the transposed place, but not transposed inside; NaN beyond the whole tiles."""
+    """Return tiles moved to the transposed place, not transposed inside; NaN after whole tiles."""
     rows, columns = x.shape
     result = torch.full((columns, rows), float("nan"), dtype=torch.float64)
     for i in range(0, rows - block + 1, block):
@@ -135,7 +135,7 @@ def _tiles_unturned(block: int, x: torch.Tensor) -> torch.Tensor:
 
 
 def _tiles_in_place(block: int, x: torch.Tensor) -> torch.Tensor:
-    """Tiles transposed inside, but left at their place; NaN where nothing of x comes."""
+    """Return tiles transposed inside, but not moved; NaN where no element of x arrives."""
     rows, columns = x.shape
     row, column = torch.meshgrid(torch.arange(columns), torch.arange(rows), indexing="ij")
     source_row = row // block * block + column % block
@@ -152,7 +152,7 @@ def _half_transposed(block: int, x: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _tiles_reshaped(block: int, x: torch.Tensor) -> list[torch.Tensor]:
-    """Tiles at the transposed place, their elements in the order of x; NaN beyond whole tiles."""
+    """Return tiles at the transposed place, elements in the order of x; NaN after whole tiles."""
     found = []
     for width in OBLONG:
         down, across = x.shape[0] // block, x.shape[1] // width
@@ -188,13 +188,14 @@ TRANSPOSE = Exercise(
     cases=CASES,
     large=LARGE,
     hints=(
-        "Take a matrix of 2 rows and 3 columns and write both memories down, the input's and "
-        "the output's. Where does element (1, 2) of x go?",
-        "Row i of the output is column i of x, and the rows of the output are `n_rows` long. So "
-        "element (i, j) of the output lies at `i * n_rows + j`, and comes from row j and column "
-        "i of x.",
-        "With `offsets` into the output: `tl.load(x_ptr + (offsets % n_rows) * stride_row + "
-        "(offsets // n_rows) * stride_col, mask=mask)`, and store at `output_ptr + offsets`.",
+        "Take a matrix of 2 rows and 3 columns. Write down the memory of the input and the "
+        "memory of the output. Where does element (1, 2) of x go?",
+        "Row i of the output is column i of x, and each output row has `n_rows` elements. So "
+        "element (i, j) of the output is at `i * n_rows + j`, and comes from row j and column "
+        "i of x. Start from `tl.program_id(0).to(tl.int64)`.",
+        "With `offsets` into the output and `mask = offsets // n_rows < n_cols`: `x = "
+        "tl.load(x_ptr + (offsets % n_rows) * stride_row + (offsets // n_rows) * stride_col, "
+        "mask=mask)`, then `tl.store(output_ptr + offsets, x, mask=mask)`.",
     ),
     challenge=(
         "Exchange the two strides of the input at the launch and check again: which cases "
@@ -207,10 +208,9 @@ TRANSPOSE = Exercise(
             code="not-transposed",
             title="The elements are in the order of x",
             message=(
-                "The output has the shape of the transposed matrix, but its memory holds the "
-                "elements in the order in which x has them: they were copied, not moved. "
-                "Transposing exchanges the roles of the two indices either when loading or when "
-                "storing. Exchanging them twice gives the original back."
+                "The output has the shape of the transposed matrix, but its elements are in the "
+                "order of x. The kernel exchanges the two indices in neither the load nor the "
+                "store, or in both."
             ),
             next_step=(
                 "Load from `row * stride_row + col * stride_col`, store to `col * n_rows + row`."
@@ -219,25 +219,25 @@ TRANSPOSE = Exercise(
         ),
         Misconception(
             code="output-stride-is-input-width",
-            title="The rows of the output are as long as the columns of x",
+            title="The rows of the output have the width of x",
             message=(
-                "Each element of column `col` goes to `col * n_cols + row`. But a row of the "
-                "output holds one element for each *row* of x, so it is `n_rows` long. Square "
-                "matrices hide this; others collide or leave the output."
+                "The kernel stores column `col` at `col * n_cols + row`. But a row of the "
+                "output has one element for each *row* of x, so its length is `n_rows`. Only "
+                "square matrices come out correct."
             ),
             next_step="Store to `col * n_rows + row`, or pass `output.stride(0)`.",
             detector=_output_rows_as_long_as_input,
         ),
         Misconception(
             code="tile-half-transposed",
-            title="The tiles are transposed, or what is in them, but not both",
+            title="Only the tiles are transposed, or only their contents",
             message=(
-                "Two things must turn: the tile (i, j) goes to the place (j, i), *and* within "
-                "the tile rows become columns. Here only one of the two has happened."
+                "A transpose moves tile (i, j) to the place (j, i), *and* rows become columns "
+                "inside each tile. The kernel does only one of the two."
             ),
             next_step=(
-                "Swap the offsets of rows and columns in the store's pointers and its mask "
-                "together, or use `tl.trans(tile)` with pointers of the output's own tile."
+                "Exchange rows and columns in the store's pointers and in its mask together. Or "
+                "store `tl.trans(tile)` at the pointers of the output's tile."
             ),
             rules_out=frozenset({"grid-too-small", "offset-ignores-pid", "mask-too-narrow"}),
             expected_wrong=computes_with_block(_half_transposed, blocks=(8, 16, 32, 64)),
@@ -246,13 +246,12 @@ TRANSPOSE = Exercise(
             code="tile-reshaped",
             title="The tile is reshaped, not transposed",
             message=(
-                "`tl.reshape` leaves the elements in their order and cuts it into rows of another "
-                "length: of [[1, 2, 3], [4, 5, 6]] it makes [[1, 2], [3, 4], [5, 6]]. The "
-                "transposed tile has the same shape and another order, [[1, 4], [2, 5], [3, 6]]."
+                "`tl.reshape` keeps the order of the elements: [[1, 2, 3], [4, 5, 6]] becomes "
+                "[[1, 2], [3, 4], [5, 6]]. The transposed tile is [[1, 4], [2, 5], [3, 6]]."
             ),
             next_step=(
-                "`tl.trans(tile)`. Or leave the tile as it is and turn the pointers of the store, "
-                "`n[None, :] * n_rows + m[:, None]`, with their mask."
+                "Use `tl.trans(tile)`. Or keep the tile and exchange the indices in the store: "
+                "`n[None, :] * n_rows + m[:, None]`, and in its mask."
             ),
             expected_wrong=computes_with_block(_tiles_reshaped, blocks=OBLONG),
         ),
@@ -284,17 +283,21 @@ QUIZ = (
         (
             Choice(
                 "(3, 1)",
-                "That would be a dense 4 × 3 matrix. Slicing copies nothing: the next row still "
-                "starts 6 elements further on. This is the stride trap.",
+                "These are the strides of a contiguous 4 × 3 matrix. Slicing copies nothing: the "
+                "next row still starts 6 elements further on. This is the stride trap.",
             ),
             Choice(
                 "(6, 1)",
-                "Yes. The slice looks at the same memory, so its rows are as far apart as before.",
+                "Yes. The slice uses the same memory, so its rows are as far apart as before.",
                 right=True,
             ),
             Choice(
                 "(6, 3)",
                 "Neighbouring columns are still neighbours in memory: their stride stays 1.",
+            ),
+            Choice(
+                "(1, 6)",
+                "These are the strides of `x.T`, where a step down is one element.",
             ),
         ),
     ),
@@ -302,18 +305,22 @@ QUIZ = (
         "A kernel assumes stride = width and gets a slice `x[:, : n // 2]`. What does it read?",
         (
             Choice(
-                "The right elements, only more slowly.",
-                "The first row is right. The second one starts where the right half of the "
-                "first row lies, and that is not part of the slice.",
+                "The correct elements, but more slowly.",
+                "Only the first row is correct. The kernel looks for the second one in the right "
+                "half of the first row, which is not part of the slice.",
             ),
             Choice(
                 "Nothing: Triton raises an error for a view that is not contiguous.",
-                "A kernel receives an address and numbers. It never learns that there was a view.",
+                "A kernel receives an address and numbers. It does not know that x is a view.",
             ),
             Choice(
-                "Ghost data: from the second row on, elements outside the slice.",
-                "Yes. They are in valid memory, so nothing crashes; the numbers are just wrong.",
+                "From the second row on, elements outside the slice.",
+                "Yes. They are in valid memory, so nothing crashes, but the numbers are wrong.",
                 right=True,
+            ),
+            Choice(
+                "From the second row on, memory past the end of the tensor.",
+                "The assumed stride is too small, so all addresses stay inside the tensor.",
             ),
         ),
     ),
@@ -325,13 +332,41 @@ QUIZ = (
                 "It makes a new view in constant time: same memory, strides exchanged.",
             ),
             Choice(
-                "It exchanges the strides; the memory stays as it is.",
-                "Yes. That is why a kernel that respects strides reads it with no copy at all.",
+                "It exchanges the strides and keeps the memory.",
+                "Yes. So a kernel that uses the strides reads it without a copy.",
                 right=True,
             ),
             Choice(
                 "Its rows are contiguous again.",
-                "Its *columns* are: neighbours in a row are now a whole old row apart.",
+                "Its *columns* are contiguous. Neighbours in a row are now a whole old row apart.",
+            ),
+            Choice(
+                "It moves the elements only when a kernel first reads it.",
+                "PyTorch never moves them unless you call `.contiguous()` or a similar method.",
+            ),
+        ),
+    ),
+    Question(
+        "An output of shape (n_rows, n_cols) is contiguous, and `offsets` numbers its elements. "
+        "Which lines give the row and the column of each element?",
+        (
+            Choice(
+                "`rows = offsets // n_rows` and `cols = offsets % n_rows`",
+                "A row has `n_cols` elements, so a new row starts after each `n_cols` elements.",
+            ),
+            Choice(
+                "`rows = offsets // n_cols` and `cols = offsets % n_cols`",
+                "Yes. The integer part counts the full rows before it, and the remainder is the "
+                "position in the row.",
+                right=True,
+            ),
+            Choice(
+                "`rows = offsets % n_cols` and `cols = offsets // n_cols`",
+                "The remainder repeats after each row, so it is the column.",
+            ),
+            Choice(
+                "`rows = offsets // stride_row` and `cols = offsets // stride_col`",
+                "The strides belong to the input. The output is contiguous and has its own width.",
             ),
         ),
     ),
@@ -344,13 +379,18 @@ QUIZ = (
             ),
             Choice(
                 "For a view whose last row starts beyond element 2**31.",
-                "Yes. The product wraps around to a negative number. Convert one factor with "
+                "Yes. The product overflows to a negative number. Convert one factor with "
                 "`.to(tl.int64)` before multiplying.",
                 right=True,
             ),
             Choice(
-                "Never: pointers have 64 bits.",
-                "The pointer has, but the offset is computed first, in the type of its factors.",
+                "For no view: pointers have 64 bits.",
+                "The pointer has, but the kernel computes the offset first, in the type of its "
+                "factors.",
+            ),
+            Choice(
+                "For a view with stride 0, because the product is 0 in every row.",
+                "That product is correct: all rows of an expanded view are at the same address.",
             ),
         ),
     ),

@@ -57,13 +57,15 @@ SWIZZLE_IDS = Exercise(
     ),
     large=tile_cases([(3001, 1009, 7)], "edges", "Millions of tiles."),
     hints=(
-        "Write the ids 0 to 19 into a matrix of 5 rows and 4 columns, in the order in which "
-        "groups of 3 rows are walked column by column. Where is id 12?",
-        "A whole group has `group * n_cols` programs: that gives the group of a program, and "
-        "its first row. Within the group rows change fastest. The last group may have fewer "
-        "rows than `group`.",
-        "`first = pid // (group * n_cols) * group`, `size = min(n_rows - first, group)`, "
-        "`row = first + pid % (group * n_cols) % size`, `col = pid % (group * n_cols) // size`.",
+        "Write the ids 0 to 19 into a matrix of 5 rows and 4 columns, in groups of 3 rows: down "
+        "the rows of the group, then the next column. Where is id 12?",
+        "A whole group has `group * n_cols` programs. Dividing by that gives the group of a "
+        "program, and its first row. Within the group the row changes fastest. The last group may "
+        "have fewer rows than `group`.",
+        "`first = pid // (group * n_cols) * group`, `size = tl.minimum(n_rows - first, group)`, "
+        "`within = pid % (group * n_cols)`. The row is `first + within % size`, the column is "
+        "`within // size`. Store the row at `output_ptr + 2 * pid` and the column at `output_ptr "
+        "+ 2 * pid + 1`.",
     ),
     challenge=(
         "Let the last group have `group` rows like the others and check again: which sizes "
@@ -124,15 +126,16 @@ def _tile_by_tile(_launches: Any, traffic: Mapping[str, Mapping[str, Any]]) -> b
 
 NOT_GROUPED = Remark(
     code="not-grouped",
-    title="The product is right, but its tiles are not grouped",
+    title="The product is correct, but its tiles are not grouped",
     message=(
-        "The result is right. But programs that follow each other walk along a whole row of tiles "
-        "(or down a whole column), and the contract asks for grouped order. Programs that run at "
-        "the same time then share tiles of one factor only, and the L2 cache has to hold all of "
-        "the other."
+        "Consecutive programs take a whole row (or column) of tiles; the contract asks for "
+        "grouped order. Programs that run at the same time then share blocks of one factor "
+        "only."
     ),
-    next_step="Order the programs as `swizzle_ids` does, in groups of about 8 rows of tiles, and "
-    "compare the hit rates that the lesson's simulation gives.",
+    next_step=(
+        "Order the programs as `swizzle_ids` does, in groups of about 8 rows of tiles, and "
+        "compare the hit rates of the lesson's model."
+    ),
     applies=_tile_by_tile,
     promised=True,
 )
@@ -171,16 +174,17 @@ GROUPED_MATMUL = replace(
     ),
     hints=(
         "The tiles stay the same; only the order in which programs take them changes. Where does "
-        "the kernel of the last lesson decide which tile is its own?",
-        "Launch a flat grid, number the tiles as in `swizzle_ids`, with tiles instead of "
-        "elements: `tl.cdiv(M, BLOCK_M)` rows of them and `tl.cdiv(N, BLOCK_N)` columns.",
-        "`first = pid // (GROUP * n_tiles_n) * GROUP`, `size = min(n_tiles_m - first, GROUP)`, "
-        "`pid_m = first + pid % (GROUP * n_tiles_n) % size`, "
-        "`pid_n = pid % (GROUP * n_tiles_n) // size`.",
+        "the kernel of lesson 08 compute its tile?",
+        "The grid has one axis. Number the tiles as in `swizzle_ids`: there are `tl.cdiv(M, "
+        "BLOCK_M)` rows and `tl.cdiv(N, BLOCK_N)` columns of tiles.",
+        "`tiles_n = tl.cdiv(N, BLOCK_N)`, `first = pid // (GROUP * tiles_n) * GROUP`, `size = "
+        "tl.minimum(tl.cdiv(M, BLOCK_M) - first, GROUP)`, `within = pid % (GROUP * tiles_n)`, "
+        "`pid_m = first + within % size`, `pid_n = within // size`. Then use `pid_m` and `pid_n` "
+        "where lesson 08 has `tl.program_id(0)` and `tl.program_id(1)`.",
     ),
     challenge=(
-        "Number the tiles row by row again and check: the values stay right, so what does the"
-        " card say?"
+        "Number the tiles row by row again and check: the values stay correct, so what does "
+        "the card say?"
     ),
     misconceptions=(TILES_LOST, *PRODUCT_MISTAKES, *tile_by_tile.MISTAKES),
     remarks=(NOT_GROUPED,),
@@ -190,8 +194,9 @@ EXERCISES = (SWIZZLE_IDS, GROUPED_MATMUL)
 
 QUIZ = (
     Question(
-        "A product has 9 × 9 tiles, and 9 programs run at a time. How many tiles of a and b do "
-        "the first nine need in row-major order, and how many in groups of three rows?",
+        "A product has 9 × 9 tiles and K is 9 blocks long. Nine programs run at a time. How "
+        "many blocks of a and b do the first nine need in row-major order, and how many in "
+        "groups of three rows?",
         (
             Choice(
                 "90 and 54",
@@ -204,9 +209,13 @@ QUIZ = (
                 "That counts only one of the two factors.",
             ),
             Choice(
-                "The same: each program reads 18 tiles either way.",
-                "Each does; but tiles shared between programs that run together come from the "
-                "cache.",
+                "162 in both cases: each program loads 18 blocks",
+                "Each program does. But programs that run together share blocks, which the "
+                "cache keeps.",
+            ),
+            Choice(
+                "90 in both cases",
+                "The grouped order needs only three columns of b, not nine.",
             ),
         ),
     ),
@@ -214,31 +223,70 @@ QUIZ = (
         "What does swizzling change?",
         (
             Choice(
-                "The layout of the matrices in memory.",
+                "The layout of the matrices in memory",
                 "They stay where they are. Only the order of the programs changes.",
             ),
             Choice(
-                "Which tile a program computes, and so which data is used close in time.",
-                "Yes. The result is the same; the cache hits are not.",
+                "Which tile each program computes",
+                "Yes. Programs that run together then use more of the same data. The result "
+                "stays the same.",
                 right=True,
             ),
             Choice(
-                "The number of operations.",
-                "Exactly the same products are summed.",
+                "The number of operations, because tiles are shared",
+                "Every product is still computed once.",
+            ),
+            Choice(
+                "The number of bytes that each program loads",
+                "Each program loads the same bytes. More of these loads hit the cache.",
             ),
         ),
     ),
     Question(
-        "Why must the mapping be a bijection?",
+        "Why must the mapping from ids to tiles be a bijection?",
         (
             Choice(
-                "Because otherwise tiles are computed twice and others never.",
-                "Yes: as many programs as tiles, so each repetition leaves a hole.",
+                "Otherwise some tiles are never computed",
+                "Yes: there are as many programs as tiles, so each tile that is taken twice "
+                "leaves another one out.",
                 right=True,
             ),
             Choice(
-                "Because Triton checks it.",
-                "Nothing checks it. A hole keeps whatever was in memory before.",
+                "Otherwise Triton raises an error",
+                "Triton does not check it. A hole keeps whatever was in memory before.",
+            ),
+            Choice(
+                "Otherwise two programs would race and give a wrong tile",
+                "Two programs with the same tile store the same values. That only wastes time.",
+            ),
+            Choice(
+                "Otherwise the tiles do not fit into the L2 cache",
+                "The size of a tile does not depend on the mapping.",
+            ),
+        ),
+    ),
+    Question(
+        "With 5 rows, 2 columns and groups of 3, `row = first_row + pid_in_group % 3` is used "
+        "for every group. Which row does program 8 get?",
+        (
+            Choice(
+                "3",
+                "That is the correct row, with `% 2` for the two rows of the last group. The "
+                "line has `% 3`.",
+            ),
+            Choice(
+                "4",
+                "Program 8 is number 2 within its group. 3 + 1 would be the row of number 1.",
+            ),
+            Choice(
+                "5, which does not exist",
+                "Yes: program 8 is number 2 in the group that starts at row 3, and 3 + 2 % 3 is "
+                "5. The last group has only two rows.",
+                right=True,
+            ),
+            Choice(
+                "2",
+                "Row 2 belongs to the first group, the programs 0 to 5.",
             ),
         ),
     ),

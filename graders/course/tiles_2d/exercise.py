@@ -36,7 +36,7 @@ TILES_LOST = replace(
     detector=lambda seen: detectors.leaves_tiles_out(seen) and not detectors.came_to_all(seen),
     rules_out=frozenset({"grid-too-small", "offset-ignores-pid"}),
 )
-TILES_COLLIDE = "The rows or columns of a store are not those of the program's own tile."
+TILES_COLLIDE = "The store uses rows or columns of another program's tile."
 PICTURE_AXES = "height width"
 BYTES = (torch.uint8,)
 PICTURE_VIEWS: tuple[View, ...] = (
@@ -87,17 +87,18 @@ RGB2GREY = Exercise(
     large=cases(picture, PICTURE_AXES, [(2053, 1531)], part="edges", why="Thousands of tiles."),
     hints=(
         "One program turns one tile of pixels grey. Which three numbers does it need for one "
-        "pixel, and how far apart do they lie in memory?",
-        "Make a tile of pointers into the red channel, `rows[:, None] * stride_row + "
-        "cols[None, :] * stride_col`. Green and blue lie one and two channel strides further; "
-        "the mask is the same for all three.",
-        "`mask = (rows[:, None] < height) & (cols[None, :] < width)`, three loads converted to "
-        "float32, `0.2989 * red + 0.5870 * green + 0.1140 * blue`, one store. In the launcher: "
-        "`grid = (triton.cdiv(height, block_h), triton.cdiv(width, block_w))`.",
+        "pixel, and how far apart are they in memory?",
+        "The red pointers are `img_ptr + rows[:, None] * stride_row + cols[None, :] * stride_col`. "
+        "Green and blue are one and two channel strides further. The mask is the same for all "
+        "three. The grid counts tiles down and tiles to the right.",
+        "`mask = (rows[:, None] < height) & (cols[None, :] < width)`. Load each channel with "
+        "`.to(tl.float32)`; `grey = 0.2989 * red + 0.5870 * green + 0.1140 * blue`; store "
+        "`grey.to(output_ptr.dtype.element_ty)` at `output_ptr + rows[:, None] * width + "
+        "cols[None, :]`. Launch with `grid = (triton.cdiv(height, block_h), triton.cdiv(width, "
+        "block_w))`.",
     ),
     challenge=(
-        "Take the condition on the columns out of the mask and check again: where does a tile"
-        " go behind the end of a row?"
+        "Remove the column condition from the mask and check again: which tile leaves its row?"
     ),
     misconceptions=(
         *GREY_MISTAKES,
@@ -127,13 +128,13 @@ RGB2GREY = Exercise(
 
 
 def bias_arguments(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
-    """Return x (m, n) of that kind and a contiguous bias (n,)."""
+    """Return x (m, n) as described by `spec`, and a contiguous bias (n,)."""
     dense = {**spec, "view": "contiguous"}
     return TensorSpec(shape, **spec), TensorSpec(shape[1:], **dense)  # type: ignore[arg-type]
 
 
 def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
-    """Return a contiguous x (m, n) and a bias (n,) of that kind."""
+    """Return a contiguous x (m, n), and a bias (n,) as described by `spec`."""
     dense = {**spec, "view": "contiguous"}
     return TensorSpec(shape, **dense), TensorSpec(shape[1:], **spec)  # type: ignore[arg-type]
 
@@ -141,7 +142,7 @@ def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
 BIAS_AXES = "m n"
 IN_ONE_KERNEL = replace(
     promises.one_kernel("the whole of relu(x + bias)"),
-    next_step="Add the bias to the block that you have loaded, apply the ReLU, and store once.",
+    next_step="Add the bias to the loaded block, apply the ReLU, and store once.",
 )
 BIAS_RELU = Exercise(
     name="bias_relu",
@@ -172,17 +173,18 @@ BIAS_RELU = Exercise(
     ),
     large=cases(bias_arguments, BIAS_AXES, [(2053, 1531)], part="edges", why="Many tiles."),
     hints=(
-        "Every row gets the same bias: one number for each column. How many biases does a tile "
+        "Every row gets the same biases, one number for each column. How many biases does a tile "
         "of 16 × 64 elements need?",
-        "Load the tile of x with row and column offsets, and *once* a row of biases with the "
-        "column offsets. `bias[None, :]` repeats it for every row of the tile.",
-        "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols, other=0.0)`, then "
-        "`tl.maximum(x + bias[None, :], 0.0)` and one store. In the launcher: "
-        "`grid = (triton.cdiv(n_rows, block_m), triton.cdiv(n_cols, block_n))`.",
+        "Load the tile of x with row and column offsets, as in `rgb2grey`. Load a row of biases "
+        "*once*, with the column offsets. `bias[None, :]` repeats it for every row of the tile. "
+        "Convert both to float32.",
+        "`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols).to(tl.float32)`, x the "
+        "same with its tile of pointers and mask. Store `tl.maximum(x + bias[None, :], "
+        "0.0).to(output_ptr.dtype.element_ty)` once. Launch with `grid = (triton.cdiv(n_rows, "
+        "block_m), triton.cdiv(n_cols, block_n))`.",
     ),
     challenge=(
-        "Add the bias behind the ReLU in place of before it and check again: which elements "
-        "show it?"
+        "Add the bias after the ReLU instead of before it and check again: which elements show it?"
     ),
     misconceptions=(
         launch_order(
@@ -231,35 +233,79 @@ QUIZ = (
                 "Yes: a column of 16 and a row of 64 broadcast to a tile of offsets.",
                 right=True,
             ),
-            Choice("(80,)", "Not joined end to end: `None` gives each an axis of its own."),
-            Choice("(64, 16)", "`rows[:, None]` runs down, so its 16 come first."),
+            Choice(
+                "(80,)",
+                "Addition does not join blocks. `None` gives each of them an axis of its own.",
+            ),
+            Choice(
+                "(64, 16)",
+                "`rows[:, None]` has the shape (16, 1), so the 16 comes first.",
+            ),
+            Choice(
+                "None: 16 and 64 do not match, so it does not compile.",
+                "The shapes are (16, 1) and (1, 64). An axis of length 1 is repeated.",
+            ),
         ),
     ),
     Question(
-        "Which expression masks a ragged tile correctly?",
+        "Which expression masks a tile at the edge correctly?",
         (
             Choice(
                 "`(rows < n_rows) & (cols < n_cols)`",
-                "One has 16 elements, the other 64: without `[:, None]` and `[None, :]` they do "
-                "not fit together.",
+                "One has 16 elements, the other 64. Without `[:, None]` and `[None, :]` the shapes "
+                "do not match.",
             ),
             Choice(
                 "`(rows[:, None] < n_rows) & (cols[None, :] < n_cols)`",
-                "Yes: both conditions must hold, and together they have the shape of the tile.",
+                "Yes: the row and the column must exist, and the mask has the shape of the tile.",
                 right=True,
             ),
             Choice(
                 "`(rows[:, None] < n_rows) | (cols[None, :] < n_cols)`",
-                "With *or* a lane beyond the last column stays active as long as its row exists.",
+                "With *or*, a lane after the last column stays active if its row exists.",
+            ),
+            Choice(
+                "`rows[:, None] * n_cols + cols[None, :] < n_rows * n_cols`",
+                "That is a flat mask. A lane after the last column has the offset of an element in "
+                "the next row, and the mask lets it through.",
             ),
         ),
     ),
     Question(
         "A tile of 16 × 64 adds a bias per column. How many biases does the program load?",
         (
-            Choice("1024", "Broadcasting repeats a loaded row in registers; memory sees it once."),
+            Choice(
+                "1024",
+                "Broadcasting repeats the loaded row in registers, so memory is read once.",
+            ),
             Choice("64", "Yes: one for each column, reused by all 16 rows.", right=True),
             Choice("16", "That would be one for each row."),
+            Choice("80", "That would be one for each row and one for each column."),
+        ),
+    ),
+    Question(
+        "A matrix has 100 rows and 300 columns. A kernel has the lines "
+        "`rows = tl.program_id(axis=0) * 16 + tl.arange(0, 16)` and "
+        "`cols = tl.program_id(axis=1) * 64 + tl.arange(0, 64)`. Which grid covers the matrix?",
+        (
+            Choice(
+                "`(7, 5)`",
+                "Yes: `triton.cdiv(100, 16)` is 7 and `triton.cdiv(300, 64)` is 5.",
+                right=True,
+            ),
+            Choice(
+                "`(5, 7)`",
+                "Here axis 0 counts the tiles of rows. With this grid 20 rows stay unwritten.",
+            ),
+            Choice(
+                "`(6, 4)`",
+                "That rounds down: the last 4 rows and the last 44 columns stay unwritten.",
+            ),
+            Choice(
+                "`(35,)`",
+                "The number of programs is correct. But with one axis `tl.program_id(axis=1)` is "
+                "always 0.",
+            ),
         ),
     ),
 )

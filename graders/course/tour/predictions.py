@@ -6,6 +6,6 @@ from graders.judge.predictions import Prediction
 
 PREDICTIONS = {
     "tour_lanes_off": Prediction(
-        2, "lanes", "3 programs of 4 lanes are 12, for 10 numbers.", quantity=False
+        2, "lanes", "3 programs of 4 lanes are 12 lanes, for 10 numbers.", quantity=False
     ),
 }

@@ -10,7 +10,7 @@ _ADDITIONS = _H200.fp32_tflops * 1000 * 12 / _H200.gbytes_per_second
 
 PREDICTIONS = {
     "lanes_off_6": Prediction(
-        2, "lanes", "Two programs have 8 lanes, and 6 elements.", quantity=False
+        2, "lanes", "Two programs have 8 lanes, for 6 elements.", quantity=False
     ),
     "lanes_off_8": Prediction(0, "lanes", "Two blocks of 4 fit exactly.", quantity=False),
     "never_stored": Prediction(
@@ -22,13 +22,13 @@ PREDICTIONS = {
     "additions_possible": Prediction(
         round(_ADDITIONS),
         "operations",
-        "12 bytes travel for each addition, and in the time that this takes the arithmetic units "
-        "could do more than a hundred and fifty.",
+        "Each addition moves 12 bytes. In that time the arithmetic units could do more than a "
+        "hundred and fifty additions.",
     ),
     "percent_of_bandwidth": Prediction(
         91,
         "percent",
-        "A measured figure, by the data sheet's bandwidth. No other kernel does better: torch's "
-        "own reaches the same.",
+        "This is a measured figure, relative to the data sheet's bandwidth. PyTorch's own kernel "
+        "reaches the same.",
     ),
 }

@@ -36,16 +36,14 @@ from graders.judge.records import Misconception
 MISTAKES = (
     Misconception(
         code="carry-from-neighbour",
-        title="A program reads what another program has yet to store",
+        title="A program reads what another program may not have stored yet",
         message=(
-            "The blocks of a row are taken by different programs, and each loads what the one "
-            "before it should have stored. But programs start in any order and run at the same "
-            "time: what is not stored yet is read as rubbish. (An atomic sum has what those have "
-            "added that came first, and they need not be those that stand before.)"
+            "Different programs take the blocks of a row, and each loads the result of the "
+            "one before it. But programs start in any order, so that result may be missing."
         ),
         next_step=(
-            "Let one program walk through the whole row and keep the carry in a variable; or store "
-            "the sums of the blocks, and add them in a second launch."
+            "Let one program loop over the whole row and keep the carry in a variable. "
+            "Or store the sums of the blocks, and add them in a second launch."
         ),
         expected_wrong=walks_through_blocks(later_blocks_carried),
         faults=RACES | {"uninitialised-read"},
@@ -54,58 +52,60 @@ MISTAKES = (
         code="carry-forgotten",
         title="Each block starts from 0 again",
         message=(
-            "Within a block the sums are right, but what stood in the blocks before is missing. "
-            "A row that fits into one block does not show it."
+            "Within a block the sums are correct, but the sum of the earlier blocks is "
+            "missing. A row that fits into one block does not show it."
         ),
         next_step=(
-            "Keep the sum of all blocks so far in a variable, add it to the scan of each block, "
-            "and add the sum of the block to it afterwards."
+            "Keep the sum of all earlier blocks in a variable. Add it to the scan of "
+            "each block, and then add the sum of the block to it."
         ),
         expected_wrong=walks_through_blocks(carry_forgotten),
     ),
     Misconception(
         code="last-block-carried",
-        title="Only the block before is carried on",
+        title="Only the previous block is carried",
         message=(
-            "The carry is *replaced* by the sum (or the last element) of a block, where it should "
-            "grow by it. The second block is right, and from the third on everything before the "
-            "neighbour is missing."
+            "The kernel *replaces* the carry by the sum (or the last element) of a block; "
+            "the carry should grow by it. The second block is correct, and errors begin at "
+            "the third."
         ),
-        next_step="`carried += tl.sum(x, axis=0)`, and not `carried = ...`.",
+        next_step="Write `carried += tl.sum(x, axis=0)`, not `carried = ...`.",
         expected_wrong=walks_through_blocks(last_block_carried),
     ),
     Misconception(
         code="carry-counted-twice",
-        title="What was carried is added once more",
+        title="The carry is added twice",
         message=(
-            "A block's last running sum has the carry in it already. Added to the carry, it "
-            "counts all earlier blocks twice, then four times. (Or the sum that is carried into a "
-            "block has that block's own sum in it.)"
+            "The last running sum of a block already contains the carry. Added to the "
+            "carry, it counts all earlier blocks twice, then four times."
         ),
         next_step=(
-            "Either `carried += tl.sum(x, axis=0)`, the block alone, or replace the carry by the "
-            "last running sum; not both."
+            "Either add the sum of the block alone, `carried += tl.sum(x, axis=0)`, or "
+            "replace the carry by the last running sum. Update it after the block."
         ),
         expected_wrong=walks_through_blocks(carry_doubled, own_block_carried),
     ),
     Misconception(
         code="last-element-carried",
-        title="The last element of a block is carried on, not its sum",
+        title="The last element of a block is carried, not its sum",
         message=(
-            "What the next block needs is the sum of all elements before it. The last *element* "
-            "of the input is one of them; the last element of the *scan* is their sum."
+            "The next block needs the sum of all elements before it. The last element of "
+            "the *input* is only one of them; the last element of the *scan* is their sum."
         ),
-        next_step="`carried += tl.sum(x, axis=0)`.",
+        next_step="Write `carried += tl.sum(x, axis=0)`.",
         expected_wrong=walks_through_blocks(last_elements_carried),
     ),
     Misconception(
         code="exclusive-scan",
         title="An element is missing from its own sum",
         message=(
-            "This is the *exclusive* scan: element j is the sum of those before it, and the first "
-            "one is 0. Asked for is the inclusive one, which has the element itself in it."
+            "This is the *exclusive* scan: element j is the sum of the elements before it, "
+            "and the first one is 0. The exercise asks for the inclusive scan, which "
+            "contains the element itself."
         ),
-        next_step="Store what `tl.associative_scan` gives, without taking x away or moving it on.",
+        next_step=(
+            "Store the result of `tl.associative_scan` without subtracting x or shifting it."
+        ),
         expected_wrong=computes(without_own),
     ),
     Misconception(
@@ -118,43 +118,54 @@ MISTAKES = (
     Misconception(
         code="columns-summed",
         title="The sums run down the columns",
-        message="Each element holds the sum of what stands *above* it: the scan has another axis.",
-        next_step="With a tile of rows scan along `axis=1`; a program takes a row.",
+        message=(
+            "Each element contains the sum of the elements *above* it: the scan runs along "
+            "the other axis."
+        ),
+        next_step="A program takes a row. If it takes a tile of rows, scan along `axis=1`.",
         expected_wrong=computes(down_columns) + computes_with_block(down_tiles),
     ),
     Misconception(
         code="carry-kept-between-rows",
-        title="The sum goes on from row to row",
+        title="The sum continues from row to row",
         message=(
-            "The first row is right; the next one starts from the sum of the rows before it. The "
-            "carry is set to 0 once, and not for each row, or the matrix is scanned as one line."
+            "The first row is correct; the next one starts from the sum of the earlier "
+            "rows. The kernel sets the carry to 0 once, not for each row, or scans the "
+            "matrix as one line."
         ),
         next_step="Set the carry to 0.0 inside the loop over rows, before the loop over blocks.",
         expected_wrong=computes(rows_run_on) + computes_with_block(rows_run_on_in_groups),
     ),
     Misconception(
         code="sum-everywhere",
-        title="There is one sum, and no running sums",
+        title="All elements hold the total sum",
         message=(
-            "All places of a row (or of a block) hold the same number. `tl.sum` turns a block into "
-            "one number; a scan gives as many as it gets."
+            "All elements of a row (or of a block) hold the same number. `tl.sum` reduces "
+            "a block to one number; a scan returns as many as it gets."
         ),
-        next_step="`tl.associative_scan(x, axis=0, combine_fn=add)`, or `tl.cumsum(x, axis=0)`.",
+        next_step=(
+            "Use `tl.associative_scan(x, axis=0, combine_fn=add)`, or `tl.cumsum(x, axis=0)`."
+        ),
         expected_wrong=computes(everywhere) + walks_through_blocks(everywhere_in_blocks),
     ),
     Misconception(
         code="scan-missing",
         title="The block itself is not scanned",
-        message="What came before a block is added to its elements, but they are not summed up.",
-        next_step="Scan the block first, `tl.associative_scan(...)`, and add the carry to that.",
+        message=(
+            "The kernel adds the carry to the elements of a block, but does not scan the "
+            "block itself."
+        ),
+        next_step=(
+            "Scan the block first with `tl.associative_scan(...)`, and add the carry to the result."
+        ),
         expected_wrong=computes(not_summed) + walks_through_blocks(not_summed_in_blocks),
     ),
     Misconception(
         code="another-scan",
-        title="This is another scan",
+        title="The scan combines with another operation",
         message=(
-            "The scan goes along the row, but it combines by another rule: a product, a maximum or "
-            "a minimum, or a sum of absolute values or squares."
+            "The scan runs along the row, but it does not add: it computes a product, a "
+            "maximum or a minimum, or a sum of absolute values or squares."
         ),
         next_step="The combine function of a running sum returns `left + right`.",
         expected_wrong=computes(other_scans),
@@ -168,9 +179,9 @@ MISTAKES = (
     ),
     Misconception(
         code="first-element-left-out",
-        title="The first element of a row is in no sum",
+        title="The first element of a row is missing from every sum",
         message="Every sum of a row is too small by the row's first element.",
-        next_step="Columns count from 0, and so does `range(0, n_cols, BLOCK_SIZE)`.",
+        next_step="Columns count from 0: write `range(0, n_cols, BLOCK_SIZE)`.",
         expected_wrong=computes(left_out_first),
     ),
     strides.output_strides_of_input(cumsum),
@@ -181,13 +192,13 @@ MISTAKES = (
         code="accumulates-in-half",
         title="The sum is kept in half precision",
         message=(
-            "The sums are nearly right, and the further along the row the worse they get: the "
-            "scan, or the carry, is rounded to the 11 bits of float16 (8 of bfloat16) at each "
-            "step. What `tl.load` brings has the dtype of x, and so has its scan."
+            "The errors grow along the row: the kernel rounds the scan, or the carry, to "
+            "the 11 bits of float16 (8 of bfloat16) at each step. `tl.load` returns the "
+            "dtype of x, and a scan keeps it."
         ),
         next_step=(
-            "`tl.load(...).to(tl.float32)` before the scan, the carry in float32, and one "
-            "conversion at the store."
+            "Load with `tl.load(...).to(tl.float32)`, keep the carry in float32, and "
+            "convert once, at the store."
         ),
     ),
     rounding.lossy_dtype(cumsum),
@@ -198,11 +209,11 @@ MISTAKES = (
         places=True,
         title="The loop along a row ends at the number of rows",
         message=(
-            "The first columns are right, as many as there are rows (to the end of that block), "
-            "and what lies behind them was never stored. A row ends after `n_cols` elements. "
-            "Square matrices hide it."
+            "The first columns are correct, as many as there are rows; the columns after "
+            "that block were never stored. A row has `n_cols` elements. Square matrices "
+            "hide the mistake."
         ),
-        next_step="`range(0, n_cols, BLOCK_SIZE)`: the width, which is `x.shape[1]`.",
+        next_step="Write `range(0, n_cols, BLOCK_SIZE)` with the width, `x.shape[1]`.",
         detector=ends_at_number_of_rows,
         rules_out=frozenset({"grid-too-small", "mask-too-narrow"}),
     ),

@@ -47,13 +47,14 @@ SPECIAL = (
         code="sums-not-zeroed",
         title="The sums do not start from 0",
         message=(
-            "The parts are added to memory from `torch.empty`, or a second kernel adds up scratch "
-            "memory that nobody has filled. There stands what somebody left there. It may be 0 "
-            "by chance: then the result is right, until it is not."
+            "The kernel adds to memory from `torch.empty`, or a second kernel reads "
+            "scratch memory that no program stored. That memory may be 0 by chance, and "
+            "then the result is correct by chance."
         ),
         next_step=(
-            "`torch.zeros((m, n), dtype=torch.float32, device=a.device)` for atomics. With scratch "
-            "memory every part must store its whole tile, also one that has nothing to add."
+            "Use `torch.zeros((m, n), dtype=torch.float32, device=a.device)` for "
+            "atomics. With scratch memory every part must store its whole tile, even if "
+            "it adds nothing."
         ),
         faults=frozenset({"uninitialised-read"}),
         detector=left_from_before,
@@ -62,62 +63,61 @@ SPECIAL = (
         code="update-not-atomic",
         title="A program reads what another one may still be writing",
         message=(
-            "Programs of one launch have no order. Where two of them load the same sum, each adds "
-            "its own part, and both store, the part of one of them is gone. Where each part has a "
-            "place of its own, who adds them up may come before a part is there."
+            "Programs of one launch have no order. Between the load and the store of a "
+            "sum, another program can load the same sum, and then one part is lost."
         ),
         next_step=(
-            "`tl.atomic_add(sums_ptrs, accumulator, mask=...)` in place of load, add and store; or "
-            "a second kernel that adds the parts up, which starts when all of them are there."
+            "Replace load, add and store by `tl.atomic_add(sums_ptrs, accumulator, "
+            "mask=...)`. Or store each part in its own place, and add the parts in a "
+            "second kernel."
         ),
         faults=frozenset({"read-write-race"}),
     ),
     Misconception(
         code="part-stored",
-        title="A part of the sum is stored as if it were the whole",
+        title="One part of the sum is stored as the whole sum",
         message=(
-            "The sum over k was split among programs, and each *stores* its part in the same "
-            "place. The last one that comes stays, and the others are wiped out. Who comes last is "
-            "chance on a GPU."
+            "Several programs share the sum over k, and each *stores* its part in the same "
+            "place. Only the part of the last program remains, and the order is open."
         ),
         next_step=(
-            "`tl.atomic_add` to float32 zeros, or a place of its own for each part, and a second "
-            "kernel that adds them up."
+            "Add with `tl.atomic_add` to float32 zeros. Or store each part in its own "
+            "place, and add the parts in a second kernel."
         ),
         faults=RACES - {"read-write-race"},
     ),
     Misconception(
         code="part-masked-from-start",
-        title="The mask of k does not know where the part begins",
+        title="The mask of k ignores where the part begins",
         message=(
-            "With one part all is right. With several, lanes read behind the end of k: what is "
-            "compared with K is counted from the beginning of k, or of the round, and the part "
-            "begins further on."
+            "With one part the result is correct. With several parts, lanes read past the "
+            "end of k: the mask compares offsets with K that do not contain the start of "
+            "the part."
         ),
         next_step=(
-            "Make the offsets once, `offs_k = start + tl.arange(0, BLOCK_K)`, where the start of "
-            "the part is in `start`. Load from them, and compare the same with K."
+            "Compute `offs_k = start + tl.arange(0, BLOCK_K)` once, where `start` "
+            "contains the start of the part. Use it for the loads and for the comparison "
+            "with K."
         ),
         detector=_only_when_split(reads_behind),
     ),
     Misconception(
         code="whole-k-in-each-part",
-        title="Each part takes all of k",
-        message="The result is `splits` times too large: every program walks through all of k.",
-        next_step="Part number `part` takes the blocks `part`, `part + splits`, and so on.",
+        title="Each part sums over all of k",
+        message="The result is `splits` times too large: every program loops over all of k.",
+        next_step="Let part number `part` take the blocks `part`, `part + splits`, and so on.",
         expected_wrong=computes(whole_in_each_part),
     ),
     Misconception(
         code="remainder-lost",
-        title="What is left over of k belongs to no part",
+        title="The remainder of k is in no part",
         message=(
-            "k is divided by `splits` (or its blocks are), and the division rounds down. Each part "
-            "is equally long, and the rest at the end of k, or at the end of each part, is in no "
-            "sum. With more parts than elements nothing is left at all."
+            "The division of k (or of its blocks) by `splits` rounds down. All parts are "
+            "equally long, and the remainder is in no sum."
         ),
         next_step=(
-            "Round up and let the last part be shorter; or deal out the blocks one by one: "
-            "`range(part * BLOCK_K, K, splits * BLOCK_K)`."
+            "Round up and let the last part be shorter. Or distribute the blocks one by "
+            "one: `range(part * BLOCK_K, K, splits * BLOCK_K)`."
         ),
         expected_wrong=computes(remainder_lost)
         + computes_with_block(blocks_lost, blocks=BLOCKS_OF_K),
@@ -126,9 +126,8 @@ SPECIAL = (
         code="parts-missing",
         title="Not all parts are in the sum",
         message=(
-            "The first parts of k are summed and later ones are not, or the other way round: the "
-            "grid has no axis (or too short a one) for `splits`, or the second kernel adds up "
-            "fewer parts than there are."
+            "Only some parts of k are in the result. The grid's axis for `splits` is "
+            "missing or too short, or the second kernel adds too few parts."
         ),
         next_step="`splits` programs for each tile: `grid = (tiles_m, tiles_n, splits)`.",
         detector=some_parts,
@@ -137,13 +136,13 @@ SPECIAL = (
         code="parts-overlap",
         title="Some of k is in several parts",
         message=(
-            "A part begins where it should, but it does not end where the next one begins. The "
-            "last block of a part reaches into its neighbour, or the bound of its loop is K, so "
-            "some products are added twice."
+            "A part begins in the correct place, but ends after the start of the next "
+            "part, so some products are added twice. Its last block, or its loop, goes on "
+            "too far."
         ),
         next_step=(
-            "The mask needs the end of the *part*: `offs_k < tl.minimum(K, (part + 1) * length)`; "
-            "or make the length of a part a multiple of BLOCK_K."
+            "Mask with the end of the *part*: `offs_k < tl.minimum(K, (part + 1) * "
+            "length)`. Or make the length of a part a multiple of BLOCK_K."
         ),
         expected_wrong=computes_with_block(
             overlapping, from_own_start, in_steps_of_one_block, blocks=BLOCKS_OF_K
@@ -152,7 +151,7 @@ SPECIAL = (
     Misconception(
         code="parts-averaged",
         title="The sum is divided by the number of parts",
-        message="The parts make up a sum, and no mean: nothing has to be divided.",
+        message="The parts add up to the result. Nothing has to be divided.",
         next_step="Leave the division by `splits` out.",
         expected_wrong=computes(averaged),
     ),
@@ -164,13 +163,12 @@ IN_HALF = Misconception(
     everywhere=True,
     title="The parts are added in half precision",
     message=(
-        "The result is nearly right, and the more parts there are the worse it gets: each part is "
-        "rounded to the 11 bits of float16 (8 of bfloat16), or the sum is, at each addition. The "
-        "memory to which the parts are added has the dtype of a."
+        "The errors grow with the number of parts: each part, or the sum after each "
+        "addition, is rounded to the 11 bits of float16 (8 of bfloat16)."
     ),
     next_step=(
-        "Add the parts in float32, `torch.zeros((m, n), dtype=torch.float32)`, and convert the "
-        "finished sum once."
+        "Add the parts in float32, `torch.zeros((m, n), dtype=torch.float32, "
+        "device=a.device)`, and convert the finished sum once."
     ),
     detector=_only_when_split(accumulates_in_half(split_product_magnitude).detector),
 )
@@ -211,8 +209,8 @@ def splits_used(cases: Sequence[Case]) -> Promise:
         code="splits-ignored",
         title="The sum over k is not shared",
         message=(
-            "But the sum over k was to be shared by `splits` programs for each tile, and here one "
-            "program does it all, however many parts are asked for. For a small result with a "
+            "But `splits` programs should share the sum over k for each tile, and the "
+            "number of programs does not grow with `splits`. For a small result with a "
             "long k that leaves most of a GPU idle."
         ),
         next_step="Give the grid an axis of length `splits`, and each program its part of k.",

@@ -22,10 +22,12 @@ STRIDES_EXCHANGED = Misconception(
     code="strides-exchanged",
     title="One of q, k and v is read with the strides of another",
     message=(
-        "Each tensor has strides of its own. As long as all three lie alike in memory the "
+        "Each tensor has its own strides. Where all three have the same layout, the "
         "mistake does not show."
     ),
-    next_step="Pass q.stride(), k.stride() and v.stride(), and use each for its own pointers.",
+    next_step=(
+        "Pass `q.stride()`, `k.stride()` and `v.stride()`, and use each for its own pointers."
+    ),
     expected_wrong=computes_from_memory(read_like_another),
     detector=one_left,
 )
@@ -34,13 +36,13 @@ ROWS_AND_COLUMNS_EXCHANGED = Misconception(
     code="rows-and-columns-exchanged",
     title="One of q, k and v is read with its two strides exchanged",
     message=(
-        "The stride of the rows was taken for the columns, and that of the columns for the "
-        "rows, so what is read is neither the tensor nor its transpose, or lies outside."
+        "The kernel uses the stride of the rows for the columns, and the other way round. "
+        "So it reads neither the tensor nor its transpose."
     ),
     next_step=(
-        "Keys, and queries, and values: the row number times `stride(-2)`, the place in the "
-        "row times `stride(-1)`. A transposed tile exchanges `[:, None]` and `[None, :]`, and "
-        "each index keeps its stride."
+        "Multiply the row number by `stride(-2)` and the column number by `stride(-1)`. "
+        "For a transposed tile exchange `[:, None]` and `[None, :]`, and keep each index "
+        "with its stride."
     ),
     expected_wrong=computes_from_memory(read_crosswise),
     rules_out=frozenset({"missing-mask", "strides-exchanged", "contiguous-assumed"}),
@@ -48,10 +50,10 @@ ROWS_AND_COLUMNS_EXCHANGED = Misconception(
 
 KEY_STEP_WRONG = Misconception(
     code="key-step-wrong",
-    title="The pointers go on by the wrong distance",
+    title="The pointers move by the wrong distance",
     message=(
-        "The first block of keys is right, the next ones are not. Going on by BLOCK_N keys "
-        "means BLOCK_N times the stride of the *rows*, for keys and for values."
+        "The first block of keys is correct, the next ones are not. To move by BLOCK_N "
+        "keys, add BLOCK_N times the stride of the *rows*, for keys and for values."
     ),
     next_step="`k_ptrs += BLOCK_N * stride_kn`, and the same with the stride of v.",
     expected_wrong=computes_with_block(steps_of_elements, blocks=WIDE_BLOCKS, in_memory=True),
@@ -60,13 +62,15 @@ KEY_STEP_WRONG = Misconception(
 
 FIRST_HEAD_ONLY = Misconception(
     code="first-head-only",
-    title="Only the first head was computed",
+    title="Only the first head is computed",
     message=(
-        "The output of the first head (or of a few) is there and the others were never "
-        "stored: no axis of the grid stands for heads and batches, or the pointers do "
-        "not move with it."
+        "The output of the first head (or of a few) is stored, but that of the others is "
+        "not: the pointers do not move with head and batch."
     ),
-    next_step="Add an axis of size `batch * heads` and step by the head's stride.",
+    next_step=(
+        "With the given grid, `batch_and_head = tl.program_id(0) // tl.cdiv(M, BLOCK_M)`. "
+        "Move all four pointers by the strides of batch and head."
+    ),
     detector=first_head_only,
 )
 
@@ -74,8 +78,8 @@ HEADS_MIXED = Misconception(
     code="heads-mixed",
     title="Heads or batches read each other's keys or values",
     message=(
-        "The outputs stand in the right places, but some heads or batches were computed with "
-        "the keys or values of another one: a pointer does not move with head and batch."
+        "The outputs are in the correct places, but some heads or batches use the keys or "
+        "values of another: a pointer does not move with head and batch."
     ),
     next_step=(
         "Move all four pointers, by `batch * stride_b + head * stride_h`, each with its own "

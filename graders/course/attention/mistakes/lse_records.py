@@ -18,18 +18,18 @@ OF_LSE = only(
         code="maximum-not-added",
         title="The maximum is not added back",
         message=(
-            "The sum that the loop carries is one of exp(score - maximum). Its logarithm says "
-            "nothing of how large the scores are: all scores + 100 give the same."
+            "The running sum adds up exp(score - maximum). Its logarithm alone does not "
+            "contain the maximum: adding 100 to all scores would not change it."
         ),
         next_step="Store `row_max + tl.log(row_sum)`.",
         expected_wrong=computes(wrong.maximum_not_added),
     ),
     Misconception(
         code="maximum-not-scaled",
-        title="The maximum that is added back lacks the factor 1/√d",
+        title="The maximum that is added lacks the factor 1/√d",
         message=(
-            "The log-sum-exp is that of the scaled scores. Here the maximum was taken before the "
-            "scale, so that it belongs to scores that are √d times as large."
+            "The log-sum-exp is that of the scaled scores. Here the maximum was taken before "
+            "scaling, so it is √d times too large."
         ),
         next_step="`row_max * scale + tl.log(row_sum)`, or scale before the maximum.",
         expected_wrong=computes(wrong.maximum_not_scaled),
@@ -37,7 +37,10 @@ OF_LSE = only(
     Misconception(
         code="log-forgotten",
         title="The sum is added, not its logarithm",
-        message="exp(maximum) is a factor of the sum: in the logarithm it becomes a summand.",
+        message=(
+            "The second result is row_max + row_sum. The factor exp(maximum) of the sum "
+            "becomes an added maximum only after the logarithm."
+        ),
         next_step="Store `row_max + tl.log(row_sum)`.",
         expected_wrong=computes(wrong.log_forgotten),
     ),
@@ -45,8 +48,8 @@ OF_LSE = only(
         code="sum-returned",
         title="The sum is returned, not its logarithm",
         message=(
-            "The second result is the sum of the exponentials (or its inverse). Scores of a few "
-            "hundred would make it overflow: that is why the logarithm is kept."
+            "The second result is the sum of the exponentials (or its inverse). That "
+            "overflows for scores of a few hundred, so the contract asks for the logarithm."
         ),
         next_step="Store `row_max + tl.log(row_sum)`.",
         expected_wrong=computes(wrong.sum_returned),
@@ -54,16 +57,19 @@ OF_LSE = only(
     Misconception(
         code="maximum-returned",
         title="The second result is the largest score alone",
-        message="The log-sum-exp is larger than the maximum: by the logarithm of the sum.",
+        message=(
+            "The second result is the maximum. The log-sum-exp is larger than that by the "
+            "logarithm of the sum."
+        ),
         next_step="Store `row_max + tl.log(row_sum)`.",
         expected_wrong=computes(wrong.maximum_returned),
     ),
     Misconception(
         code="other-logarithm",
-        title="The logarithm is one to base 2",
+        title="The logarithm has base 2",
         message=(
-            "The contract asks for the natural logarithm. Who works with exp2 and scores times "
-            "log2(e) has maximum and sum in base 2, and must multiply both by ln(2) at the end."
+            "The contract asks for the natural logarithm. With exp2 and scores times log2(e), "
+            "both the maximum and log2(sum) are in base 2."
         ),
         next_step="`tl.log` is the natural one. From base 2: `(row_max + tl.log2(row_sum)) * ln 2`",
         expected_wrong=computes(wrong.other_logarithm),
@@ -71,25 +77,28 @@ OF_LSE = only(
     Misconception(
         code="sign-reversed",
         title="The log-sum-exp has the wrong sign",
-        message="The second result is -log(sum): what is subtracted from a score later on is lse.",
+        message="The second result is the negative log-sum-exp.",
         next_step="Store `row_max + tl.log(row_sum)`.",
         expected_wrong=computes(wrong.sign_reversed),
     ),
     Misconception(
         code="log-of-mean",
         title="The sum is divided by the number of keys",
-        message="The second result is the logarithm of a mean. With it the weights add up to n.",
-        next_step="Take the logarithm of the sum as it is.",
+        message=(
+            "The second result is the logarithm of a mean. The weights that follow from it "
+            "add up to n, not to 1."
+        ),
+        next_step="Take the logarithm of the sum, without dividing it.",
         expected_wrong=computes(wrong.log_of_mean),
     ),
     Misconception(
         code="maximum-of-one-block",
         title="The maximum that is added belongs to one block of keys",
         message=(
-            "The sum refers to the maximum of all keys, and so must what is added back. Here it "
-            "is that of the last block (or of the first one)."
+            "The sum refers to the maximum of all keys, but you add the maximum of the last "
+            "block (or the first)."
         ),
-        next_step="Add `row_max`, which the loop carries, and not the maximum of a block.",
+        next_step="Add `row_max`, the running maximum, not the maximum of one block.",
         expected_wrong=walks_through_blocks(wrong.maximum_of_last_block),
     ),
 )
@@ -97,7 +106,7 @@ HEADS_COLLIDE = Misconception(
     code="heads-collide",
     title="All heads store their log-sum-exp in the same place",
     message=(
-        "The pointer of the second result does not move with head and batch: the heads "
+        "The pointer of the second result does not move with head and batch. So the heads "
         "overwrite each other, and most of the result is never stored."
     ),
     next_step="`lse_ptr + batch_and_head * M + offs_m`: M numbers for each head.",
@@ -106,15 +115,14 @@ HEADS_COLLIDE = Misconception(
 HEAD_DISTANCE_WRONG = Misconception(
     code="head-distance-wrong",
     places=True,
-    title="The heads of the log-sum-exp lie at a wrong distance",
+    title="The heads of the log-sum-exp are a wrong distance apart",
     message=(
-        "Of the second result, one head holds M numbers: one for each query, whatever the number "
-        "of keys and of columns. With another distance all but the first head are stored at "
-        "wrong places, and the last one leaves the tensor or lies over its neighbour."
+        "One head of the second result holds M numbers, one for each query. With another "
+        "distance all heads but the first are stored in wrong places."
     ),
     next_step=(
-        "`lse_ptr + batch_and_head * M + offs_m`: M is the number of *queries*. The distance of "
-        "the output is M * D, that of the keys N * D."
+        "`lse_ptr + batch_and_head * M + offs_m`: M is the number of *queries*. (One head "
+        "of the output is M * D elements, one head of the keys N * D.)"
     ),
     detector=wrong.heads_misplaced,
     rules_out=frozenset({"missing-mask", "heads-collide"}),

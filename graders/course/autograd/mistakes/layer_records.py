@@ -18,8 +18,8 @@ OF_THE_MASK = (
         code="mask-missing",
         title="The gradient passes everywhere",
         message=(
-            "Where out is 0 the ReLU was closed: there dout counts for nothing. In this result it "
-            "counts. (`out >= 0` is true everywhere.)"
+            "Where out is 0 the ReLU was closed, so dout must not count there, but it does. "
+            "(`out >= 0` is true everywhere.)"
         ),
         next_step="`g = tl.where(out > 0, dout, 0.0)`, in every kernel that loads dout.",
         expected_wrong=computes(wrong.mask_missing),
@@ -35,8 +35,8 @@ OF_THE_MASK = (
         code="mask-of-another",
         title="The mask comes from another tensor than out",
         message=(
-            "Where the gradient passes is a question to the *output* of the layer: its shape is "
-            "that of dout. Here x, w or dout itself was asked, or a result was masked at the end."
+            "The mask must come from the layer's *output*, which has the shape of dout. Here "
+            "it comes from x, w or dout, or a result was masked at the end."
         ),
         next_step="`g = tl.where(out > 0, dout, 0.0)`.",
         expected_wrong=computes(wrong.mask_of_another),
@@ -45,8 +45,8 @@ OF_THE_MASK = (
         code="out-multiplied",
         title="out is a factor, not a mask",
         message=(
-            "dout is multiplied by out, or replaced by it. Of out it matters only whether it is "
-            "above 0: the slope of a ReLU is 1 or 0."
+            "The kernel multiplies dout by out, or replaces it by out. Only whether out is "
+            "above 0 matters: the slope of a ReLU is 1 or 0."
         ),
         next_step="`g = tl.where(out > 0, dout, 0.0)`.",
         expected_wrong=computes(wrong.out_multiplied),
@@ -54,7 +54,7 @@ OF_THE_MASK = (
     Misconception(
         code="dout-left-out",
         title="dout does not enter the result",
-        message="The sums hold the slope of the ReLU, 1 or 0, and not dout times that slope.",
+        message="The sums contain the slope of the ReLU, 1 or 0, and not dout times that slope.",
         next_step="`g = tl.where(out > 0, dout, 0.0)`.",
         expected_wrong=computes(wrong.sign_taken),
     ),
@@ -63,12 +63,12 @@ DB_RACED = Misconception(
     code="db-raced",
     title="Several programs store to the same elements of db",
     message=(
-        "Load, add, store are three steps. Two programs may load the same old number, and one "
-        "of the two parts is lost. Programs that come one after another do not show it."
+        "Load, add and store are three steps. If two programs load the same old number, "
+        "one of the two parts is lost."
     ),
     next_step=(
-        "Let one program own each element of db; or `tl.atomic_add` to float32 zeros; or "
-        "store the parts apart and add them in a second kernel."
+        "Let one program own each element of db, use `tl.atomic_add` on float32 zeros, or "
+        "store parts and add them in a second kernel."
     ),
     detector=wrong.db_raced,
 )
@@ -77,26 +77,28 @@ OF_DB = only(
     Misconception(
         code="db-along-rows",
         title="db holds the sums of the rows",
-        message="The bias was added to every row: its gradient is the sum *over* the rows.",
-        next_step="`tl.sum(g, axis=0)` of a tile with rows of the batch down its side.",
+        message=(
+            "The forward pass adds the bias to every row, so its gradient is the sum *over* "
+            "the rows."
+        ),
+        next_step="`tl.sum(g, axis=0)` of a tile in which axis 0 counts rows of the batch.",
         expected_wrong=computes(wrong.db_along_rows),
     ),
     Misconception(
         code="db-of-every-tile",
         title="db is added once for every tile along k",
         message=(
-            "The programs of all columns of tiles add the same sums to db, so that it is as many "
-            "times too large as there are columns of tiles. Few columns do not show it."
+            "The programs of all columns of tiles add the same sums to db. So db is too large "
+            "by the number of columns of tiles."
         ),
         next_step="`if tl.program_id(axis=1) == 0:` before db is stored or added.",
         expected_wrong=computes_with_block(wrong.db_of_every_tile),
     ),
     Misconception(
         code="db-of-one-block",
-        title="db holds one block of rows",
+        title="db holds the sum of one block of rows",
         message=(
-            "The sum over the rows is that of the first or of the last block: what the loop, or "
-            "another program, adds is lost."
+            "db has only the sum of the first or the last block of rows. The other blocks are lost."
         ),
         next_step="Start from zeros before the loop, and add in each step.",
         expected_wrong=computes_with_block(wrong.db_of_one),
@@ -106,17 +108,19 @@ OF_THE_PRODUCTS = (
     Misconception(
         code="dw-transposed",
         title="dw is x.T @ g, not g.T @ x",
-        message="dw has the shape of w, (n, k): a row for each output. Its transpose was stored.",
+        message=(
+            "dw has the shape of w, (n, k), with a row for each output. You stored its transpose."
+        ),
         next_step='`accumulator = tl.dot(g.T, x, accumulator, input_precision="ieee")`.',
         expected_wrong=computes(wrong.dw_transposed),
         result=1,
     ),
     Misconception(
         code="factor-not-turned",
-        title="A factor is read with rows and columns exchanged",
+        title="An operand has rows and columns exchanged",
         message=(
-            "dx is g @ w, with w as it lies, (n, k); dw is g.T @ x. Here one of the three is "
-            "turned that should not be, or not turned that should. Square matrices let it pass."
+            "dx is g @ w and dw is g.T @ x. Here one of these operands is transposed that "
+            "should not be, or not transposed that should. Square matrices hide it."
         ),
         next_step="Write the shapes beside each product: (m, n) @ (n, k), and (n, m) @ (m, k).",
         expected_wrong=computes_from_memory(wrong.factor_not_turned),
@@ -125,27 +129,26 @@ OF_THE_PRODUCTS = (
     Misconception(
         code="divided-by-rows",
         title="The gradients are divided by the number of rows",
-        message="A mean over the batch is the loss's affair: it has come in with dout already.",
-        next_step="Leave the sums as they are.",
+        message="If the loss is a mean over the batch, dout already contains that factor.",
+        next_step="Store the sums without a division.",
         expected_wrong=computes(wrong.divided_by_rows),
     ),
     Misconception(
         code="db-without-k",
-        title="Without columns in x, db is left at 0",
+        title="If x has no columns, db stays at 0",
         message=(
-            "Where k is 0, x and w are empty, and dx and dw with them. But db is not: it is the "
-            "sum of the rows of dout that passed, and has nothing to do with x. An early return "
-            "for an empty x, or a grid of no programs, leaves it out."
+            "If k is 0, dx and dw are empty, but db is not: it does not depend on x. An early "
+            "return for an empty x, or a grid without programs, skips it."
         ),
-        next_step="Ask for each result by itself whether it is empty: db has n numbers.",
+        next_step="Test for each result separately whether it is empty: db has n numbers.",
         expected_wrong=computes(wrong.without_columns),
     ),
     Misconception(
         code="sum-cut",
-        title="The end of a sum is left out",
+        title="The end of a sum is missing",
         message=(
-            "The walk along n (for dx) or along m (for dw and db) sees the first block, or the "
-            "full blocks, only: the loop is missing, goes by another size, or rounds down."
+            "The loop along n (for dx) or m (for dw and db) covers only the first block or "
+            "the full blocks: it is missing, uses another size, or rounds down."
         ),
         next_step="dx: `range(0, N, BLOCK)`; dw and db: `range(0, M, BLOCK)`, masked at the end.",
         expected_wrong=computes_with_block(wrong.sums_cut),
@@ -153,14 +156,14 @@ OF_THE_PRODUCTS = (
     Misconception(
         code="accumulator-overwritten",
         title="Each step overwrites the sum of the steps before",
-        message="The result holds the last block of the sum alone.",
-        next_step="`accumulator = tl.dot(g, w, accumulator)`, from zeros before the loop.",
+        message="The result holds only the last block of the sum.",
+        next_step="`accumulator = tl.dot(g, w, accumulator)`, starting from zeros before the loop.",
         expected_wrong=computes_with_block(wrong.last_block_alone),
     ),
     Misconception(
         code="block-repeated",
-        title="Every step of the loop meets the same block",
-        message="The offsets of one factor, or of both, are those of the first block in each step.",
+        title="Every step of the loop loads the same block",
+        message="The offsets of one operand, or both, are those of the first block in each step.",
         next_step="Compute them in the loop: `inner = start + tl.arange(0, BLOCK)`.",
         expected_wrong=computes_with_block(wrong.block_repeated),
     ),
@@ -186,7 +189,7 @@ DOUT_LIKE_OUT = Misconception(
     code="strides-exchanged",
     title="dout is read with the strides of out",
     message=(
-        "dout and out have one shape, and lie in memory each in its own way. After "
+        "dout and out have the same shape, but their strides can differ. After "
         "`.sum().backward()` the strides of dout are 0, while out is dense."
     ),
     next_step="Pass `dout.stride()`, and use it for dout alone.",

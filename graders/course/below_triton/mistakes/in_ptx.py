@@ -96,13 +96,12 @@ def _spills(launch: CompiledLaunch) -> BrokenPromise | None:
 
 SPECIALISATION_FORBIDDEN = CompilerPromise(
     code="specialisation-forbidden",
-    title="The compiler was told not to look at the length of a row",
+    title="`do_not_specialize` hides the length of a row",
     message=(
-        "But the loads of x are narrow. Triton compiles a kernel anew for numbers that "
-        "are divisible by 16, and takes wide loads where that is known. Here it is "
-        "forbidden to look."
+        "But the loads of x are narrow. Triton compiles a version for arguments divisible "
+        "by 16, with wide loads. Here it is not allowed to look at the argument."
     ),
-    next_step="Leave `do_not_specialize` away, for the length of a row at least.",
+    next_step="Remove `do_not_specialize`, at least for the length of a row.",
     where=known_rows,
     broken=_specialisation_forbidden,
 )
@@ -110,29 +109,26 @@ FEW_FOR_EACH_THREAD = CompilerPromise(
     code="few-elements-for-each-thread",
     title="A thread has too few elements for one wide load",
     message=(
-        "But the loads of x are narrow: a block is shared out among the threads of its "
-        "warps, and each of them needs 16 bytes of neighbours, 4 elements in float32 and "
-        "8 in half precision."
+        "But the loads of x are narrow: the threads share a block, and each needs 16 "
+        "adjacent bytes, 4 elements in float32 and 8 in half precision."
     ),
     next_step=(
-        "Take a larger block, also where a row is short: with 4 warps, which are 128 "
-        "threads, 512 elements in float32 and 1,024 in half precision. Several short "
-        "rows make one block, or lanes beyond the row are masked."
+        "Take a larger block, also for short rows: with 4 warps, 512 elements in float32 "
+        "and 1,024 in half precision. A block may hold several rows, or mask lanes."
     ),
     where=known_rows,
     broken=_few_for_each_thread,
 )
 LANES_NOT_NEIGHBOURS = CompilerPromise(
     code="lanes-not-neighbours",
-    title="What a thread loads does not lie side by side, as far as is known",
+    title="The compiler cannot prove that lanes are neighbours",
     message=(
-        "But the loads of x are narrow, though the length of a row is a multiple of 16. "
-        "One load takes 16 bytes if the compiler sees that the lanes point at neighbours, "
-        "that the first of them is aligned, and that a mask holds for all of them alike."
+        "But the loads of x are narrow, although the row length is a multiple of 16. The "
+        "compiler must see adjacent lanes, an aligned start and one mask for all."
     ),
     next_step=(
-        "Let the offsets end in `+ tl.arange(0, BLOCK)`, not multiplied, not reversed, "
-        "not looked up; and compare them with a length that is divisible: `cols < n`."
+        "Let the offsets end in `+ tl.arange(0, BLOCK)`, without factor, reversal or "
+        "lookup, and use the mask `cols < n`."
     ),
     where=known_rows,
     broken=_load_is_narrow,
@@ -141,29 +137,26 @@ DIVISIBILITY_UNTOLD = CompilerPromise(
     code="divisibility-untold",
     title="The compiler does not know that a row is whole vectors long",
     message=(
-        "But the loads of x are narrow where a row is a multiple of 16 bytes and not of "
-        "16 elements. Triton looks only whether a number is divisible by 16. Where it is "
-        "not, it is taken for any number."
+        "But the loads of x are narrow: a row is a multiple of 16 bytes, not of 16 "
+        "elements. Triton checks only divisibility by 16, and otherwise assumes any "
+        "number."
     ),
     next_step=(
-        "Say what you know, where it is so: with VECTOR = 16 // x.element_size() as a "
-        "tl.constexpr, `n // VECTOR * VECTOR` is n again, and visibly a multiple. For "
-        "rows of other lengths VECTOR is 1. (A length that is itself a tl.constexpr says "
-        "it, too.)"
+        "Use `n // VECTOR * VECTOR`, with the tl.constexpr VECTOR = 16 // "
+        "x.element_size() if that divides n, else 1."
     ),
     where=untold_rows,
     broken=_load_is_narrow,
 )
 MISALIGNED = CompilerPromise(
     code="untrue-hint",
-    title="The compiler is told that x is aligned, where it is not",
+    title="The compiler is told that x is aligned, but it is not",
     message=(
-        "But here x starts in the middle of a vector, as a part of a larger tensor may, and its "
-        "loads are wide all the same. `tl.multiple_of` of a pointer counts in bytes and is "
-        "believed: a GPU stops with a misaligned address."
+        "But x starts in the middle of a vector here, as a part of a larger tensor may, "
+        "and its loads are wide. On a GPU that is a misaligned address."
     ),
     next_step=(
-        "Leave the hint on the pointer away: Triton sees by itself where the address of an "
+        "Remove the hint on the pointer: Triton itself checks whether the address of an "
         "argument is divisible by 16."
     ),
     where=starts_elsewhere,
@@ -184,12 +177,12 @@ def no_spills(where: Where = wide_rows) -> CompilerPromise:
     """The promise that what a thread works with has room in its registers."""
     return CompilerPromise(
         code="registers-spilled",
-        title="The registers of a thread do not hold its part of the block",
+        title="A thread's part of the block does not fit into its registers",
         message=(
-            "But a thread has at most 255 registers, and its part of the block needs more. What "
-            "has no room is stored to memory and loaded again: spilled."
+            "But a thread has at most 255 registers, and its part of the block needs more. "
+            "The rest spills: it is stored to memory and loaded again."
         ),
-        next_step="Take a smaller block, or share it among more threads: `num_warps=8`.",
+        next_step="Take a smaller block, or distribute it over more threads: `num_warps=8`.",
         where=where,
         broken=_spills,
     )

@@ -104,30 +104,28 @@ def _padded(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor | None:
 MISTAKES: tuple[Misconception, ...] = (
     Misconception(
         code="untrue-hint",
-        title="The compiler is told something that is not true",
+        title="A hint to the compiler is false",
         message=(
-            "`tl.multiple_of` and `tl.max_constancy` are believed and never checked, and wide "
-            "loads and stores are made of them. In this case it is not so: a row is no whole "
-            "number of vectors long. A GPU would stop with a misaligned address, or touch "
-            "elements that the mask excludes. The interpreter shows the right numbers all the "
-            "same."
+            "`tl.multiple_of` or `tl.max_constancy` claims more than is true here: a row is "
+            "not a whole number of vectors. The compiler trusts the hint, so a GPU may stop "
+            "with a misaligned address."
         ),
         next_step=(
-            "Let the launcher work out what is true: VECTOR = 16 // x.element_size() where that "
-            "divides the length of a row, else 1."
+            "In the launcher, set VECTOR = 16 // x.element_size() if that divides the length "
+            "of a row, else 1."
         ),
         faults=frozenset({"untrue-hint"}),
     ),
     Misconception(
         code="length-rounded-down",
-        title="A row is taken for whole vectors, and it is longer",
+        title="The length of a row is rounded down",
         message=(
-            "The length of a row was rounded down to a multiple of the vector, also where that "
-            "changes it. The last columns are lost, and where the shortened length is the "
-            "distance of the rows, too, each row begins too early."
+            "The kernel rounds the row length down to a multiple of the vector, although the "
+            "row is longer. The last columns are lost, and later rows may start too early."
         ),
         next_step=(
-            "`n // VECTOR * VECTOR` must be n: take VECTOR = 1 where 16 bytes do not divide a row."
+            "`n // VECTOR * VECTOR` must equal n: take VECTOR = 1 where 16 bytes do not "
+            "divide a row."
         ),
         expected_wrong=computes_with_block(_rounded_down, blocks=VECTORS),
         detector=_last_columns_left_out,
@@ -138,8 +136,8 @@ MISTAKES: tuple[Misconception, ...] = (
         places=True,
         title="The last row is left out",
         message=(
-            "All rows but the last one are stored. Rows are counted from 0, so the last one has "
-            "the number n_rows - 1, and the mask stops before it."
+            "All rows but the last are stored. The last row has the number n_rows - 1, and "
+            "the mask excludes it."
         ),
         next_step="`rows < n_rows`, without the - 1.",
         detector=_last_row_left_out,
@@ -147,10 +145,10 @@ MISTAKES: tuple[Misconception, ...] = (
     Misconception(
         code="scale-by-column",
         places=True,
-        title="The numbers are spread along the columns",
+        title="The scales are applied to columns",
         message=(
-            "Every column got a number of its own. s has one for each *row*, the same for all "
-            "columns of it."
+            "Each column got its own scale. s has one scale for each *row*, the same for all "
+            "its columns."
         ),
         next_step="Load s with the row offsets, and write `s[:, None]`.",
         expected_wrong=computes(_by_column),
@@ -158,24 +156,21 @@ MISTAKES: tuple[Misconception, ...] = (
     ),
     Misconception(
         code="scale-by-remainder",
-        title="The number of the row comes from a remainder",
+        title="The scale's index is a remainder",
         message=(
-            "Element i of the whole matrix got s[i % m]. Counted row after row, an element "
-            "belongs to row i // n."
+            "Element i of the whole matrix got the scale s[i % m]. Counted row after row, "
+            "element i is in row i // n."
         ),
         next_step="Divide by the length of a row: `s_ptr + offsets // n`.",
         expected_wrong=computes(_by_remainder),
     ),
     Misconception(
         code="one-scale-for-block",
-        title="All rows of a block get the number of its first row",
-        message=(
-            "A block holds several rows, and s was loaded once for all of them: where the block "
-            "begins. Blocks of one row would be right."
-        ),
+        title="All rows of a block get the scale of its first row",
+        message="A block has several rows, but the kernel loads s only once for all of them.",
         next_step=(
-            "Load as many numbers as the block has rows, `tl.load(s_ptr + rows, mask=rows < m)`, "
-            "and multiply by `s[:, None]`."
+            "Load as many scales as the block has rows, `tl.load(s_ptr + rows, mask=rows < "
+            "m)`, and multiply by `s[:, None]`."
         ),
         expected_wrong=(
             *computes_with_block(_first_of_block),
@@ -184,10 +179,10 @@ MISTAKES: tuple[Misconception, ...] = (
     ),
     Misconception(
         code="scale-of-first-block",
-        title="Every block takes the first numbers of s",
+        title="Every block uses the first scales of s",
         message=(
-            "The rows of x move on from block to block, but s is always loaded from its "
-            "beginning: `tl.arange(0, BLOCK_M)` without the program's own start."
+            "The rows of x move from block to block, but s is always loaded from its "
+            "beginning, for example with `tl.arange(0, BLOCK_M)` alone."
         ),
         next_step="Load s with the same `rows` that address the rows of x.",
         expected_wrong=computes_with_block(_first_block_again),
@@ -195,20 +190,20 @@ MISTAKES: tuple[Misconception, ...] = (
     Misconception(
         code="row-length-is-block",
         places=True,
-        title="Rows are taken to lie a power of two apart",
+        title="Rows are taken to be a power of two apart",
         message=(
-            "The next row was looked for after as many elements as the block is wide. A row is "
-            "as long as it is: n elements."
+            "The kernel looks for the next row after as many elements as the block is wide. A "
+            "row has n elements."
         ),
         next_step="Multiply the row number by n, not by the size of the block.",
         expected_wrong=computes(_padded),
     ),
     Misconception(
         code="wrong-operation",
-        title="The number of a row is combined with x, but x is not multiplied by it once",
+        title="The scale is not multiplied with x exactly once",
         message=(
-            "The right number meets the right row, but it is added, subtracted, divided by, or "
-            "used twice; or x is given back as it was."
+            "Each row meets its own scale, but the kernel adds, subtracts, divides or uses it "
+            "twice, or returns x unchanged."
         ),
         next_step="Store `x * s[:, None]`.",
         expected_wrong=computes(
@@ -222,18 +217,20 @@ MISTAKES: tuple[Misconception, ...] = (
     ),
     Misconception(
         code="scale-in-integers",
-        title="The number of a row has lost its fraction",
-        message="s was converted to an integer before the product: 0.7 is 0, and 1.9 is 1.",
-        next_step="Convert to float32 and to nothing else: `s.to(tl.float32)`.",
+        title="The scale has lost its fraction",
+        message=(
+            "s was converted to an integer before the product: 0.7 becomes 0, and 1.9 becomes 1."
+        ),
+        next_step="Convert to float32 only: `s.to(tl.float32)`.",
         expected_wrong=computes(lambda x, s: x * s.trunc()[:, None]),
     ),
     Misconception(
         code="scale-mask-missing",
         places=True,
-        title="The load of s leaves s",
+        title="The load of s reads past its end",
         message=(
-            "Lanes behind the last row read past the end of s: its load has no mask, or one that "
-            "is not about the rows."
+            "Lanes after the last row read past the end of s: the load has no mask, or a mask "
+            "that does not test the rows."
         ),
         next_step="`s = tl.load(s_ptr + rows, mask=rows < m)`.",
         detector=_load_of_scales,

@@ -92,91 +92,90 @@ def _few(trace: Trace) -> bool:
 MISTAKES = (
     Misconception(
         code="event-read-early",
-        title="An event is read before the GPU has passed it",
+        title="An event is read before the GPU has reached it",
         message=(
-            "`gpu.record()` only puts a mark into the queue. Its time is known when the GPU has "
-            "come by, and the host must wait for that before it reads `.ms`."
+            "`gpu.record()` puts a mark into the queue. Its time is known only when the GPU "
+            "has reached it, and the host must wait for that."
         ),
-        next_step="Record all events first, then `gpu.synchronize()` once, then read them.",
+        next_step="Record all events first, then call `gpu.synchronize()` once, then read `.ms`.",
         faults=frozenset({"event-read-early"}),
     ),
     Misconception(
         code="too-many-calls",
-        title="The stopwatch comes to no end",
+        title="The stopwatch does not end",
         message=(
-            "It called the GPU 30,000 times without a result. Some dozens of launches are enough "
-            "for a median; thousands of them heat the GPU up."
+            "It called the GPU 30,000 times without a result. Some dozens of launches are "
+            "enough for a median."
         ),
-        next_step="Count the rounds: `for _ in range(51):`.",
+        next_step="Limit the rounds: `for _ in range(51):`.",
         faults=frozenset({"too-many-calls"}),
     ),
     Misconception(
         code="kernel-never-launched",
         title="The kernel is never launched",
-        message="There is a result, but `run` was not called: nothing was measured.",
-        next_step="`run(*inputs)` launches the kernel on the inputs that `fresh_inputs()` gave.",
+        message=("The function returned a result without a call of `run`, so it measured nothing."),
+        next_step=(
+            "Call `run(*inputs)`: it launches the kernel on the inputs from `fresh_inputs()`."
+        ),
         detector=_seen(_never_launched),
     ),
     Misconception(
         code="not-waited-for",
         title="The launch is measured, not the kernel",
         message=(
-            "The host's clock is read again before the GPU has finished: a launch returns at once, "
-            "and the kernel runs while the host is already at the next line. The figure says how "
-            "long a *launch* takes, whatever the kernel does."
+            "The host's clock is read before the GPU has finished. A launch returns at once, "
+            "so this measures the *launch*, whatever the kernel does."
         ),
         next_step=(
-            "Let the GPU take the times itself: `gpu.record()` before and behind the launch, "
-            "`gpu.synchronize()`, and then the difference of the two `.ms`."
+            "Use events: `gpu.record()` before and after the launch, then "
+            "`gpu.synchronize()`, then the difference of the two `.ms`."
         ),
         detector=_seen(_not_waited),
     ),
     Misconception(
         code="sum-not-divided",
-        title="The time of many calls is given for that of one",
-        message="Several launches lie in the time that is returned, or several times were added.",
-        next_step="Take one time for each call, and the median of them.",
+        title="The time of many calls is returned as that of one",
+        message="The returned time includes several launches, or is a sum of several times.",
+        next_step="Measure one time for each call, and return their median.",
         detector=_seen(_not_divided),
     ),
     Misconception(
         code="hosts-clock",
         title="The host's clock measures more than the kernel",
         message=(
-            "It waits for the GPU, and yet its time holds the launch, the way there and back, and "
-            "whatever else happens between the two readings. And it moves in steps: on one of "
-            "these machines in steps of ten milliseconds."
+            "The host waits for the GPU, but its time also includes the launch, the wait, and "
+            "everything else between the two readings. On one GPU it advances in steps of ten "
+            "milliseconds."
         ),
         next_step=(
-            "Events are marks in the GPU's own queue: `start = gpu.record()`, `run(*inputs)`, "
-            "`end = gpu.record()`; behind the last wait, `end.ms - start.ms`."
+            "Use events, which are marks in the GPU's queue: `start = gpu.record()`, "
+            "`run(*inputs)`, `end = gpu.record()`; after the wait, `end.ms - start.ms`."
         ),
         detector=_seen(_hosts_clock),
     ),
     Misconception(
         code="other-work-between-events",
-        title="Between the events the GPU does other work, too",
+        title="The GPU does other work between the events",
         message=(
-            "Making inputs and flushing the cache are work for the GPU. Here they lie between the "
-            "first event and the second, and their time is counted with the kernel's."
+            "Making inputs and flushing the cache are work for the GPU. Here this work is "
+            "between the two events, so its time is included."
         ),
         next_step=(
-            "First `inputs = fresh_inputs()`, then `gpu.flush_l2()`, and only then "
-            "`start = gpu.record()`; between the two events nothing but `run(*inputs)`."
+            "Call `fresh_inputs()`, then `gpu.flush_l2()`, then `start = gpu.record()`. "
+            "Between the two events call only `run(*inputs)`."
         ),
         detector=_seen(_other_work),
     ),
     Misconception(
         code="gap-before-the-kernel",
-        title="Between the events the GPU waits for the launch",
+        title="The GPU waits for the launch between the events",
         message=(
-            "The queue is empty when the first event is recorded. So the GPU passes it at once, "
-            "and then waits until the launch has arrived: the time holds a gap, which for a short "
-            "kernel is longer than the kernel."
+            "The queue is empty at the first event. So the GPU reaches it at once and waits "
+            "for the launch, and the time includes this gap."
         ),
         next_step=(
-            "Do not wait between the rounds, and put work into the queue right before the first "
-            "event: the flush of the cache does it. While the GPU is busy with that, the host gets "
-            "ahead."
+            "Do not wait between the rounds, and flush the cache right before the first "
+            "event. While the GPU flushes, the host gets ahead."
         ),
         detector=_seen(_gap),
     ),
@@ -184,24 +183,24 @@ MISTAKES = (
         code="many-calls-between-events",
         title="One pair of events for many calls gives a mean",
         message=(
-            "What lies between two events is the time of all calls in between. Divided by their "
-            "number it is a mean, which one disturbed call moves; and from the second call on the "
-            "inputs lie in the cache, or are not what they were."
+            "One pair of events around many calls gives their total. Divided by their number "
+            "it is a mean, which one disturbed call changes. Later calls find their inputs in "
+            "the cache."
         ),
-        next_step="A pair of events for each call, and the median of the differences.",
+        next_step=(
+            "Record a pair of events for each call, and return the median of the differences."
+        ),
         detector=_seen(_several),
     ),
     Misconception(
         code="no-warm-up",
-        title="The first calls are measured, too",
+        title="The first calls are measured as well",
         message=(
-            "The first call compiles, and a GPU that has been idle runs with low clocks until it "
-            "has been busy for some tens of milliseconds. Here such calls are among those that "
-            "count."
+            "The first call compiles, and an idle GPU has a low clock until it has worked for "
+            "some tens of milliseconds. Such calls are among the measured ones."
         ),
         next_step=(
-            "Launch some dozens of times before the first event, and wait: for short kernels "
-            "making the inputs keeps the GPU busy, too."
+            "Launch some dozens of times with `fresh_inputs()` before the first event, then wait."
         ),
         detector=_seen(lambda trace: _compiled(trace) or _asleep(trace)),
     ),
@@ -209,74 +208,74 @@ MISTAKES = (
         code="same-inputs-again",
         title="The same inputs are used again",
         message=(
-            "A kernel may change its inputs. This one leaves zeros behind, and with zeros it "
-            "draws less power and runs faster."
+            "A kernel may change its inputs. This one leaves zeros, and with zeros it needs "
+            "less power and runs faster."
         ),
-        next_step="`inputs = fresh_inputs()` in every round, before the flush.",
+        next_step="Call `inputs = fresh_inputs()` in every round, before the flush.",
         detector=_seen(lambda trace: trace.mostly("zeros")),
     ),
     Misconception(
         code="flushed-before-the-inputs",
         title="The cache is flushed too early",
         message=(
-            "The flush comes before the inputs are made, and making them leaves them in the "
-            "cache: so it is warm again when the kernel runs."
+            "The flush comes before the inputs are made. Making them puts them into the "
+            "cache, so the cache is warm when the kernel runs."
         ),
         next_step="First `inputs = fresh_inputs()`, then `gpu.flush_l2()`, then the launch.",
         detector=_seen(_flushed_too_early),
     ),
     Misconception(
         code="warm-cache",
-        title="The inputs lie in the cache",
+        title="The inputs are in the cache",
         message=(
-            "They were touched right before, so the kernel finds them in the L2 cache and is "
-            "faster than in a program in which other kernels run in between."
+            "The inputs were used right before, so the kernel finds them in the L2 cache. In "
+            "a program, other kernels run in between, and it is slower."
         ),
-        next_step="`gpu.flush_l2()` between the inputs and the launch.",
+        next_step="Call `gpu.flush_l2()` between `fresh_inputs()` and the launch.",
         detector=_seen(lambda trace: trace.mostly("cached")),
     ),
     Misconception(
         code="measured-too-long",
-        title="The GPU is measured until it is hot",
+        title="The measurement is so long that the clock falls",
         message=(
-            "Busy for hundreds of milliseconds without a pause, the GPU lowers its clocks, and "
-            "the calls that count come after that."
+            "The GPU is busy for hundreds of milliseconds without a pause and lowers its "
+            "clock. The measured calls come after that."
         ),
-        next_step="Some dozens of rounds are enough.",
+        next_step="Use some dozens of rounds.",
         detector=_seen(_hot),
     ),
     Misconception(
         code="mean-for-median",
-        title="The mean takes in what disturbs",
+        title="The mean includes disturbed calls",
         message=(
-            "One call in twenty is disturbed and takes twelve times as long. In the mean it weighs "
-            "as much as half a call more for each of the others."
+            "One call in twenty is disturbed and takes twelve times as long. That raises the "
+            "mean by about half."
         ),
-        next_step="`sorted(times)[len(times) // 2]`, or `statistics.median(times)`.",
+        next_step="Return `sorted(times)[len(times) // 2]`.",
         detector=_seen(lambda trace: trace.is_the("mean")),
     ),
     Misconception(
         code="best-for-median",
         title="The best of many calls is luck",
         message=(
-            "Now and then a call is faster than the kernel usually is. The more calls, the surer "
-            "one of them is, and that one is reported."
+            "Some calls are faster than the kernel usually is. The more calls you make, the "
+            "more likely the fastest one is such a call."
         ),
-        next_step="`sorted(times)[len(times) // 2]`: the call in the middle.",
+        next_step="Return the call in the middle: `sorted(times)[len(times) // 2]`.",
         detector=_seen(lambda trace: trace.is_the("least")),
     ),
     Misconception(
         code="worst-for-median",
-        title="The slowest call is one that was disturbed",
-        message="The largest of many times says how bad a disturbance was.",
-        next_step="`sorted(times)[len(times) // 2]`: the call in the middle.",
+        title="The slowest call is a disturbed one",
+        message="The largest of many times shows the worst disturbance.",
+        next_step="Return the call in the middle: `sorted(times)[len(times) // 2]`.",
         detector=_seen(lambda trace: trace.is_the("most")),
     ),
     Misconception(
         code="too-few-calls",
         title="A single call may be a disturbed one",
-        message="So few calls are measured that a disturbed one decides the figure.",
-        next_step="Some dozens of rounds, and the median of their times.",
+        message="So few calls are measured that a disturbed one can decide the result.",
+        next_step="Use some dozens of rounds, and return the median of their times.",
         detector=_seen(_few),
     ),
 )

@@ -151,86 +151,83 @@ def multiplied(kind: str, shape: Shape, dtype: torch.dtype, ms: float) -> list[W
 MISTAKES = (
     Misconception(
         code="sides-for-elements",
-        title="Rows are counted where numbers are meant",
+        title="Sides are counted in place of elements",
         message=(
-            "A matrix of n rows and n columns holds n² numbers. Here sizes are added, or one of "
-            "them stands for the whole: `12 * n` bytes in the place of `12 * n**2`. The larger the "
-            "problem, the smaller such a figure is beside the true one."
+            "A matrix of n rows and n columns has n² numbers. Here sizes are added, or one "
+            "size is used alone: `12 * n` bytes in place of `12 * n**2`."
         ),
         next_step="Multiply the sizes: `torch.Size(shape).numel()`, or `math.prod(shape)`.",
         expected_wrong=computes(sides),
     ),
     Misconception(
         code="weight-and-bias-forgotten",
-        title="The weight and the bias of layernorm are not counted as they are",
+        title="The weight and the bias of layernorm are counted wrongly",
         message=(
-            "Beside its input, layernorm reads a weight and a bias, one number of each for every "
-            "*column*, once. With many rows that is hardly anything; with few rows it is a large "
-            "part."
+            "layernorm also reads a weight and a bias, each with one number for every "
+            "*column*, once. With few rows this is a large part."
         ),
-        next_step="Add `2 * shape[-1]` numbers where kind is layernorm.",
+        next_step="Add `2 * shape[-1]` numbers if kind is layernorm.",
         expected_wrong=computes(affine_forgotten),
     ),
     Misconception(
         code="second-input-forgotten",
         title="vector_add reads two inputs",
         message=(
-            "Input and output are counted, as for a copy. But a sum has two inputs, and each of "
-            "them is read: three tensors move."
+            "A vector addition reads two inputs and writes one output: three tensors. Here "
+            "only two are counted."
         ),
-        next_step="Three times the elements for vector_add, two times for the others.",
+        next_step="Count three times the elements for vector_add, two times for the others.",
         expected_wrong=computes(one_input),
     ),
     Misconception(
         code="empty-sum-not-stored",
         title="An empty sum is stored, too",
         message=(
-            "With k = 0 both factors are empty, and there is nothing to multiply. But the result "
-            "has m · n elements, which are zeros, and somebody must write them."
+            "With k = 0 both factors are empty, but the result still has m · n zeros, which "
+            "must be written."
         ),
-        next_step="`m * k + k * n + m * n` elements hold for k = 0 as well: no special case.",
+        next_step=(
+            "Count `m * k + k * n + m * n` elements for k = 0 as well, without a special case."
+        ),
         expected_wrong=computes(nothing_for_empty_sum),
     ),
     Misconception(
         code="one-way-counted",
         title="Only reading or only writing is counted",
-        message=(
-            "The memory carries both: what a kernel reads, and what it writes. A copy of 1 GB "
-            "moves 2 GB."
-        ),
+        message=("Only the reads or only the writes are counted. A copy of 1 GB moves 2 GB."),
         next_step="Count each input once and each output once, and add the two.",
         expected_wrong=computes(one_pass),
     ),
     Misconception(
         code="walks-counted",
-        title="Each walk through a row is counted",
+        title="Each pass over a row is counted",
         message=(
-            "softmax and layernorm walk through a row more than once, and each walk is counted "
-            "here. The least is each input once and each output once: the row can stay on the chip."
+            "A kernel may pass over a row of softmax or layernorm more than once. The least "
+            "work is to read each input once and write each output once."
         ),
-        next_step="Two times the elements for softmax and layernorm, however the kernel walks.",
+        next_step=(
+            "Count two times the elements for softmax and layernorm, however many passes the "
+            "kernel makes."
+        ),
         expected_wrong=computes(each_walk),
     ),
     Misconception(
         code="additions-forgotten",
         title="A product multiplies and adds",
         message=(
-            "m · k · n multiplications are counted. Each of their results is also added to a sum: "
-            "that is a second operation, and everybody's TFLOP/s count both."
+            "m · k · n multiplications are counted. Each product is also added to a sum, "
+            "which is a second operation."
         ),
-        next_step="`2 * m * k * n` operations for matmul.",
+        next_step="Count `2 * m * k * n` operations for matmul.",
         expected_wrong=computes(multiplications),
     ),
     Misconception(
         code="operations-of-another-kind",
         title="The operations for each element are not those of this kind",
-        message=(
-            "A softmax computes more for each element than an addition does, and a copy computes "
-            "nothing."
-        ),
+        message=("The number of operations per element is not that of this kind."),
         next_step=(
-            "An element costs 1 operation in vector_add, 5 in softmax, 8 in layernorm, none in "
-            "copy and transpose."
+            "Use 1 operation per element for vector_add, 5 for softmax, 8 for layernorm, 0 "
+            "for copy and transpose."
         ),
         expected_wrong=computes(per_element),
     ),
@@ -238,18 +235,18 @@ MISTAKES = (
         code="bits-for-bytes",
         title="Bits are counted, not bytes",
         message=(
-            "The GB/s are eight times too many: a number of 32 bits takes 4 bytes. "
-            "`torch.finfo(dtype).bits` counts bits."
+            "The GB/s are eight times too large, because bits are counted: "
+            "`torch.finfo(dtype).bits` is a number of bits."
         ),
-        next_step="`dtype.itemsize` is the number of bytes.",
+        next_step="Use `dtype.itemsize`, the number of bytes.",
         expected_wrong=computes(bits),
     ),
     Misconception(
         code="dtype-ignored",
-        title="The size of the numbers is not that of their dtype",
+        title="The size of a number does not follow its dtype",
         message=(
-            "A number of float16 or bfloat16 takes 2 bytes, one of float32 takes 4, one of float64 "
-            "8, one of int8 a single one. Here every number has the same size whatever its dtype."
+            "Every number is counted with the same size. A float16 or bfloat16 has 2 bytes, a "
+            "float32 has 4, a float64 has 8, an int8 has 1."
         ),
         next_step="Multiply the count by `dtype.itemsize`.",
         expected_wrong=computes(four_bytes),
@@ -257,7 +254,7 @@ MISTAKES = (
     Misconception(
         code="numbers-for-bytes",
         title="Numbers are counted, not bytes",
-        message="What moves is counted in numbers. A gigabyte is 10⁹ bytes.",
+        message="The function counts numbers. A gigabyte is 10⁹ *bytes*.",
         next_step="Multiply the count by `dtype.itemsize`.",
         expected_wrong=computes(no_bytes),
     ),
@@ -265,43 +262,40 @@ MISTAKES = (
         code="milliseconds-for-seconds",
         title="Milliseconds are taken for seconds",
         message=(
-            "The figures are a thousandth of the true ones: the work is divided by the number of "
-            "milliseconds, and GB/s and TFLOP/s are per *second*."
+            "The work is divided by milliseconds, but GB/s and TFLOP/s are per *second*. So "
+            "both figures are a thousand times too small."
         ),
-        next_step="`seconds = milliseconds * 1e-3`, and divide by that, in both figures.",
+        next_step="Compute `seconds = milliseconds * 1e-3`, and divide by that in both figures.",
         expected_wrong=computes(milliseconds),
     ),
     Misconception(
         code="binary-units",
         title="GiB are not GB",
         message=(
-            "The work is divided by powers of 1,024. Memory is *sold* so; speeds, and the figures "
-            "of vendors, count a gigabyte as 10⁹ bytes and a TFLOP as 10¹² operations. The "
-            "difference is 7 and 10 percent, more than most optimisations bring."
+            "The work is divided by powers of 1,024. Speeds use decimal units: a gigabyte is "
+            "10⁹ bytes and a TFLOP 10¹² operations."
         ),
         next_step="Divide by `1e9` and by `1e12`.",
         expected_wrong=computes(binary),
     ),
     Misconception(
         code="giga-for-tera",
-        title="GFLOP/s stand where TFLOP/s are asked for",
-        message="The second figure is a thousand times too large: it counts 10⁹ operations as one.",
-        next_step="A TFLOP is 10¹² operations: `operations / seconds * 1e-12`.",
+        title="GFLOP/s are returned, TFLOP/s are asked for",
+        message="The second figure is a thousand times too large: it is divided by 10⁹.",
+        next_step="A TFLOP is 10¹² operations: use `operations / seconds * 1e-12`.",
         expected_wrong=computes(giga_for_tera),
     ),
     Misconception(
         code="cut-to-whole-numbers",
-        title="What stands behind the point is lost",
-        message=(
-            "`//`, `int()` and `round()` give whole numbers. A small kernel's 0.4 TFLOP/s become 0."
-        ),
-        next_step="Divide with `/`, and leave the rounding to whoever prints the figure.",
+        title="The decimals are lost",
+        message=("`//`, `int()` and `round()` give whole numbers, so 0.4 TFLOP/s become 0."),
+        next_step="Divide with `/`, and do not round.",
         expected_wrong=computes(whole_numbers),
     ),
     Misconception(
         code="multiplied-by-time",
         title="The work is multiplied by the time",
-        message="A kernel that takes twice as long comes out twice as fast.",
+        message="The work is multiplied by the time, so a slower kernel gets a higher speed.",
         next_step="Divide by the seconds.",
         expected_wrong=computes(multiplied),
     ),

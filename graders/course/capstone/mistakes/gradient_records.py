@@ -28,22 +28,22 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
     Misconception(
         code="ignored-not-stored",
         places=True,
-        title="Rows with the target -100 are left out altogether",
+        title="Rows with the target -100 are never stored",
         message=(
-            "The gradient of a row that does not count is 0 in each column. Those zeros must "
-            "be stored: `torch.empty` brings whatever lay in that memory."
+            "The gradient of an ignored row is 0 in each column. The kernel must store "
+            "those zeros, because `torch.empty` does not initialise memory."
         ),
-        next_step="Walk through such a row as well, and store zeros.",
+        next_step="Loop over such a row as well, and store zeros.",
         detector=marks.ignored_left_out,
     ),
     Misconception(
         code="ignored-times-zero",
-        title="A dloss that is NaN gets into a row that does not count",
+        title="A dloss that is NaN reaches an ignored row",
         message=(
             "The gradient of a row with the target -100 is 0, whatever dloss holds there. "
-            "Zero *times* dloss is not always 0: 0 · NaN is NaN."
+            "The kernel multiplies dloss by 0, and 0 · NaN is NaN."
         ),
-        next_step="Choose, do not multiply: `tl.where(target == -100, 0.0, ...)`, or an `if`.",
+        next_step="Use `tl.where(target == -100, 0.0, ...)` or an `if` instead of a product.",
         detector=marks.garbage_let_in,
     ),
     Misconception(
@@ -51,9 +51,9 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
         places=True,
         title="Rows with the target -100 get a gradient",
         message=(
-            "No column has the number -100, so nothing was subtracted, and softmax times "
-            "dloss was stored. But the loss of such a row is 0 whatever its logits are, and "
-            "so is its gradient. (An address that is made of the target lies before the row.)"
+            "No column has the number -100, so the kernel subtracted nothing and stored "
+            "softmax times dloss. The loss of such a row is 0 for all logits, so its "
+            "gradient is 0."
         ),
         next_step="Store zeros where the target is -100.",
         expected_wrong=computes(wrong.ignored_counted),
@@ -65,21 +65,21 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
 _OF_DLOSS = (
     Misconception(
         code="dloss-read-as-dense",
-        title="dloss is read as if it were dense",
+        title="The stride of dloss is ignored",
         message=(
-            "After `.sum().backward()` dloss is one number that is expanded: its stride is 0. "
-            "A kernel that steps through it by 1 reads what lies behind that number."
+            "After `.sum().backward()` dloss is one expanded number with stride 0. A "
+            "kernel that steps by 1 reads past that number."
         ),
-        next_step="Pass `dloss.stride(0)`: `tl.load(dloss_ptr + row * stride_dloss)`.",
+        next_step="Pass `dloss.stride(0)`, and load `tl.load(dloss_ptr + row * stride_dloss)`.",
         expected_wrong=computes_from_memory(wrong.dloss_misread),
         detector=_dloss_left,
     ),
     Misconception(
         code="dloss-missing",
-        title="dloss is left out",
+        title="dloss is missing",
         message=(
-            "The output is softmax - one-hot: the gradient of the *sum* of the losses. What "
-            "comes behind says by dloss how much each of them counts."
+            "The output is softmax - one-hot: the gradient of the *sum* of the losses. "
+            "dloss is the weight of each loss in what follows."
         ),
         next_step="Multiply each row by its dloss.",
         expected_wrong=computes(wrong.without_dloss),
@@ -88,19 +88,19 @@ _OF_DLOSS = (
         code="dloss-of-another-row",
         title="All rows have the same dloss",
         message=(
-            "Each row has a dloss of its own. Here all were multiplied by the first one, by "
-            "their sum or by their mean."
+            "Each row has its own dloss. The kernel multiplied all rows by the first one, "
+            "by their sum or by their mean."
         ),
-        next_step="`dloss = tl.load(dloss_ptr + row * stride_dloss)`.",
+        next_step="Load `dloss = tl.load(dloss_ptr + row * stride_dloss)`.",
         expected_wrong=computes(wrong.dloss_for_all),
     ),
     Misconception(
         code="divided-by-rows",
         title="The gradient is divided by a number of rows or columns",
         message=(
-            "The division that a mean makes is in dloss already: here every loss is on its own."
+            "dloss already contains the division of a mean. The kernel must not divide again."
         ),
-        next_step="Multiply by dloss, and divide by nothing.",
+        next_step="Multiply by dloss, without a division.",
         expected_wrong=computes(wrong.averaged),
     ),
     Misconception(
@@ -118,59 +118,60 @@ _OF_ONE_HOT = (
         code="one-hot-missing",
         title="Nothing is subtracted at the target",
         message=(
-            "The output is softmax times dloss: every logit is pushed down, that of the target "
-            "too. (That also happens where the *values* are compared with the target, in "
-            "place of the numbers of the columns.)"
+            "The output is softmax times dloss, also in the target's column. Nothing is "
+            "subtracted, or the kernel compares the target with *values* and not with "
+            "columns."
         ),
-        next_step="`tl.where(cols == target, share - 1.0, share)`.",
+        next_step="Write `tl.where(cols == target, share - 1.0, share)`.",
         expected_wrong=computes(wrong.without_one_hot),
     ),
     Misconception(
         code="softmax-missing",
         title="Only the target's logit gets a gradient",
         message=(
-            "Each logit is part of the sum in the loss, and so each has a gradient: its share. "
-            "Here the columns beside the target are 0."
+            "Each logit is part of the sum in the loss, so each has a gradient: its "
+            "probability. Here all columns except the target's are 0."
         ),
-        next_step="Store the share in every column, minus 1 at the target.",
+        next_step="Store the probability in every column, minus 1 at the target.",
         expected_wrong=computes(wrong.without_shares),
     ),
     Misconception(
         code="one-in-one-block",
         title="1 is subtracted in the first block only, or in the last",
         message=(
-            "A target may lie in any block of its row. Here the 1 was subtracted only where it "
-            "lies in the first block, or in the last."
+            "A target may be in any block of its row. The kernel subtracted the 1 only if "
+            "the target is in the first block, or in the last."
         ),
-        next_step="Compare `cols == target` in each step of the second walk.",
+        next_step="Compare `cols == target` in each step of the second pass.",
         expected_wrong=walks_through_blocks(wrong.one_in_one_block),
     ),
     Misconception(
         code="target-by-lane",
-        title="The target is compared with the number of a lane",
+        title="The target is compared with the lane, not with the column",
         message=(
-            "`tl.arange(0, BLOCK_SIZE)` counts the lanes of each block from 0. Only in the "
-            "first block is that the column: behind it the 1 is subtracted again, in each "
-            "block, or never."
+            "`tl.arange(0, BLOCK_SIZE)` counts the lanes of each block from 0. That is the "
+            "column in the first block only."
         ),
-        next_step="Compare the column: `cols = start + tl.arange(0, BLOCK_SIZE)`.",
+        next_step=(
+            "Compare the target with the column: `cols = start + tl.arange(0, BLOCK_SIZE)`."
+        ),
         expected_wrong=walks_through_blocks(wrong.target_by_lane),
     ),
     Misconception(
         code="one-everywhere",
         title="The same number is subtracted in every column",
         message="One-hot is 1 in the column of the target and 0 in all others.",
-        next_step="`tl.where(cols == target, share - 1.0, share)`.",
+        next_step="Write `tl.where(cols == target, share - 1.0, share)`.",
         expected_wrong=computes(wrong.one_everywhere),
     ),
     Misconception(
         code="target-of-another-row",
         title="1 is subtracted in a wrong column",
         message=(
-            "The 1 stands in the column beside the target, in that of another row's target, or "
-            "in that of the row's own number."
+            "The 1 is subtracted in a neighbouring column, in the column of another row's "
+            "target, or in the column of the row's number."
         ),
-        next_step="`target = tl.load(targets_ptr + row)`, the column counted from 0.",
+        next_step="Load `target = tl.load(targets_ptr + row)`, and count columns from 0.",
         expected_wrong=computes(wrong.wrong_column),
     ),
 )
@@ -181,28 +182,28 @@ _OF_THE_FORMULA = (
         code="sign-reversed",
         title="A sign is wrong",
         message=(
-            "The output is one-hot - softmax, or the sum of both. Where a logit is pushed up, "
-            "the loss of another class grows: the gradient is positive but at the target."
+            "The output is one-hot - softmax, or the sum of both. The gradient should be "
+            "negative at the target and positive in the other columns."
         ),
-        next_step="Softmax minus one-hot.",
+        next_step="Store (softmax - one-hot) * dloss.",
         expected_wrong=computes(wrong.sign_reversed),
     ),
     Misconception(
         code="not-normalised",
         title="The exponentials are not divided by their sum",
         message=(
-            "In place of the share stands exp(x - max), exp(x), or a logit or logarithm. A row "
-            "of the gradient sums to 0, because the shares sum to 1."
+            "The kernel uses exp(x - max), exp(x), a logit or a logarithm in place of the "
+            "probability. Probabilities sum to 1, so a row of the gradient sums to 0."
         ),
-        next_step="`share = tl.exp(x - row_max) / row_sum`.",
+        next_step="Write `share = tl.exp(x - row_max) / row_sum`.",
         expected_wrong=computes(wrong.not_normalised),
     ),
     Misconception(
         code="gradient-of-softmax",
-        title="That is the gradient of the share, not of its logarithm",
+        title="This is the gradient of the probability, not of its logarithm",
         message=(
-            "The derivative of the logarithm divides by the share again, and that factor "
-            "falls away: what is left is softmax - one-hot, nothing more."
+            "The derivative of the logarithm divides by the probability again. That "
+            "cancels a factor, and softmax - one-hot remains."
         ),
         next_step="Store (softmax - one-hot) * dloss.",
         expected_wrong=computes(wrong.of_softmax),
@@ -210,14 +211,16 @@ _OF_THE_FORMULA = (
     Misconception(
         code="base-two",
         title="The powers are powers of 2, not of e",
-        message="exp2 is exp only when its argument is multiplied by log2(e) = 1.442695.",
+        message=("exp2(x) equals exp(x) only if its argument is multiplied by log2(e) = 1.442695."),
         next_step="Use `tl.exp(...)`, or `tl.exp2(... * 1.4426950408889634)`.",
         expected_wrong=computes(wrong.base_two),
     ),
     Misconception(
         code="columns-normalised",
         title="The columns are normalised, not the rows",
-        message="The shares of a column sum to 1: the reduction runs along the wrong axis.",
+        message=(
+            "The probabilities of a column sum to 1: the reduction runs along the wrong axis."
+        ),
         next_step="A program takes one row and reduces over the columns.",
         expected_wrong=computes(wrong.over_columns),
     ),
@@ -236,12 +239,12 @@ _OF_THE_SUM = (
     seen_through(gradient_of, "last-block-only"),
     Misconception(
         code="row-end-left-out",
-        title="The end of the row does not enter the sum",
+        title="The end of the row is missing from the sum",
         message=(
-            "The sum runs over the first block, or over the full blocks: the loop is missing, "
-            "or `n_cols // BLOCK_SIZE` rounds down."
+            "The sum contains only the first block, or only the full blocks: the loop is "
+            "missing, or `n_cols // BLOCK_SIZE` rounds down."
         ),
-        next_step="`for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
+        next_step="Write `for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
         expected_wrong=walks_through_blocks(wrong.end_left_out),
     ),
     *(

@@ -49,10 +49,9 @@ def _lossy_dtype() -> Misconception:
     return replace(
         record,
         message=(
-            "The losses are nearly right, and look as if a number on the way had been rounded to "
-            "the 11 bits of float16 (8 of bfloat16). What tl.load brings has the dtype of the "
-            "logits, and so has what is computed with it, and what a buffer of that dtype holds. "
-            "The losses are float32, whatever the logits are."
+            "The errors have the size of a rounding to the 11 bits of float16 (8 of bfloat16). "
+            "`tl.load` returns the dtype of the logits, and arithmetic keeps it. The losses are "
+            "float32 for every dtype of the logits."
         ),
         detector=lambda evidence: not _all_on_one_side(evidence) and rounded(evidence),
     )
@@ -80,38 +79,37 @@ _OF_ROWS_THAT_DO_NOT_COUNT = (
     Misconception(
         code="ignored-not-stored",
         places=True,
-        title="Rows with the target -100 are left out altogether",
+        title="Rows with the target -100 are never stored",
         message=(
-            "A row with the target -100 does not count, and its loss is 0. That 0 must be "
-            "stored: `torch.empty` brings whatever lay in that memory."
+            "A row with the target -100 is ignored, and its loss is 0. The kernel must "
+            "store that 0, because `torch.empty` does not initialise memory."
         ),
         next_step="Store 0.0 for such a row, in an `else` or with `tl.where`.",
         detector=marks.ignored_left_out,
     ),
     Misconception(
         code="ignored-times-zero",
-        title="A loss that is not finite gets into a row that does not count",
+        title="A loss that is not finite reaches an ignored row",
         message=(
-            "The loss of a row with the target -100 is multiplied by 0. That is 0 for a number, "
-            "but 0 * inf is NaN: where such a row holds nothing but -inf, or has no classes, its "
-            "loss is not finite."
+            "The kernel multiplies the loss of a row with the target -100 by 0. If such a "
+            "row holds only -inf, or has no classes, its loss is not finite, and 0 * inf "
+            "is NaN."
         ),
-        next_step="Choose, do not multiply: `tl.where(target == -100, 0.0, loss)`.",
+        next_step="Use `tl.where(target == -100, 0.0, loss)` instead of a product.",
         detector=marks.ignored_times_zero,
     ),
     Misconception(
         code="ignored-counted",
         places=True,
-        title="The target -100 is taken for a class",
+        title="The target -100 is used as a class",
         message=(
-            "-100 says that a row does not count: its loss is 0. Here it was used like the "
-            "number of a class, which reads 100 elements *before* the row (out of the tensor, "
-            "or somebody else's logits), or finds no class and leaves the log-sum-exp."
+            "The target -100 marks an ignored row, whose loss is 0. The kernel used it as "
+            "a class index: it read 100 elements *before* the row, or found no class and "
+            "stored the log-sum-exp."
         ),
         next_step=(
-            "Ask first: `if target == -100:` store 0.0, and load the target's logit only in "
-            "the `else`. (Or mask that load, and end with `tl.where(target == -100, 0.0, "
-            "loss)`.)"
+            "Write `if target == -100:` and store 0.0 there. Load the target's logit "
+            "only in the `else`."
         ),
         expected_wrong=computes(wrong.ignored_counted),
         detector=either(marks.only_ignored_wrong, marks.reads_at_ignored),
@@ -125,22 +123,21 @@ _OF_THE_SUM = (
         "maximum-from-zero",
         marks.all_underflowed,
         message=(
-            "Rows that are negative throughout have the maximum 0 here, which no element has: "
-            "it is kept running from 0, or masked lanes were loaded as 0. Where the row lies "
-            "far below, every exp is 0, and the logarithm of 0 is -inf."
+            "In rows with only negative logits the maximum is 0: it starts at 0, or masked-off "
+            "lanes were loaded as 0. If the row is far below 0, every exp is 0, and the logarithm "
+            "of 0 is -inf."
         ),
     ),
     Misconception(
         code="target-times-mask",
         title="The target's logit is picked by a product, and 0 * inf is NaN",
         message=(
-            "Each logit is multiplied by 1 where its column is the target, and by 0 elsewhere, and "
-            "the products are summed. A logit may be -inf, and 0 * -inf is NaN: every row with a "
-            "-inf is lost, wherever it stands."
+            "The kernel multiplies each logit by 1 in the target's column and by 0 "
+            "elsewhere, and adds the products. A logit may be -inf, and 0 * -inf is NaN."
         ),
         next_step=(
-            "Load the target's logit by its address, or choose: "
-            "`tl.sum(tl.where(cols == target, x, 0.0))`."
+            "Load the target's logit by its address, or use `tl.sum(tl.where(cols == "
+            "target, x, 0.0))`."
         ),
         rules_out=frozenset({"hidden-block-nan", "max-not-subtracted"}),
         detector=marks.infinity_times_zero,
@@ -151,12 +148,11 @@ _OF_THE_SUM = (
         "max-not-subtracted",
         either(marks.overflowed, marks.nan_after_infinity),
         message=(
-            "exp(89) is already too large for float32: it becomes inf, and so does the loss. "
-            "(Where all of a row is far below zero, every exp is 0, and its logarithm -inf.) "
-            "log(sum(exp(x))) = max + log(sum(exp(x - max))) holds exactly, and there every "
-            "exponent is 0 or below. It has to be the maximum of the *whole* row."
+            "exp(89) is too large for float32: it becomes inf, and so does the loss. But "
+            "log(sum(exp(x))) = max + log(sum(exp(x - max))), and there every exponent is 0 or "
+            "below, if it is the maximum of the *whole* row."
         ),
-        next_step=("Sum `tl.exp(x - maximum)`, and add the maximum to the logarithm of the sum."),
+        next_step="Sum `tl.exp(x - maximum)`, and add the maximum to the logarithm of the sum.",
     ),
     seen_through(loss_of, "padding-counted"),
     seen_through(loss_of, "rescaling-missing", marks.rescaled_to_infinity),
@@ -164,32 +160,32 @@ _OF_THE_SUM = (
     seen_through(loss_of, "last-block-only"),
     Misconception(
         code="row-end-left-out",
-        title="The end of the row does not enter the sum",
+        title="The end of the row is missing from the sum",
         message=(
-            "The sum runs over the first block, or over the full blocks: the loop is missing, "
-            "or `n_cols // BLOCK_SIZE` rounds down."
+            "The sum contains only the first block, or only the full blocks: the loop is "
+            "missing, or `n_cols // BLOCK_SIZE` rounds down."
         ),
-        next_step="`for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
+        next_step="Write `for start in range(0, n_cols, BLOCK_SIZE)`, with a mask in each step.",
         expected_wrong=walks_through_blocks(wrong.end_left_out),
     ),
     seen_through(
         loss_of,
         "blocks-normalised-alone",
-        title="The sum is that of the target's block alone",
+        title="The sum contains the target's block alone",
         message=(
-            "A long row is cut into blocks, and the loss was computed within one of them. "
-            "The maximum and the sum must be those of the whole row."
+            "The kernel computed the loss within one block of a long row. The maximum and the sum "
+            "must be those of the whole row."
         ),
-        next_step="Walk through the whole row for maximum and sum, then compute the loss.",
+        next_step="Compute maximum and sum of the whole row first, then the loss.",
     ),
     Misconception(
         code="maximum-of-one-block",
-        title="The maximum that is added is that of one block",
+        title="The maximum that is added back is that of one block",
         message=(
-            "The sum refers to the maximum of the whole row, but what was added to its "
-            "logarithm is the maximum of the last block (or of the first)."
+            "The sum refers to the maximum of the whole row, but the kernel adds the "
+            "maximum of the last block (or of the first) to its logarithm."
         ),
-        next_step="Behind the loop add the running maximum, `row_max`.",
+        next_step="After the loop add the running maximum, `row_max`.",
         expected_wrong=walks_through_blocks(wrong.last_maximum_added),
     ),
 )
@@ -198,37 +194,37 @@ _OF_THE_SUM = (
 _OF_THE_TARGET = (
     Misconception(
         code="target-in-one-block",
-        title="The target's logit is kept of one block only",
+        title="The target's logit is kept from one block only",
         message=(
-            "In each block the target's logit is looked for, and what is found takes the "
-            "place of what was found before: a 0, in every block that does not hold the "
-            "target. So it is lost unless the target lies in the last block (or the first)."
+            "Each block looks for the target's logit and overwrites the earlier result, "
+            "with 0 if the target is in another block."
         ),
         next_step=(
-            "Add: `of_target += tl.sum(tl.where(cols == target, x, 0.0))`. Or load it once, "
-            "by its address."
+            "Add the results: `of_target += tl.sum(tl.where(cols == target, x, 0.0))`. "
+            "Or load the logit once, by its address."
         ),
         expected_wrong=walks_through_blocks(wrong.target_of_one_block),
     ),
     Misconception(
         code="target-by-lane",
-        title="The target is compared with the number of a lane",
+        title="The target is compared with the lane, not with the column",
         message=(
-            "`tl.arange(0, BLOCK_SIZE)` counts the lanes of each block from 0. Only in the "
-            "first block is that the column: behind it a target is found in each block "
-            "again, or never."
+            "`tl.arange(0, BLOCK_SIZE)` counts the lanes of each block from 0. That is the "
+            "column in the first block only."
         ),
-        next_step="Compare the column: `cols = start + tl.arange(0, BLOCK_SIZE)`.",
+        next_step=(
+            "Compare the target with the column: `cols = start + tl.arange(0, BLOCK_SIZE)`."
+        ),
         expected_wrong=walks_through_blocks(wrong.target_by_lane),
     ),
     Misconception(
         code="target-of-another-row",
-        title="The target of another row, or another class, is looked up",
+        title="The logit of a wrong column is subtracted",
         message=(
-            "The log-sum-exp is right, but the logit that is subtracted stands in the wrong "
-            "column: that of another row's target, of the row's own number, or one beside it."
+            "The log-sum-exp is correct, but the subtracted logit is in the wrong column: "
+            "that of another row's target, of the row's number, or a neighbour."
         ),
-        next_step="`target = tl.load(targets_ptr + row)`, the column counted from 0.",
+        next_step="Load `target = tl.load(targets_ptr + row)`, and count columns from 0.",
         expected_wrong=computes(wrong.target_of_another_row),
     ),
     Misconception(
@@ -236,19 +232,19 @@ _OF_THE_TARGET = (
         places=True,
         title="The target's logit is read at a wrong address",
         message=(
-            "The walk through the row is right, but the single load of the target's logit is "
-            "not: the row was left out of its address, or a stride."
+            "The loop over the row is correct, but the address of the single load of the "
+            "target's logit lacks the row or a stride."
         ),
-        next_step="`tl.load(logits_ptr + row * stride_row + target * stride_col)`.",
+        next_step="Load it with `tl.load(logits_ptr + row * stride_row + target * stride_col)`.",
         expected_wrong=computes_from_memory(wrong.row_forgotten),
     ),
     Misconception(
         code="target-not-subtracted",
         title="The target's logit is not subtracted",
         message=(
-            "The output is the log-sum-exp of the row, and the target does not come into it. "
-            "(That also happens where the *values* of the row are compared with the target, in "
-            "place of the numbers of the columns: hardly any value equals it.)"
+            "The output is the log-sum-exp of the row. The target's logit is not "
+            "subtracted, or the kernel compares the target with *values* and not with "
+            "columns."
         ),
         next_step="Subtract the logit in column `target`.",
         expected_wrong=computes(wrong.without_target),
@@ -261,28 +257,29 @@ _OF_THE_FORMULA = (
         code="maximum-not-added-back",
         title="The maximum is not added back",
         message=(
-            "log(sum(exp(x - max))) is smaller than log(sum(exp(x))) by the maximum: what was "
-            "subtracted in the exponent has to be added behind the logarithm, once."
+            "log(sum(exp(x - max))) is smaller than log(sum(exp(x))) by the maximum. What "
+            "you subtract in the exponent you must add once after the logarithm."
         ),
-        next_step="`loss = row_max + tl.log(row_sum) - of_target`.",
+        next_step="Write `loss = row_max + tl.log(row_sum) - of_target`.",
         expected_wrong=computes(wrong.without_maximum),
     ),
     Misconception(
         code="log-missing",
         title="The logarithm is missing",
         message=(
-            "The loss is minus the *logarithm* of the share of the target. Here the sum of the "
-            "exponentials, or the share itself, is where the logarithm belongs."
+            "The loss is minus the *logarithm* of the target's probability. The kernel "
+            "uses the sum of the exponentials, or the probability itself, without a "
+            "logarithm."
         ),
-        next_step="`loss = row_max + tl.log(row_sum) - of_target`.",
+        next_step="Write `loss = row_max + tl.log(row_sum) - of_target`.",
         expected_wrong=computes(wrong.without_log),
     ),
     Misconception(
         code="maximum-alone",
-        title="The logarithm of the sum is left out",
+        title="The logarithm of the sum is missing",
         message=(
-            "The output is the maximum minus the target's logit. That is near the loss where "
-            "one logit towers above the others, and 0 where the target has the largest one."
+            "The output is the maximum minus the target's logit. That is close to the loss "
+            "only if one logit is much larger than the others."
         ),
         next_step="Add `tl.log(row_sum)`.",
         expected_wrong=computes(wrong.maximum_alone),
@@ -291,32 +288,32 @@ _OF_THE_FORMULA = (
         code="sign-reversed",
         title="A sign is wrong",
         message=(
-            "The output is the logarithm of the share, which is negative, or the target's "
-            "logit was added. A loss is 0 or more: minus that logarithm."
+            "The output is the logarithm of the probability, which is negative, or the "
+            "target's logit was added. A loss is 0 or more."
         ),
-        next_step="`loss = row_max + tl.log(row_sum) - of_target`.",
+        next_step="Write `loss = row_max + tl.log(row_sum) - of_target`.",
         expected_wrong=computes(wrong.sign_reversed),
     ),
     Misconception(
         code="mean-for-rows",
         title="The losses are averaged, or added up",
         message=(
-            "Each row has a loss of its own, as with `reduction='none'`. The output holds "
-            "their mean, their sum, or shares of these."
+            "Each row has its own loss, as with `reduction='none'`. The output holds the "
+            "mean or the sum of the losses, or losses divided by a count."
         ),
-        next_step="Store one loss for each row, and divide it by nothing.",
+        next_step="Store one loss for each row, without a division.",
         expected_wrong=computes(wrong.averaged),
     ),
     Misconception(
         code="base-two",
         title="Powers or logarithms to the base 2 are not converted",
         message=(
-            "`tl.exp2` and `tl.log2` are what a GPU computes fastest, but the loss is defined "
-            "by e: exp(x) is exp2(x · log2(e)), and log(x) is log2(x) · ln(2)."
+            "The kernel uses `tl.exp2` or `tl.log2`, but the loss is defined with e: "
+            "exp(x) is exp2(x · log2(e)), and log(x) is log2(x) · ln(2)."
         ),
         next_step=(
-            "Use `tl.exp` and `tl.log`. Or multiply the argument of `tl.exp2` by 1.442695041, "
-            "and what `tl.log2` gives by 0.693147181."
+            "Use `tl.exp` and `tl.log`. Or multiply the argument of `tl.exp2` by "
+            "1.442695041, and the result of `tl.log2` by 0.693147181."
         ),
         expected_wrong=computes(wrong.base_two),
     ),
@@ -324,25 +321,25 @@ _OF_THE_FORMULA = (
         code="softmax-twice",
         title="The loss is that of the softmax",
         message=(
-            "The logits went through a softmax first, and the log-sum-exp was taken of the "
-            "shares. The softmax is in the formula already."
+            "The kernel applied softmax first, and took the log-sum-exp of the "
+            "probabilities. The formula already contains the softmax."
         ),
-        next_step="Take the log-sum-exp of the logits as they are.",
+        next_step="Take the log-sum-exp of the unchanged logits.",
         expected_wrong=computes(wrong.softmax_twice),
     ),
     Misconception(
         code="logits-for-shares",
-        title="The logits are taken for shares",
+        title="The logits are used as probabilities",
         message=(
-            "The output is minus the target's logit, or minus its logarithm. Only for "
-            "logarithms of shares, and for shares, is that the loss; logits are neither."
+            "The output is minus the target's logit, or minus its logarithm. That is the "
+            "loss for log-probabilities or probabilities; logits are neither."
         ),
         next_step="Subtract the target's logit from the log-sum-exp of its row.",
         expected_wrong=computes(wrong.logits_for_shares),
     ),
     Misconception(
         code="columns-summed",
-        title="The sum runs down a column",
+        title="The sum runs over a column",
         message="The log-sum-exp is that of the target's *column*, not of the row.",
         next_step="A program takes one row and sums over its columns.",
         expected_wrong=computes(wrong.over_columns),
@@ -376,10 +373,13 @@ MISTAKES = (
         places=True,
         title="There was no program for the last rows",
         message=(
-            "The losses at the end were never stored: the grid has too few programs, or a program "
-            "that takes several rows does not come to its last ones."
+            "The last losses were never stored: the grid has too few programs, or a "
+            "program that computes several rows does not reach its last ones."
         ),
-        next_step="One program for each row, `grid = (n_rows,)`; for several rows round up.",
+        next_step=(
+            "Launch one program for each row, `grid = (n_rows,)`. If a program takes "
+            "several rows, round up."
+        ),
         detector=_too_few_programs,
     ),
     shared.programs_race("Several programs store the same row's loss."),

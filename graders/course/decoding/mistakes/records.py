@@ -35,18 +35,17 @@ def _of_attention(code: str) -> Misconception:
 
 
 WEIGH = (
-    "`weight = tl.exp(lse - highest)` for each part, then the sum of weight times part, divided by "
+    "Compute `weight = tl.exp(lse - highest)` for each part. Add weight times part, and divide by "
     "the sum of the weights."
 )
 
 PART_MISTAKES = (
     Misconception(
         code="parts-averaged",
-        title="The parts are averaged as if all counted alike",
+        title="All parts have the same weight in the average",
         message=(
-            "Each part of the keys has a sum of exponentials of its own. A part that holds the "
-            "best keys must count more than one whose keys hardly matter. That sum, as a "
-            "logarithm, is what lesson 13 stored beside the result: the log-sum-exp."
+            "Each part of the keys has its own sum of exponentials. A part with the best "
+            "keys must have a larger weight than a part whose keys hardly matter."
         ),
         next_step=WEIGH,
         expected_wrong=computes(parts.merged_by(parts.averaged)),
@@ -55,8 +54,8 @@ PART_MISTAKES = (
         code="parts-added",
         title="The parts are added",
         message=(
-            "Each part is an average already, whose weights add up to 1. Added, all weights add up "
-            "to the number of parts."
+            "The output of each part is already an average, with weights that add up to 1. "
+            "When you add the outputs, the weights add up to the number of parts."
         ),
         next_step=WEIGH,
         expected_wrong=computes(parts.merged_by(parts.added)),
@@ -65,12 +64,13 @@ PART_MISTAKES = (
         code="maxima-not-merged",
         title="The parts are merged without their maxima",
         message=(
-            "Sum and output of a part hold exp(score - maximum), each part with a maximum of its "
-            "own. They can be added only after all have been brought to one maximum."
+            "Sum and output of a part contain exp(score - maximum), and each part has its "
+            "own maximum. Bring them to one maximum before you add them."
         ),
         next_step=(
-            "Multiply sum *and* output of each part by exp(own maximum - largest maximum); then "
-            "add, then divide. Or store log-sum-exps, and weigh by those."
+            "Multiply sum *and* output of each part by exp(own maximum - largest "
+            "maximum), then add, then divide. Or store log-sum-exps, and use them as "
+            "weights."
         ),
         expected_wrong=computes(parts.merged_by(parts.without_maxima)),
     ),
@@ -78,21 +78,23 @@ PART_MISTAKES = (
         code="sums-not-merged",
         title="The parts are weighted by their maxima alone",
         message=(
-            "How much a part counts is its sum of exp(score), which is exp(maximum) times the sum "
-            "that the loop carried. Here the second factor is missing: a part with one good key "
-            "counts as much as a part with ten of them."
+            "The weight of a part is its sum of exp(score): exp(maximum) times the sum "
+            "from the loop. Here the second factor is missing, so a part with one good key "
+            "counts as much as a part with ten."
         ),
-        next_step="Weigh a part by exp(lse), where `lse = maximum + tl.log(sum)`.",
+        next_step="Weight a part by exp(lse), where `lse = maximum + tl.log(sum)`.",
         expected_wrong=computes(parts.merged_by(parts.without_sums)),
     ),
     Misconception(
         code="sums-counted-twice",
         title="The sum of a part counts twice",
         message=(
-            "exp(lse) is the weight of an output that was divided by its sum. Here the output was "
-            "not divided, so that it holds that sum once more."
+            "exp(lse) is the weight of an output that was divided by its sum. Here the "
+            "output was not divided, so it contains that sum once more."
         ),
-        next_step="Divide each part by its sum before it is stored, or weigh by exp(maximum).",
+        next_step=(
+            "Divide each part by its sum before you store it, or use exp(maximum) as its weight."
+        ),
         expected_wrong=computes(parts.merged_by(parts.weighted_twice)),
         # where there is a single part, nothing is merged
         rules_out=frozenset({"merge-not-normalised", "denominator-of-one-part", "not-normalised"}),
@@ -101,33 +103,32 @@ PART_MISTAKES = (
         code="merge-not-normalised",
         title="The merged parts are not divided by the sum of their weights",
         message=(
-            "The weights of the parts, exp(lse - largest), do not add up to 1. The part with the "
-            "largest log-sum-exp alone has the weight 1."
+            "The weights of the parts, exp(lse - largest), do not add up to 1: the part "
+            "with the largest log-sum-exp already has the weight 1."
         ),
         next_step=WEIGH,
         expected_wrong=computes(parts.merged_by(parts.not_normalised)),
     ),
     Misconception(
         code="denominator-of-one-part",
-        title="What is merged is divided by the sum of one part",
+        title="The merged output is divided by the sum of one part",
         message=(
-            "The outputs of all parts were added, each with its weight, but the sum below them is "
-            "that of a single part: in the loop over the parts it was set anew, not added to. The "
-            "weights then add up to more than 1."
+            "The kernel added the weighted outputs of all parts, but divided by the weight "
+            "of a single part. The loop over the parts overwrites the total."
         ),
         next_step=(
-            "Carry both: `output += weight * part` and `total += weight` (with the sum of the part "
-            "as a factor, where the parts are not divided yet). Divide once, behind the loop."
+            "Carry both: `output += weight * part` and `total += weight` (times the sum "
+            "of the part, if parts are undivided). Divide once, after the loop."
         ),
         expected_wrong=computes(parts.merged_by(merges.divided_by_one)),
     ),
     Misconception(
         code="merge-weights-wrong",
-        title="The weights of the parts are no powers of e of their log-sum-exps",
+        title="The weights of the parts are not exp(lse)",
         message=(
-            "The parts were weighted by something else: by powers of 2, by the log-sum-exps or the "
-            "sums themselves, or by powers that are turned over. If logarithms are natural, exp is "
-            "their inverse; who works with exp2 needs log2."
+            "The kernel weighted the parts by something else, such as powers of 2, the "
+            "log-sum-exps themselves, or inverted powers. exp is the inverse of the "
+            "natural logarithm; exp2 needs log2."
         ),
         next_step=WEIGH,
         expected_wrong=computes(parts.merged_by(parts.other_weights)),
@@ -136,45 +137,49 @@ PART_MISTAKES = (
         code="part-left-out",
         title="One part of the keys is not merged",
         message=(
-            "All parts but the first, or all but the last, are in the result. A number of parts "
-            "that rounds down does that, and so does a loop that begins at 1."
+            "The result contains all parts but the first, or all but the last. The number "
+            "of parts was rounded down, or the loop begins at 1."
         ),
-        next_step="There are `tl.cdiv(length, part_size)` parts with keys. Merge from part 0 on.",
+        next_step=("There are `tl.cdiv(length, part_size)` parts with keys. Merge from part 0 on."),
         expected_wrong=computes(parts.merged_by(parts.part_left_out)),
     ),
     Misconception(
         code="keys-counted-twice",
         title="Neighbouring parts share some keys",
         message=(
-            "A part ends behind the start of the next one, or begins before the end of the one "
-            "before. The keys between are read by both, and count twice. That happens where the "
-            "last block of a part is masked by the length of the sequence, not by the part's own "
-            "end, or where an end is rounded up to a page or a block and the starts are not."
+            "A part ends past the start of the next one, so both count the keys in "
+            "between. Usually the last block is masked by the length, not by the part's "
+            "own end."
         ),
         next_step=(
-            "Part p has the keys from `p * part_size` to `min((p + 1) * part_size, length)`, and "
-            "its mask is `keys < end`."
+            "Part p has the keys from `p * part_size` to `end = min((p + 1) * part_size, "
+            "length)`. Mask with `keys < end`."
         ),
         expected_wrong=computes(merges.counted_twice),
     ),
     Misconception(
         code="rescaling-missing",
-        title="What was summed before is not rescaled",
+        title="The earlier sum or output is not rescaled",
         message=(
-            "Within a part of the keys, a block raised the maximum, and the sum or the output so "
-            "far still refers to the old one. Both must be multiplied by exp(old - new)."
+            "A block raised the maximum, but the sum or the output so far still refers to "
+            "the old maximum. Multiply both by exp(old - new)."
         ),
-        next_step="`acc = acc * alpha[:, None] + ...` and `l = l * alpha + ...`.",
+        next_step=(
+            "Write `acc = acc * alpha[:, None] + ...` and `l = l * alpha + ...`, where "
+            "`alpha = tl.exp(old_max - new_max)`."
+        ),
         expected_wrong=computes(parts.not_rescaled) + with_blocks(wrong_loops.not_rescaled),
     ),
     Misconception(
         code="maximum-starts-at-zero",
         title="The maximum is never below zero",
         message=(
-            "Where every score of a head lies far below zero, the maximum that was subtracted is "
-            "0, not the highest score: each exp becomes 0, and so does their sum."
+            "Where every score of a head is far below zero, the kernel subtracted 0 and "
+            "not the highest score. Each exp becomes 0, and so does their sum."
         ),
-        next_step='Begin with `float("-inf")`, and let scores that do not exist be -inf, too.',
+        next_step=(
+            'Start the maximum at `float("-inf")`, and give keys that do not exist the score -inf.'
+        ),
         detector=marks.maximum_starts_at_zero,
     ),
     replace(_of_attention("max-not-subtracted"), detector=marks.maximum_missing),
@@ -182,13 +187,13 @@ PART_MISTAKES = (
         code="empty-part-nan",
         title="A part without keys makes everything NaN",
         message=(
-            "A short sequence leaves some parts without keys. The maximum of such a part is -inf, "
-            "and -inf - (-inf) is NaN; so is 0 / 0. Once a part is NaN, so is the merged result: "
-            "NaN times a weight of 0 is NaN."
+            "Some parts of a short sequence have no keys. The maximum of such a part is "
+            "-inf, and -inf - (-inf) is NaN; so is 0 / 0."
         ),
         next_step=(
-            "Leave parts without keys out of the merge (`part * part_size < length`), or store 0 "
-            "for their output and -inf for their log-sum-exp, and subtract a *finite* maximum."
+            "Leave parts without keys out of the merge (`part * part_size < length`), or "
+            "store 0 as their output, -inf as their log-sum-exp, and subtract a *finite* "
+            "maximum."
         ),
         detector=marks.empty_part_is_nan,
     ),
@@ -196,18 +201,18 @@ PART_MISTAKES = (
         code="zero-length-nan",
         title="A sequence without keys is NaN",
         message=(
-            "With a length of 0 there is nothing to average: the sum of the weights is 0, and "
-            "0 / 0 is NaN (as is -inf - (-inf)). The contract asks for zeros."
+            "With a length of 0 the sum of the weights is 0, and 0 / 0 is NaN (as is -inf "
+            "- (-inf)). The contract asks for zeros."
         ),
-        next_step="Divide by `tl.where(total > 0, total, 1.0)`: the output is 0 already.",
+        next_step="Subtract a finite maximum, and divide by `tl.where(total > 0, total, 1.0)`.",
         detector=marks.nothing_is_nan,
     ),
     Misconception(
         code="zero-length-left-open",
         title="A sequence without keys is never stored",
         message=(
-            "All is there but sequences of length 0. Whoever returns at once where there are no "
-            "keys leaves in the output what lay in that memory before."
+            "Only the sequences of length 0 are missing. A program that returns early "
+            "because it has no keys leaves the output as `torch.empty` made it."
         ),
         next_step="Store zeros there: the program that stores the output must not return early.",
         detector=marks.nothing_is_left_open,
@@ -215,26 +220,25 @@ PART_MISTAKES = (
     ),
     Misconception(
         code="part-never-stored",
-        title="The merge reads parts that nobody stored",
+        title="The merge reads parts that no program stored",
         message=(
-            "`torch.empty` gives memory as it is. Parts behind the length of a sequence have no "
-            "keys; if no program stores them, the merge must not load them. (Or a part was stored "
-            "in another place than the one it is loaded from.)"
+            "`torch.empty` does not initialise memory. Parts past the length of a sequence "
+            "have no keys. Either a program stores something for them, or the merge must "
+            "not load them."
         ),
         next_step=(
-            "Load only parts with keys, `mask=parts * part_size < length`, or let every program "
-            "store. Both kernels must count the places of the parts alike."
+            "Load only parts with keys, with `mask=parts * part_size < length`. Compute "
+            "the address of a part in the same way in both kernels."
         ),
         faults=frozenset({"uninitialised-read"}),
     ),
     Misconception(
         code="garbage-used",
-        title="What lies behind a length had an effect",
+        title="Garbage past a length changed the result",
         message=(
-            "The contract promises nothing of what is behind a length. An entry of the table may "
-            "be any number, and lead far outside; a slot of the last page may hold NaN, and NaN "
-            "times a weight of 0 is NaN. So it is not enough to hide the scores: the loads of keys "
-            "*and values* must leave out what does not exist."
+            "Past a length, an entry of the table may be any number, and a slot may hold "
+            "NaN. NaN times a weight of 0 is NaN, so a mask on the scores alone is not "
+            "enough."
         ),
         next_step=f"{SEEN} Give masked loads of values `other=0.0`.",
         detector=marks.garbage_used,
@@ -278,13 +282,13 @@ SUM_MISTAKES = (
     *(_shared(code, expected) for code, expected in WITH_BLOCK.items()),
     Misconception(
         code="last-block-only",
-        title="The last block, or part, of the keys takes the place of all others",
+        title="Only the last block, or the last part, of the keys is in the result",
         message=(
-            "Output or sum holds what the last step of the loop computed, instead of what all "
-            "steps add up to; or the last part of the keys is the result, and the others were "
-            "never merged. Keys that fit into one block do not show it."
+            "The output or the sum holds what the last step of the loop computed, or what "
+            "the last part computed. The earlier ones are lost. Keys that fit into one "
+            "block do not show it."
         ),
-        next_step="`acc = acc * alpha[:, None] + ...` in the loop, and then merge *all* parts.",
+        next_step="Write `acc = acc * alpha[:, None] + ...` in the loop, and merge *all* parts.",
         expected_wrong=with_blocks(wrong_loops.last_block_alone, unless=RACES),
     ),
 )

@@ -24,27 +24,27 @@ def _read_again(launches: Sequence[LaunchFacts], traffic: Mapping[str, Mapping[s
 
 NOT_SPLIT = Remark(
     code="not-split",
-    title="The result is right, but the keys of a sequence are not split",
+    title="The result is correct, but the keys of a sequence are not split",
     message=(
-        "One program walks through all keys of a head. With one long conversation a few programs "
-        "are all there is, and most of a GPU's multiprocessors look on while they read."
+        "One program reads all keys of a head. One long conversation then needs only a "
+        "few programs, and most multiprocessors of a GPU have nothing to do."
     ),
     next_step=(
-        "Give each part of the keys a program of its own, store its output and its log-sum-exp, "
-        "and merge the parts in a second kernel."
+        "Give each part of the keys a program of its own, store its output and its "
+        "log-sum-exp, and merge the parts in a second kernel."
     ),
     applies=_whole_rows,
 )
 KEYS_READ_AGAIN = Remark(
     code="keys-read-again",
-    title="The result is right, but keys are loaded more than once",
+    title="The result is correct, but keys are loaded more than once",
     message=(
-        "Each query head of a group loads the keys and values of the group for itself. Bytes are "
-        "what this kernel waits for, and the L2 cache helps only where it is asked in time."
+        "Each query head of a group loads the keys and values of the group for itself. "
+        "This kernel is limited by the bytes it reads."
     ),
     next_step=(
-        "One program for each key head: load the queries of its group as the rows of a tile, and "
-        "each block of keys once for all of them."
+        "Use one program for each key head. Load the queries of its group as the "
+        "rows of a tile, and each block of keys once for all of them."
     ),
     applies=_read_again,
 )

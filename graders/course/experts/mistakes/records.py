@@ -40,27 +40,26 @@ OF_THE_PROGRAMS = (
     Misconception(
         code="program-without-tile",
         places=True,
-        title="A program without a tile goes on",
+        title="A program without a tile does not return",
         message=(
-            "There are more programs than tiles, as there must be. One that found no expert for "
-            "its number went on all the same: it read the matrix, or the offsets, of an expert "
-            "that does not exist."
+            "There are more programs than tiles, as there must be. A program that found no "
+            "expert for its number went on, and read the matrix or the offsets of an "
+            "expert that does not exist."
         ),
-        next_step="Let it end there: the work for a tile stands in `if expert < n_experts:`.",
+        next_step="Put the work for a tile into `if expert < n_experts:`.",
         detector=dealing.strayed_without_tile,
     ),
     Misconception(
         code="expert-lanes-unmasked",
         places=True,
-        title="Lanes behind the last expert read offsets",
+        title="Lanes past the last expert read offsets",
         message=(
-            "A block has a power of two of lanes, and there are e experts. The lanes that are left "
-            "over read behind the end of offsets, and what they find is counted as rows. (There "
-            "are e + 1 offsets, and `offsets_ptr + experts + 1` comes to the last one.)"
+            "The block has a power of two of lanes, and there are e experts. The remaining "
+            "lanes read past the end of offsets and count what they find as rows."
         ),
         next_step=(
-            "`tl.load(offsets_ptr + experts, mask=experts < n_experts, other=0)`, and the same for "
-            "the ends: no rows, no tiles."
+            "Load the starts with `tl.load(offsets_ptr + experts, mask=experts < "
+            "n_experts, other=0)`. Load the ends in the same way at `experts + 1`."
         ),
         detector=_reads_offsets_outside,
     ),
@@ -72,35 +71,35 @@ OF_THE_EDGES = (
         places=True,
         title="A tile stores over the rows of the next expert",
         message=(
-            "The last tile of an expert has more lanes than the expert has rows left. The mask of "
-            "the rows ends at the end of x, or of the tile, or one row too late, so the lanes that "
-            "stick out store to rows of the next expert, which another program stores as well. "
-            "Whoever comes last wins."
+            "The last tile of an expert has more lanes than the expert has rows left. The "
+            "mask of the rows does not end with the expert, so these lanes overwrite rows "
+            "of the next one."
         ),
-        next_step="The rows of a tile end where its *expert* ends: `offs_m < end`.",
+        next_step="Mask the rows of a tile with the end of its *expert*: `offs_m < end`.",
         detector=_stores_over_next,
     ),
     Misconception(
         code="weights-transposed",
         title="The matrices of w are read transposed",
         message=(
-            "The result is x @ w[i].T, or the rows of w[i] were taken to be k elements apart. w is "
-            "(e, k, n): an expert's matrix has k rows of n elements. Square matrices hide it."
+            "The result is x @ w[i].T, or the kernel assumes rows of w[i] with k elements. "
+            "w is (e, k, n): an expert's matrix has k rows of n elements. Square matrices "
+            "hide the mistake."
         ),
         next_step=(
-            "`w_ptr + expert * stride_we + offs_k[:, None] * stride_wk + offs_n[None, :] * "
-            "stride_wn`."
+            "Write `w_ptr + expert * stride_we + offs_k[:, None] * stride_wk + "
+            "offs_n[None, :] * stride_wn`."
         ),
         expected_wrong=computes_from_memory(wrong.weights_transposed),
         detector=_reads_oblong_outside,
     ),
     Misconception(
         code="accumulator-kept",
-        title="The accumulator goes on from one tile to the next",
+        title="The accumulator is not reset between tiles",
         message=(
-            "Each program takes several tiles. Its first one is right; to the next one the sums of "
-            "the tiles before it are added, because the accumulator is zeroed once for the program "
-            "and not for each tile."
+            "Each program computes several tiles. The first one is correct; the next ones "
+            "contain the sums of the earlier tiles, because the accumulator is set to 0 "
+            "only once."
         ),
         next_step="Zero the accumulator inside the loop over tiles, before the loop over k.",
         detector=tile_order.accumulator_goes_on,
@@ -150,12 +149,12 @@ ONE_LAUNCH = Promise(
     code="several-launches",
     title="There is more than one launch",
     message=(
-        "But the whole mixture was asked of one launch. A launch for each expert costs its start "
-        "each time, and while a few rows are multiplied most of the GPU stands idle."
+        "But the exercise asks for one launch for all experts. A launch for each "
+        "expert costs its start each time, and a few rows leave most of the GPU idle."
     ),
     next_step=(
-        "One grid for the tiles of all experts: `triton.cdiv(t, BLOCK_M) + e` of them at most. "
-        "Each program finds its expert in `offsets`."
+        "Use one grid for the tiles of all experts: at most `triton.cdiv(t, BLOCK_M) "
+        "+ e` of them. Each program finds its expert in `offsets`."
     ),
     broken=_several_launches,
 )

@@ -39,26 +39,25 @@ APPLY = "After the loop: `accumulator * scale_a[:, None] * scale_b[None, :]`."
 OF_THE_SCALES = (
     Misconception(
         code="scale-left-out",
-        title="A scale does not enter",
+        title="A scale is missing",
         message=(
-            "The result is the product of the numbers as they lie in memory, with one of the two "
-            "scales or with none. An fp8 number means nothing without its scale: a row was "
-            "divided by it, so that its largest number fits."
+            "The result is the product of the stored fp8 numbers, with only one of the two "
+            "scales or none. The quantizer divided each row by its scale, so you must "
+            "multiply by it."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.left_out),
     ),
     Misconception(
         code="one-scale-for-all",
-        title="One scale counts for all rows, or for all columns",
+        title="All rows, or all columns, get one scale",
         message=(
-            "Each row of a has a scale of its own, and so has each column of b. Here all of them "
-            "have that of one, or those of a tile do: a scalar was loaded, or the scales were "
-            "averaged."
+            "Each row of a and each column of b has its own scale. Here all of them, or those "
+            "of a tile, use the same one."
         ),
         next_step=(
-            "Load as many scales as the tile has rows and columns: "
-            "`tl.load(scale_a_ptr + offs_m, mask=offs_m < M, other=0.0)`."
+            "Load as many scales as the tile has rows and columns: `tl.load(scale_a_ptr + "
+            "offs_m, mask=offs_m < M, other=0.0)`."
         ),
         expected_wrong=computes(wrong.one_for_all) + computes_with_block(wrong.one_for_tile),
     ),
@@ -66,7 +65,7 @@ OF_THE_SCALES = (
         code="scales-of-first-tile",
         title="Each tile has the scales of the first one",
         message=(
-            "The first tile of rows, or of columns, is right. The others have its scales: the "
+            "The first tile of rows or columns is correct. The others use its scales: the "
             "offsets of that load do not depend on the program."
         ),
         next_step="Load them with the offsets of the tile, `offs_m` and `offs_n`.",
@@ -76,9 +75,9 @@ OF_THE_SCALES = (
         code="scales-exchanged",
         title="A scale is applied along the wrong axis",
         message=(
-            "scale_a belongs to the *rows* of the result, scale_b to its *columns*. Here one of "
-            "them is applied the other way round: `[:, None]` and `[None, :]` are exchanged, or "
-            "the two tensors are. Square matrices let it get this far."
+            "scale_a belongs to the *rows* of the result, scale_b to its *columns*. Here `[:, "
+            "None]` and `[None, :]`, or the two tensors, are exchanged. Square matrices hide "
+            "it."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.exchanged) + computes_with_block(wrong.exchanged_in_tile),
@@ -88,9 +87,8 @@ OF_THE_SCALES = (
         code="scale-along-k",
         title="A scale is applied along k",
         message=(
-            "scale_a has a number for each *row* of a, scale_b for each *column* of b. Here the "
-            "tile of a is scaled column by column, or that of b row by row: along k, which the "
-            "sum runs over. A scale of that kind exists, too, but not in this contract."
+            "scale_a has a number for each *row* of a, scale_b for each *column* of b. Here a "
+            "scale varies along k, the axis of the sum."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.along_k),
@@ -99,39 +97,35 @@ OF_THE_SCALES = (
         code="scale-in-each-step",
         title="The sum is scaled again in each step",
         message=(
-            "What was summed up so far is scaled in every step of the loop, so that the first "
-            "block of k is scaled once for each step. With a k that fits into one block nobody "
-            "notices."
+            "Each step of the loop scales the running sum, so the first block of k is scaled "
+            "once per step. If k fits into one block, it does not show."
         ),
-        next_step="Scale once, after the loop; or in each step that step's product alone.",
+        next_step="Scale once, after the loop, or scale only the product of each step.",
         expected_wrong=walks_through_blocks(wrong.in_each_step),
     ),
     Misconception(
         code="scale-divides",
         title="The result is divided by a scale",
-        message=(
-            "Whoever made the numbers divided by the scale. Whoever uses them multiplies with it."
-        ),
+        message="The quantizer divided by the scale, so the product must multiply by it.",
         next_step=APPLY,
         expected_wrong=computes(wrong.divided),
     ),
     Misconception(
         code="scale-times-largest",
-        title="448 enters once more",
+        title="An extra factor of 448",
         message=(
-            "The result is off by a factor of 448, or of 448 times 448: a scale was taken for the "
-            "largest number of its row. It is that number divided by 448 already, so an element "
-            "is worth its eight bits times the scale."
+            "The result is off by 448, or by 448 times 448: the kernel takes a scale for the "
+            "largest number of its row. The scale is that number divided by 448 already."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.times_largest),
     ),
     Misconception(
         code="scale-of-other-power",
-        title="A scale enters twice, or by its root",
+        title="A scale is applied twice, or as a square root",
         message=(
-            "A scale is applied to the numbers before the product *and* to the sum after it, or "
-            "its root is taken."
+            "The kernel scales both the numbers before the product *and* the sum after it, or "
+            "takes the root of a scale."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.other_power),
@@ -140,9 +134,8 @@ OF_THE_SCALES = (
         code="scales-added",
         title="The scales are added",
         message=(
-            "Scales are factors: an element of the result has the scale of its row *times* that "
-            "of its column. Here they are added, to each other or to the product, or the larger "
-            "one is taken."
+            "Scales are factors: multiply an element by the scale of its row *and* that of "
+            "its column. Here they are added, or the larger one is used."
         ),
         next_step=APPLY,
         expected_wrong=computes(wrong.added),
@@ -152,16 +145,12 @@ OF_THE_SCALES = (
 OF_THE_FORMATS = (
     Misconception(
         code="scaled-tile-rounded",
-        title="Numbers were scaled and then rounded again",
+        title="Scaled numbers were rounded to few bits",
         message=(
-            "The scale was applied to a tile of a, or of b, and the tile was rounded to few bits "
-            "again before the product: e4m3 keeps three bits of mantissa, and what is beyond its "
-            "range is lost. The numbers are exact as they are, and so are their products in fp32."
+            "The kernel scales a tile of a or b and rounds it again before the product. e4m3 "
+            "has only three bits of mantissa, so this loses precision and range."
         ),
-        next_step=(
-            f"Multiply the tiles as they were loaded. {APPLY} For each row and column the scale "
-            "can be taken out of the sum."
-        ),
+        next_step=(f"Multiply the tiles as they were loaded. {APPLY} Neither scale depends on k."),
         expected_wrong=computes(wrong.tiles_rounded),
         rules_out=frozenset({"accumulates-in-half"}),
         detector=wrong.tiles_were_rounded,
@@ -170,8 +159,8 @@ OF_THE_FORMATS = (
         code="scale-rounded",
         title="The scales lost digits or range",
         message=(
-            "The scales are float32. Here they went through a format with fewer bits: very small "
-            "ones became 0, very large ones infinite, or digits were rounded off."
+            "The scales are float32, but they went through a format with fewer bits. Very "
+            "small ones became 0, very large ones infinite, or digits were lost."
         ),
         next_step="Keep them in float32, and convert once, at the store of the result.",
         expected_wrong=computes(wrong.scales_rounded),
@@ -181,9 +170,8 @@ OF_THE_FORMATS = (
         everywhere=True,
         title="The sum is rounded before the scales are applied",
         message=(
-            "The sum over k is right. But it was converted to bfloat16 *before* it was multiplied "
-            "by the scales, and the product was rounded once more: two roundings where one is due, "
-            "so that some results are the neighbours of the right ones."
+            "The sum over k is correct, but you convert it to bfloat16 *before* the scales. "
+            "So the result is rounded twice, and some values are off by one step."
         ),
         next_step="Multiply the float32 accumulator by both scales, and convert once, to store it.",
         rules_out=frozenset({"accumulates-in-half", "computes-in-half"}),
@@ -191,25 +179,23 @@ OF_THE_FORMATS = (
     ),
     Misconception(
         code="sum-overflows-half",
-        title="The sum left half precision",
+        title="The sum overflowed half precision",
         message=(
-            "A sum of products became infinite. float16 ends at 65,504, and 448 times 448 is "
-            "200,704: a single product of two fp8 numbers can be too large for it. The scales "
-            "come after the sum, too late to help."
+            "A sum became infinite. float16 ends at 65,504, and a single product can be 448 * "
+            "448 = 200,704. The scales come after the sum, too late to help."
         ),
         next_step=(
-            "`accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)`, and scale it before "
-            "it is converted."
+            "`accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)`, and scale before "
+            "you convert."
         ),
         detector=wrong.overflows_in_half,
     ),
     Misconception(
         code="result-rounded",
-        title="The result was rounded to another format on the way",
+        title="The result went through another format",
         message=(
-            "The sum, or the finished result, went through fp8 or float16 before it was stored as "
-            "bfloat16. What was too large for that is lost, what was too small became 0, and of "
-            "fp8 three bits of mantissa are left."
+            "The sum or the result was converted to fp8 or float16 before bfloat16. Large "
+            "values are lost, small ones become 0, and fp8 keeps only three bits of mantissa."
         ),
         next_step="`c.to(c_ptr.dtype.element_ty)`, from float32 and only once.",
         expected_wrong=computes(wrong.result_rounded) + walks_through_blocks(wrong.sum_rounded),
@@ -218,21 +204,20 @@ OF_THE_FORMATS = (
         code="bits-misread",
         title="The eight bits are read as another format",
         message=(
-            "The same eight bits mean another number as e5m2, as int8 or as uint8. A launcher "
-            "that views the tensor as integers, or a kernel that converts with `bitcast=True`, "
-            "changes what they mean."
+            "The same eight bits are another number in e5m2, int8 or uint8. A view as "
+            "integers in the launcher, or `bitcast=True` in the kernel, changes their "
+            "meaning."
         ),
-        next_step="Pass the tensors as they are: `tl.load` then brings a tile of `tl.float8e4nv`.",
+        next_step="Pass the tensors as they are: `tl.load` then gives a tile of `tl.float8e4nv`.",
         expected_wrong=computes_from_memory(wrong.bits_misread),
     ),
     Misconception(
         code="bits-decoded-wrong",
-        title="The eight bits are decoded with a wrong rule",
+        title="The eight bits are decoded by a wrong rule",
         message=(
-            "e4m3 has a sign, four bits of exponent with a bias of 7, and three bits of mantissa. "
-            "Where the exponent bits are all 0 the number has no leading 1: it is mantissa / 8 "
-            "times 2**-6, and zero is one of these. Here the bias is another one, or those small "
-            "numbers are treated as the others are, or lost."
+            "e4m3 has a sign, four exponent bits (bias 7) and three mantissa bits. If the "
+            "exponent bits are 0, the value is mantissa / 8 · 2**-6. Here the bias or this "
+            "rule is wrong."
         ),
         next_step="Let Triton decode them: `tile.to(tl.float32)`, or `tl.dot` with the tiles.",
         expected_wrong=computes_from_memory(wrong.decoded_wrongly),
@@ -242,10 +227,9 @@ OF_THE_FORMATS = (
 OF_THE_FACTORS = (
     Misconception(
         code="factor-transposed",
-        title="One of the factors is read transposed",
+        title="An operand is read transposed",
         message=(
-            "The strides of one factor are exchanged, or its row and column offsets have changed "
-            "places; or b is taken to lie in memory as (n, k), as weights of a layer often do. "
+            "The strides or the offsets of one operand are exchanged, or b is read as (n, k). "
             "Square matrices hide it."
         ),
         next_step=(
@@ -258,7 +242,7 @@ OF_THE_FACTORS = (
     Misconception(
         code="factors-swapped",
         title="The product is b @ a",
-        message="Matrix multiplication is not commutative, and the two factors changed places.",
+        message="The two operands are exchanged, and matrix multiplication is not commutative.",
         next_step="Check the order of the pointers at the launch, and of the tiles in `tl.dot`.",
         expected_wrong=computes(wrong.swapped),
         detector=wrong.left_factor,
@@ -267,8 +251,8 @@ OF_THE_FACTORS = (
         code="b-stride-is-k",
         title="The rows of b are taken to be as long as those of a",
         message=(
-            "The kernel finds the next row of b by stepping over K elements. A row of b holds N "
-            "of them: K is the number of its rows. Square matrices hide it."
+            "The kernel steps over K elements to the next row of b, but a row of b has N "
+            "elements. Square matrices hide it."
         ),
         next_step="Pass `b.stride(0)` and `b.stride(1)`; a and b need two strides each.",
         expected_wrong=computes_from_memory(wrong.rows_as_long_as_k),

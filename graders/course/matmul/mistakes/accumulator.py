@@ -38,13 +38,14 @@ def accumulator_kept(operands: Operands, finish: Result) -> Misconception:
 
     return Misconception(
         code="accumulator-kept",
-        title="The accumulator goes on from one tile to the next",
+        title="The accumulator is kept from one tile to the next",
         message=(
-            "Each program takes several tiles. Its first one is right; to the next one the sums of "
-            "the tiles before it are added, because the accumulator is zeroed once for the program "
-            "and not for each tile."
+            "The program takes several tiles, and the accumulator is set to zero once for all of "
+            "them. So each later tile contains the sums of the program's earlier tiles."
         ),
-        next_step="Zero the accumulator inside the loop over tiles, before the loop over k.",
+        next_step=(
+            "Set the accumulator to zero inside the loop over tiles, before the loop over k."
+        ),
         detector=detector,
     )
 

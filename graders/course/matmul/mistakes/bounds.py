@@ -46,13 +46,11 @@ def bound_of_other_axis(operands: Operands, finish: Result) -> Misconception:
         places=True,
         title="A bound is that of another axis",
         message=(
-            "The rows of a end at M, the columns of b at N, and the loop at K. One of these is "
-            "compared with the size of another axis, or taken modulo that: where it is smaller, "
-            "elements are left out of the product or come again, where it is larger, the kernel "
-            "reads beyond the end. Square matrices hide it."
+            "One of the bounds M, N and K is used for another axis. Elements are left out, or "
+            "repeated, or the kernel reads past the end. Square matrices hide this."
         ),
         next_step=(
-            "Look at each mask and at the loop: `offs_m < M`, `offs_n < N`, `offs_k < K`, and "
+            "Check each mask and the loop: `offs_m < M`, `offs_n < N`, `offs_k < K`, and "
             "`range(0, K, BLOCK_K)`."
         ),
         expected_wrong=computes(masked_early, wrapped) + computes_with_block(ended_early),
@@ -70,11 +68,10 @@ def ones_behind_k(operands: Operands, finish: Result) -> Misconception:
 
     return Misconception(
         code="ones-behind-k",
-        title="The lanes behind k are 1, and each adds 1 to the sum",
+        title="Lanes past k are loaded as 1, and each adds 1 to the sum",
         message=(
-            "Every element is too large by the same whole number: by as many as the last block "
-            "has lanes behind k. They are masked off, and `other=1` puts a 1 in their place in "
-            "both factors."
+            "Every element is too large by the number of lanes past k in the last block. "
+            "`other=1` puts a 1 there in both factors."
         ),
         next_step="Load with `other=0.0`: zeros do not change a sum.",
         expected_wrong=computes_with_block(added),

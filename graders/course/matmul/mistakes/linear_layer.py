@@ -128,9 +128,8 @@ SPECIAL = (
         code="epilogue-in-half",
         title="The product is rounded before bias and ReLU",
         message=(
-            "The sum over k is right. But it was converted to half precision *before* the bias was "
-            "added, and the sum with the bias was rounded once more: two roundings where one is "
-            "due. Where product and bias nearly cancel, what is left is mostly rounding error."
+            "The product is rounded to half precision *before* the bias is added, and once more "
+            "after it. Where product and bias nearly cancel, mostly rounding error remains."
         ),
         next_step=(
             "Add `bias.to(tl.float32)` to the float32 accumulator, apply the ReLU, and convert "
@@ -141,14 +140,14 @@ SPECIAL = (
     Misconception(
         code="bias-missing",
         title="The bias is missing",
-        message="The output is relu(x @ w.T): the bias never enters the sum.",
-        next_step="Load the biases of your columns once, and add them before the ReLU.",
+        message="The output is relu(x @ w.T): the bias is not added.",
+        next_step="Load the bias of the tile's columns, and add it before the ReLU.",
         expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t())),
     ),
     Misconception(
         code="relu-missing",
-        title="Negative numbers pass through",
-        message="The output is x @ w.T + b: the ReLU is missing.",
+        title="The ReLU is missing",
+        message="The output is x @ w.T + b, with its negative numbers.",
         next_step="Store `tl.maximum(result, 0.0)`.",
         expected_wrong=computes(lambda x, w, b: x @ w.t() + b),
     ),
@@ -156,9 +155,8 @@ SPECIAL = (
         code="relu-before-bias",
         title="The ReLU comes before the bias",
         message=(
-            "The output is relu(x @ w.T) + b. The order matters: a negative sum that the bias "
-            "would have lifted above zero was cut off first, and a negative bias can now make "
-            "the output negative."
+            "The output is relu(x @ w.T) + b. A negative sum that the bias would have made "
+            "positive is lost, and a negative bias can make the output negative."
         ),
         next_step="Add the bias first, apply the ReLU last.",
         expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t()) + b),
@@ -167,8 +165,8 @@ SPECIAL = (
         code="bias-by-row",
         title="The bias is added along the wrong axis",
         message=(
-            "Every *row* got its own bias. A layer has one bias for each output feature, that "
-            "is for each column of the output."
+            "Each *row* gets its own bias. A layer has one bias for each output feature, that is, "
+            "for each column of the output."
         ),
         next_step="Load it with the column offsets and broadcast it over the rows: "
         "`bias[None, :]`.",
@@ -176,32 +174,30 @@ SPECIAL = (
     ),
     Misconception(
         code="empty-product-left-out",
-        title="With no k at all the bias is forgotten",
+        title="With k = 0 the bias is missing",
         message=(
-            "Where k is 0 the product is empty, and an empty sum is 0. But the layer has a result "
-            "all the same: relu(b) in every row. The launcher returned zeros, as if there were "
-            "nothing to compute where an input is empty."
+            "If k is 0 the product is zero, and the result is relu(b) in every row. The launcher "
+            "returned zeros."
         ),
-        next_step="Return early only where the *output* has no elements: `if output.numel() == 0`.",
+        next_step="Return early only if the *output* has no elements: `if output.numel() == 0`.",
         detector=_zeros_for_empty_product,
     ),
     Misconception(
         code="bias-in-each-step",
         title="The bias is added once for every block of k",
         message=(
-            "The bias is added inside the loop over k, so it counts as often as the loop runs "
-            "(or it is added both before and after the loop). With a k that fits into one block "
-            "nobody notices the former."
+            "The bias is added inside the loop over k, or both before and after it. So it counts "
+            "several times; with a k that fits into one block this may not show."
         ),
-        next_step="Move it behind the loop (or start the accumulator with it).",
+        next_step="Add it once, after the loop (or start the accumulator with it).",
         expected_wrong=computes_with_block(_bias_in_each_step),
     ),
     Misconception(
         code="relu-in-each-step",
         title="The ReLU is applied before the sum is complete",
         message=(
-            "Partial sums (or single products) were cut off at zero inside the loop over k. What "
-            "was negative there may be needed: ReLU of a sum is not the sum of ReLUs."
+            "Partial sums are cut off at zero inside the loop over k. The ReLU of a sum is not "
+            "the sum of ReLUs."
         ),
         next_step="Apply the ReLU once, after the loop and after the bias.",
         expected_wrong=computes_with_block(_relu_in_each_step),
@@ -210,8 +206,8 @@ SPECIAL = (
         code="relu-on-input",
         title="The ReLU is applied to the input",
         message=(
-            "The negative numbers of x were cut off before the product. They belong into it: "
-            "only the *result* of the layer is cut off."
+            "The ReLU is applied to x before the product. The layer applies it to the *result* "
+            "only."
         ),
         next_step="Multiply x as it is, add the bias, then `tl.maximum(result, 0.0)`.",
         expected_wrong=computes(
@@ -223,8 +219,8 @@ SPECIAL = (
         code="bias-of-other-columns",
         title="Each tile gets the bias of the first columns",
         message=(
-            "The first tile of columns is right. The others were given its biases (or all columns "
-            "that of column 0): the offsets of the load do not depend on the program."
+            "All tiles use the bias of the first columns, or that of column 0. The offsets of its "
+            "load do not depend on the program."
         ),
         next_step="Load the bias with the column offsets of the tile, `b_ptr + offs_n * stride_b`.",
         expected_wrong=computes_with_block(_other_bias),
@@ -233,9 +229,8 @@ SPECIAL = (
         code="bias-masked-by-rows",
         title="The mask of the bias counts rows, not columns",
         message=(
-            "The bias has one number for each column, n of them. Its load compares the columns "
-            "with m, the number of rows. With fewer rows than columns the last columns get no "
-            "bias; with more rows the load goes on behind the end of the bias."
+            "The bias has n numbers, one for each column. Its load compares the columns with m, "
+            "the number of rows, so it loads too few or too many."
         ),
         next_step="`tl.load(b_ptr + offs_n * stride_b, mask=offs_n < n, other=0.0)`.",
         expected_wrong=computes(_bias_of_first_rows),
@@ -245,30 +240,29 @@ SPECIAL = (
         code="bias-subtracted",
         title="The bias is subtracted",
         message="The output is relu(x @ w.T - b).",
-        next_step="Add it.",
+        next_step="Add the bias to the product.",
         expected_wrong=computes(lambda x, w, b: torch.relu(x @ w.t() - b)),
     ),
     Misconception(
         code="other-activation",
-        title="That is another activation than ReLU",
+        title="The activation is not ReLU",
         message=(
-            "The output is x @ w.T + b, but what follows is not a ReLU: for instance its mirror "
-            "image (`tl.minimum`), an absolute value, a leaky or a smooth variant, the mere "
-            "answer whether it is positive, or another threshold than 0."
+            "The output is another function of x @ w.T + b: for example a leaky or smooth "
+            "variant, `tl.minimum`, an absolute value, or another threshold than 0."
         ),
-        next_step="ReLU is `tl.maximum(result, 0.0)`: negative numbers become 0, others stay.",
+        next_step="Use `tl.maximum(result, 0.0)`: negative numbers become 0, others stay.",
         expected_wrong=computes(_other_activations),
     ),
     Misconception(
         code="weight-not-transposed",
         title="The product is x @ w instead of x @ w.T",
         message=(
-            "w has the shape (n, k), one row for each output feature, as in torch.nn.Linear. The "
-            "kernel reads it as (k, n), which only a square weight survives."
+            "w has the shape (n, k), with one row for each output feature, as in torch.nn.Linear. "
+            "The kernel reads it as (k, n). A square weight hides this."
         ),
         next_step=(
-            "Read the (BLOCK_K, BLOCK_N) tile of w.T as `offs_n[None, :] * stride_wn + "
-            "offs_k[:, None] * stride_wk`."
+            "Read the (BLOCK_K, BLOCK_N) tile of w.T as `offs_n[None, :] * stride_wn + offs_k[:, "
+            "None] * stride_wk`."
         ),
         expected_wrong=computes_from_memory(_weight_unturned),
         detector=_weight_left,

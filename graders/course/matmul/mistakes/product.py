@@ -115,14 +115,12 @@ def k_not_masked(operands: Operands) -> Misconception:
         code="k-not-masked",
         title="The last block of k has no mask",
         message=(
-            "k is not a multiple of BLOCK_K, so the last step of the loop reads past the end of "
-            "the rows of a and of the columns of b. What it finds there is the next row, or "
-            "nothing that is yours, and it is *added into every element* of the tile. Where k "
-            "happens to fit, all is well: the sort of bug that appears once a week."
+            "k is not a multiple of BLOCK_K, and the last step of the loop reads past the end of "
+            "k. These products are added to *every element* of the tile."
         ),
         next_step=(
-            "Inside the loop give both loads the condition `offs_k < K` with `other=0.0`. Zeros "
-            "do not change a sum; both sides need it, because 0 times NaN is NaN."
+            "In the loop give both loads the condition `offs_k < K` and `other=0.0`. Both need "
+            "it, because 0 times NaN is NaN."
         ),
         detector=detector,
     )
@@ -139,13 +137,12 @@ def k_loop_missing(operands: Operands, finish: Result) -> Misconception:
         code="k-loop-missing",
         title="Only the first block of k enters the sum",
         message=(
-            "Each element is the product of the *beginning* of a row with the beginning of a "
-            "column. The loop over k is missing, ends after one step, or the tile is stored "
-            "inside it before it is complete."
+            "Each element sums over the first block of k only. The loop over k is missing, ends "
+            "after one step, or the store is inside it."
         ),
         next_step=(
-            "Step through all of k, `for k in range(0, tl.cdiv(K, BLOCK_K))`, add to the "
-            "accumulator in each step, and store after the loop."
+            "Loop over all of k, `for k_start in range(0, K, BLOCK_K)`, add to the accumulator in "
+            "each step, and store after the loop."
         ),
         expected_wrong=computes_with_block(first_block),
     )
@@ -165,8 +162,8 @@ def k_tail_dropped(operands: Operands, finish: Result) -> Misconception:
         code="k-tail-dropped",
         title="The end of k is left out of the sum",
         message=(
-            "The loop runs over the full blocks of k only: `K // BLOCK_K` rounds down, and the "
-            "products of the last, ragged block are missing from every element."
+            "The loop covers only the full blocks of k: `K // BLOCK_K` rounds down. The products "
+            "of the last, partial block are missing from every element."
         ),
         next_step=(
             "Round up, `tl.cdiv(K, BLOCK_K)`, or use `range(0, K, BLOCK_K)`, and mask the last "
@@ -221,14 +218,12 @@ def k_block_repeated(operands: Operands, finish: Result) -> Misconception:
         code="k-block-repeated",
         title="A block of k is multiplied more than once",
         message=(
-            "A block of k enters the sum more than once. Either each step loads the *first* block "
-            "again, because the pointers (or the offsets along k) of a, of b or of both are "
-            "computed before the loop and never move; or the first or last block is added once "
-            "more outside the loop."
+            "A block of k enters the sum more than once. Either the pointers do not move along k, "
+            "or a block is added again outside the loop."
         ),
         next_step=(
-            "At the end of each step advance both: `a_ptrs += BLOCK_K * stride_ak` and "
-            "`b_ptrs += BLOCK_K * stride_bk`; or compute `offs_k` from the loop variable."
+            "Compute `offs_k` from the loop variable, or advance both pointers at the end of each "
+            "step: `a_ptrs += BLOCK_K * stride_ak`, `b_ptrs += BLOCK_K * stride_bk`."
         ),
         expected_wrong=computes_with_block(repeated_whole, repeated, one_repeated, counted_twice),
     )
@@ -256,10 +251,10 @@ def elementwise_product(operands: Operands, finish: Result) -> Misconception:
         code="elementwise-product",
         title="The tiles are multiplied element by element",
         message=(
-            "`a * b` multiplies each element with the one at the same place. A matrix product "
-            "adds, for each element, the products of a whole row with a whole column."
+            "`a * b` multiplies elements at the same place. A matrix product sums the products of "
+            "a whole row and a whole column."
         ),
-        next_step='`accumulator = tl.dot(a, b, accumulator, input_precision="ieee")`.',
+        next_step='Write `accumulator = tl.dot(a, b, accumulator, input_precision="ieee")`.',
         expected_wrong=computes_with_block(by_element, blocks=(16, 32, 64, 128)),
     )
 
@@ -277,15 +272,14 @@ def accumulator_overwritten(operands: Operands, finish: Result) -> Misconception
 
     return Misconception(
         code="accumulator-overwritten",
-        title="Each step overwrites the sum of the steps before",
+        title="Each step replaces the sum of the earlier steps",
         message=(
             "Each element is the product of the *last* block of k alone. The accumulator is "
-            "assigned anew in each step instead of being added to, or set to zero inside the "
-            "loop."
+            "replaced in each step, or set to zero inside the loop."
         ),
         next_step=(
-            "Zero it once before the loop; inside it, `accumulator = tl.dot(a, b, accumulator)` "
-            "or `accumulator += tl.dot(a, b)`."
+            "Set it to zero once before the loop. In the loop write `accumulator = tl.dot(a, b, "
+            "accumulator)` or `accumulator += tl.dot(a, b)`."
         ),
         expected_wrong=computes_with_block(last_block),
     )
@@ -332,11 +326,10 @@ def k_wrapped(operands: Operands, finish: Result) -> Misconception:
         code="k-wrapped",
         title="The beginning of k is counted twice",
         message=(
-            "In the last step over k the lanes beyond K were wrapped round (`offs_k % K`): every "
-            "address is legal, but they load real elements, whose products are added a second "
-            "time. Rows and columns may be wrapped, because the store throws them away; k may not."
+            "In the last step over k, lanes past K are wrapped (`offs_k % K`). They load real "
+            "elements, whose products are added a second time."
         ),
-        next_step="Load lanes beyond K as zero: `mask=offs_k < K, other=0.0`, for both factors.",
+        next_step="Load lanes past K as zero, for both factors: `mask=offs_k < K, other=0.0`.",
         expected_wrong=computes_with_block(wrapped),
     )
 
@@ -358,10 +351,10 @@ def k_step_wrong(operands: Operands, finish: Result) -> Misconception:
         code="k-step-wrong",
         title="The pointers advance by the wrong distance along k",
         message=(
-            "The first block of k is right, the next ones are not. Going on by BLOCK_K elements of "
-            "k means BLOCK_K times the stride *along k*: stride_ak for a, stride_bk for b."
+            "The first block of k is correct, the next ones are not. One step along k is BLOCK_K "
+            "times the stride *along k*: stride_ak for a, stride_bk for b."
         ),
-        next_step="`a_ptrs += BLOCK_K * stride_ak` and `b_ptrs += BLOCK_K * stride_bk`.",
+        next_step="Write `a_ptrs += BLOCK_K * stride_ak` and `b_ptrs += BLOCK_K * stride_bk`.",
         expected_wrong=computes_with_block(misled, in_memory=True),
     )
 

@@ -13,13 +13,13 @@ COUNT = "`tl.rand(seed, elements)`, with `elements = pid * BLOCK_SIZE + tl.arang
 MASK_MISTAKES = (
     Misconception(
         code="counter-of-lane",
-        title="The lanes are counted, not the elements",
+        title="The counter is the lane, not the element",
         message=(
-            "The counter is the place within the block, so every block drops the same lanes. The "
-            "share is right, but the mask repeats, and with another block size it is another "
-            "mask: whoever computes the way back with other blocks uses a mask that never was."
+            "The counter is the position within the block, so every block drops the same "
+            "lanes. Another block size gives another mask, and a backward pass with other "
+            "blocks does not match."
         ),
-        next_step=f"Count elements: {COUNT}",
+        next_step=f"Use the number of the element: {COUNT}",
         expected_wrong=with_block(wrong.by_lane, blocks=BLOCKS),
         detector=wrong.by_lane_of_tile,
     ),
@@ -27,12 +27,10 @@ MASK_MISTAKES = (
         code="seed-moved-on",
         title="Each program, or each row, has a seed of its own",
         message=(
-            "The number of the program (or of the row) was added to the seed. Then the mask "
-            "depends on how the work is cut; and where lanes are counted, program 1 of seed 7 has "
-            "the mask of program 0 of seed 8. One seed is enough: the counter tells the elements "
-            "apart."
+            "The kernel added the number of the program (or of the row) to the seed. Then "
+            "the mask depends on the block size, and neighbouring seeds share masks."
         ),
-        next_step=f"Leave the seed alone, and count elements: {COUNT}",
+        next_step=f"Do not change the seed. Use the number of the element: {COUNT}",
         expected_wrong=(
             *with_block(wrong.seed_by_program, blocks=BLOCKS),
             *computes(wrong.seed_by_slice),
@@ -42,8 +40,9 @@ MASK_MISTAKES = (
         code="counter-restarts",
         title="The counter starts again in each row",
         message=(
-            "All rows (or slices) have the same mask, because the counter is the column, or the "
-            "number within a slice. Drop column 3 in one row and it is dropped in all."
+            "All rows (or slices) have the same mask, because the counter is the column, "
+            "or the number within a slice. If column 3 is dropped in one row, it is "
+            "dropped in all."
         ),
         next_step="Count through the whole tensor: `row * n_cols + col`.",
         expected_wrong=computes(wrong.by_place_in_slice),
@@ -52,10 +51,10 @@ MASK_MISTAKES = (
         code="one-number-for-many",
         title="One random number decides for many elements",
         message=(
-            "A whole program, a row or the tensor is kept or dropped at once: the counter that "
-            "`tl.rand` got is one number, and so is what it returned."
+            "A whole block, a row or the tensor is kept or dropped at once: `tl.rand` got "
+            "one counter, so it returned one number."
         ),
-        next_step=f"Give it a block of counters: {COUNT}",
+        next_step=f"Give `tl.rand` a block of counters: {COUNT}",
         expected_wrong=(
             *computes(wrong.one_for_slice),
             *with_block(wrong.one_for_block, blocks=BLOCKS),
@@ -63,32 +62,34 @@ MASK_MISTAKES = (
     ),
     Misconception(
         code="counter-by-address",
-        title="The counter is the place in memory",
+        title="The counter is the offset in memory",
         message=(
-            "The offset that finds an element in a view is no number of that element. The mask of "
-            "`x.t()`, of a slice and of a dense copy of it would differ, and in an expanded view "
-            "many elements share one number. Contiguous tensors never show it."
+            "The offset of an element depends on the strides. So the masks of `x.t()`, of "
+            "a slice and of a dense copy differ, and in an expanded view many elements "
+            "share one number."
         ),
-        next_step="Count row after row, `elements`; use the offsets of a view to load and no more.",
+        next_step=(
+            "Use `elements`, counted row after row, as the counter. Use the offsets of a "
+            "view for loads only."
+        ),
         expected_wrong=computes_from_memory(wrong.by_address),
     ),
     Misconception(
         code="counter-not-row-major",
         title="The elements are counted in another order",
         message=(
-            "Each element has a number, but not the one of the contract: they were counted column "
-            "after column, or a row was taken to be as long as a column. What runs backward and "
-            "counts row after row would use another mask."
+            "Each element has a counter, but not that of the contract: the kernel counts "
+            "column after column, or with a wrong row length."
         ),
-        next_step="Element (row, col) of a matrix has the number `row * n_cols + col`.",
+        next_step="Element (row, col) of a matrix has the counter `row * n_cols + col`.",
         expected_wrong=computes(wrong.in_another_order),
     ),
     Misconception(
         code="seed-ignored",
         title="The seed is a constant",
         message=(
-            "The mask is that of a fixed seed, whatever the caller asks for. In training the same "
-            "elements would be dropped in each layer and in each step, and would never learn."
+            "The kernel uses a fixed seed and ignores the caller's. In training every "
+            "layer and every step would drop the same elements."
         ),
         next_step="Pass the seed to the kernel, and give it to `tl.rand(seed, ...)`.",
         expected_wrong=computes(wrong.of_fixed_seed),
@@ -97,67 +98,70 @@ MASK_MISTAKES = (
         code="seed-in-32-bits",
         title="The seed loses its upper half",
         message=(
-            "A seed may have 64 bits: the key of Philox is two words of 32. Here what is beyond "
-            "the lower word is gone, so that many seeds give one and the same mask."
+            "A seed may have 64 bits: the key of Philox has two 32-bit words. The kernel "
+            "uses only the lower word, so many seeds give the same mask."
         ),
-        next_step="Pass the seed as it is; if you convert it, then to `tl.int64`.",
+        next_step="Pass the seed unchanged. If you convert it, convert it to `tl.int64`.",
         expected_wrong=computes(wrong.of_short_seed),
     ),
     Misconception(
         code="seed-and-counter-exchanged",
-        title="Seed and counter have changed places",
-        message="`tl.rand` takes the seed first, then the counters. Here they come the other way.",
-        next_step="`tl.rand(seed, elements)`.",
+        title="Seed and counter are exchanged",
+        message=(
+            "`tl.rand` takes the seed first, then the counters. Here they are in the other order."
+        ),
+        next_step="Write `tl.rand(seed, elements)`.",
         expected_wrong=computes(wrong.of_seed_as_counter),
     ),
     Misconception(
         code="seed-added-to-counter",
-        title="The counter does not begin at 0",
+        title="The counter does not start at 0",
         message=(
-            "The seed was added to the counter, or multiplied with it, or the count begins with 1. "
-            "Where it is added, the masks of two seeds are the same one, shifted: seed 8 drops "
-            "element 0 if seed 7 drops element 1."
+            "The kernel added the seed to the counter, multiplied them, or starts to count "
+            "at 1. If seeds are added, the masks of two seeds are shifted copies of each "
+            "other."
         ),
-        next_step="`tl.rand(seed, elements)`: two arguments, and element 0 has the counter 0.",
+        next_step=(
+            "Write `tl.rand(seed, elements)` with two arguments, where element 0 has the counter 0."
+        ),
         expected_wrong=computes(wrong.of_moved_counter),
     ),
     Misconception(
         code="another-word",
-        title="Another word of the generator is taken",
+        title="The number comes from another word of the generator",
         message=(
-            "One counter of Philox gives four words, and `tl.rand` takes the first. Here four "
-            "neighbours share a counter, or the second word or a later one is taken. Such numbers "
-            "are as good, and cheaper; but they make another mask than the contract's."
+            "One counter of Philox gives four words, and `tl.rand` uses the first. Here "
+            "four neighbours share a counter, or a later word is used. Such numbers are as "
+            "good, but the contract asks for another mask."
         ),
-        next_step="`tl.rand(seed, elements)`, or the *first* of the four of `tl.rand4x`.",
+        next_step="Write `tl.rand(seed, elements)`, or use the *first* result of `tl.rand4x`.",
         expected_wrong=computes(wrong.of_other_words),
     ),
     Misconception(
         code="fewer-rounds",
         title="The generator runs another number of rounds",
-        message="Philox mixes ten times unless it is told otherwise, and the contract means those.",
-        next_step="`tl.rand(seed, elements)`, without a third argument.",
+        message="Philox runs ten rounds by default, and the contract asks for those.",
+        next_step="Write `tl.rand(seed, elements)`, without a third argument.",
         expected_wrong=computes(wrong.of_other_rounds),
     ),
     Misconception(
         code="not-uniform",
         title="The numbers are not those of tl.rand",
         message=(
-            "`tl.randn` gives numbers of a bell curve, and `tl.randint` words of 32 bits. Compared "
-            "with p, neither drops a share p; and a word divided by 2**32 is spread evenly, but it "
-            "is not what `tl.rand` makes of it."
+            "`tl.randn` gives normally distributed numbers, and `tl.randint` gives 32-bit "
+            "integers. Neither gives the mask of the contract."
         ),
-        next_step="`tl.rand` gives numbers spread evenly from 0 to below 1: use that.",
+        next_step="Use `tl.rand`, which gives uniform numbers from 0 to below 1.",
         expected_wrong=computes(wrong.of_integers, wrong.of_normal_numbers),
     ),
     Misconception(
         code="compared-in-half",
-        title="The number was rounded before it was compared",
+        title="The random number was rounded before the comparison",
         message=(
-            "Some elements close to the border are on its wrong side: the random number, or p, "
-            "went through float16 or bfloat16, which cannot tell it from its neighbours."
+            "Some elements with a number close to p are wrong: the random number, or p, "
+            "was rounded to float16 or bfloat16."
         ),
-        next_step="Compare what `tl.rand` gives, which is float32, with p as it is.",
+        next_step="Compare the float32 number from `tl.rand` with p, and convert neither.",
         expected_wrong=computes(wrong.in_half),
     ),
 )

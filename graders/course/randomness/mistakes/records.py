@@ -26,11 +26,11 @@ def _reads_by_other_strides(evidence: Evidence) -> bool:
 SUM_MISTAKES = (
     Misconception(
         code="mask-inverted",
-        title="Kept and dropped have changed places",
+        title="Kept and dropped elements are exchanged",
         message=(
-            "The random numbers are the right ones. But what should be kept is dropped, and the "
-            "other way round: `<` stands where `>=` belongs, or the branches of `tl.where` are "
-            "exchanged. With p = 0.5 as many are kept as before, so a share alone does not show it."
+            "The random numbers are correct, but the kernel drops what it should keep: it "
+            "uses `<` in place of `>=`, or the branches of `tl.where` are exchanged. With "
+            "p = 0.5 the fraction does not show it."
         ),
         next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.inverted),
@@ -39,19 +39,19 @@ SUM_MISTAKES = (
         code="compared-with-share-kept",
         title="The number is compared with 1 - p",
         message=(
-            "Numbers below 1 - p are kept (or those above it). Below 1 - p lie as many as above p, "
-            "so the share is right; but they are *other* elements, and the contract says which. A "
-            "backward pass that asks `>= p` would use another mask than yours."
+            "The kernel compares the random numbers with 1 - p. The fraction is correct, "
+            "but these are *other* elements than the contract names."
         ),
-        next_step="`keep = tl.rand(seed, elements) >= p`.",
+        next_step="Write `keep = tl.rand(seed, elements) >= p`.",
         expected_wrong=computes(wrong.below_share_kept),
     ),
     Misconception(
         code="p-taken-for-share-kept",
-        title="p is taken for the share that is kept",
+        title="p is used as the probability of keeping",
         message=(
-            "As many elements are kept as should be dropped, and they are divided by p. p is the "
-            "share that is *dropped*, as in torch; 1 - p is what is left."
+            "The kernel keeps as many elements as it should drop, and divides them by p. p "
+            "is the probability of *dropping*, as in torch; 1 - p is the probability of "
+            "keeping."
         ),
         next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.p_as_share_kept),
@@ -60,39 +60,39 @@ SUM_MISTAKES = (
         code="strictly-greater",
         title="A number that equals p is dropped",
         message=(
-            "All is right but for an element whose random number is exactly p: it should be kept. "
-            "There are 2**31 words at most to make numbers from, so in a large tensor it happens."
+            "Only elements whose random number is exactly p are wrong: they should be "
+            "kept. `tl.rand` has at most 2**31 different numbers, so in a large tensor "
+            "that happens."
         ),
         next_step="Compare by `>=` (or drop by `<`).",
         expected_wrong=computes(wrong.strictly_greater),
     ),
     Misconception(
         code="scale-missing",
-        title="What is kept is not scaled",
+        title="Kept elements are not scaled",
         message=(
-            "The right elements are kept, but they are added as they are. A share p of x is gone, "
-            "so on average the sum is smaller than x. Dividing what is left by 1 - p makes up for "
-            "it, and then nothing has to be scaled when the model is used."
+            "The kernel keeps the correct elements, but adds them unscaled. On average the "
+            "sum is then too small; dividing the kept elements by 1 - p compensates."
         ),
         next_step=ADD,
         expected_wrong=computes(wrong.not_scaled),
     ),
     Misconception(
         code="scaled-by-p",
-        title="What is kept is divided by p",
+        title="Kept elements are divided by p",
         message=(
-            "The share that is left is 1 - p, so that is what x is divided by. With p = 0.5 both "
-            "are the same, which is why tests with p = 0.5 alone do not show it."
+            "The probability of keeping is 1 - p, so divide by that. With p = 0.5 both are "
+            "the same, so a test with p = 0.5 alone does not show it."
         ),
         next_step=ADD,
         expected_wrong=computes(wrong.divided_by_p),
     ),
     Misconception(
         code="scale-multiplied",
-        title="What is kept is multiplied where it should be divided",
+        title="Kept elements are multiplied, not divided",
         message=(
-            "The kept elements were multiplied by 1 - p, by p, or by 1 + p. That makes the sum "
-            "smaller still, or does not make up for what is gone."
+            "The kernel multiplied the kept elements by 1 - p, by p, or by 1 + p. That "
+            "does not compensate for the dropped elements."
         ),
         next_step=f"Divide by 1 - p: {SUM}.",
         expected_wrong=computes(wrong.multiplied),
@@ -101,40 +101,41 @@ SUM_MISTAKES = (
         code="residual-scaled",
         title="The residual is scaled as well",
         message=(
-            "The kept elements are (residual + x) / (1 - p). The scale makes up for what was "
-            "dropped of x. Nothing of the residual is dropped."
+            "The kept elements are (residual + x) / (1 - p). The scale compensates for "
+            "dropped elements of x. The residual is never dropped."
         ),
-        next_step="Mind the brackets: `residual + x / (1 - p)`.",
+        next_step="Divide x alone: `residual + x / (1 - p)`.",
         expected_wrong=computes(wrong.residual_scaled),
     ),
     Misconception(
         code="residual-dropped",
         title="Where x is dropped, the residual is dropped too",
         message=(
-            "Dropped elements came out as 0. Only x is dropped; the residual goes by on its own "
-            "way, whole. That way is what makes deep networks learn."
+            "Dropped elements are 0 in the output. Only x is dropped; the residual is always added."
         ),
-        next_step="Elements that are not kept are `residual`, not 0.",
+        next_step="Where an element is dropped, store `residual`, not 0.",
         expected_wrong=computes(wrong.residual_dropped),
     ),
     Misconception(
         code="residual-missing",
-        title="The residual is not added to what is kept",
-        message="The output is dropout(x) alone, or holds the residual only where x is dropped.",
+        title="The residual is not added to kept elements",
+        message=(
+            "The output is dropout(x) alone, or contains the residual only where x is dropped."
+        ),
         next_step=ADD,
         expected_wrong=computes(wrong.residual_missing),
     ),
     Misconception(
         code="tensors-exchanged",
-        title="x and residual have changed places",
-        message="The residual was dropped and scaled, and x was added to it.",
+        title="x and residual are exchanged",
+        message="The kernel dropped and scaled the residual, and added x to it.",
         next_step="Compare the order of the arguments at the launch with that of the kernel.",
         expected_wrong=computes(wrong.tensors_exchanged),
     ),
     Misconception(
         code="sign-wrong",
-        title="A minus stands where the sum has a plus",
-        message="What is kept of x is subtracted, or the residual is.",
+        title="The sum has a minus in place of a plus",
+        message="The kernel subtracts the kept elements of x, or the residual.",
         next_step=ADD,
         expected_wrong=computes(wrong.subtracted),
     ),
@@ -142,9 +143,9 @@ SUM_MISTAKES = (
         code="nothing-dropped",
         title="Nothing is dropped",
         message=(
-            "Every element of x arrives. The random numbers are not asked, or all of them are "
-            "large enough: those of `tl.rand` are none too small for 0, or for p rounded to an "
-            "integer, and those of `tl.randint` are integers of 32 bits."
+            "Every element of x reaches the output. The kernel does not use the random "
+            "numbers, or its comparison is always true: numbers of `tl.rand` are never "
+            "below 0, and `tl.randint` gives 32-bit integers."
         ),
         next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.nothing_dropped),
@@ -152,7 +153,7 @@ SUM_MISTAKES = (
     Misconception(
         code="all-dropped",
         title="Everything is dropped",
-        message="The output is the residual: no element of x arrives.",
+        message="The output is the residual: no element of x reaches it.",
         next_step=KEEP_AND_ADD,
         expected_wrong=computes(wrong.all_dropped),
     ),
@@ -160,10 +161,10 @@ SUM_MISTAKES = (
         code="dropped-by-product",
         title="NaN and infinity survive being dropped",
         message=(
-            "What is dropped was multiplied by 0. Infinity times 0 is NaN, and so is NaN times 0, "
-            "so that one bad number reaches the output although it was dropped."
+            "The kernel multiplied dropped elements by 0. Infinity times 0 is NaN, and so "
+            "is NaN times 0, so one such number reaches the output."
         ),
-        next_step=f"Choose instead of multiplying: {SUM}.",
+        next_step=f"Use `tl.where` instead of a product: {SUM}.",
         detector=wrong.dropped_by_product,
     ),
 )
@@ -174,11 +175,11 @@ MEMORY_MISTAKES = (
         places=True,
         title="One tensor is read with the strides of the other",
         message=(
-            "x and residual have the same shape, but each lies in memory in its own way: one may "
-            "be a view and the other not. Here both are read with the same strides. Where both are "
-            "dense, or views of the same kind, nothing shows."
+            "x and residual have the same shape, but each has its own strides. The kernel "
+            "reads both with the same strides. If both are dense, the mistake does not "
+            "show."
         ),
-        next_step="Work out two places: `places_of(...)` once with the strides of each tensor.",
+        next_step="Call `places_of(...)` twice, once with the strides of each tensor.",
         expected_wrong=computes_from_memory(wrong.strides_mixed),
         detector=_reads_by_other_strides,
     ),

@@ -66,17 +66,14 @@ def _divided(x: torch.Tensor, before: list[int]) -> Iterator[torch.Tensor]:
 
 SUM_KEPT = Misconception(
     code="sum-kept",
-    title="The sum of the row before is kept",
+    title="The sum of the previous row is kept",
     message=(
-        "Each program takes several rows. Its first one is right; the next one is divided by its "
-        "own sum *and* those of the rows before it, because the sum is set to 0 once for the "
-        "program and not for each row. So the later a row comes, the less it sums to. (A maximum "
-        "that is kept running belongs to one row as well.)"
+        "The program takes several rows, and the sum is set to 0 once for all of them. So "
+        "each later row is divided by its own sum plus the sums of the program's earlier "
+        "rows."
     ),
     next_step=(
-        "Set the sum to 0.0, and the maximum to `-float('inf')`, inside the loop over rows. To see "
-        "it: add up the rows of the output, and compare the first with the one that the same "
-        "program takes next."
+        "Set the sum to 0.0, and the maximum to `float('-inf')`, inside the loop over rows."
     ),
     detector=_sum_goes_on,
 )

@@ -45,22 +45,27 @@ MISTAKES = (
         everywhere=True,
         title="The variance is lost in a difference of large numbers",
         message=(
-            "mean(x²) - mean(x)² is right on paper. In float32, with a mean of 10 000 and a "
-            "spread of 1, both terms are about 10⁸ and keep no digits for the difference of "
-            "1: the variance becomes noise, even negative, and its root NaN."
+            "The kernel computes mean(x²) - mean(x)². In float32, with a mean of 10 000 and a "
+            "spread of 1, both terms are about 10⁸ and their difference is rounding error."
         ),
-        next_step="Subtract the mean first and average the squares of what is left.",
+        next_step=(
+            "Subtract the mean first, then average the squares: `tl.sum(centred * centred, "
+            "axis=0) / n_cols`."
+        ),
         detector=cancelled,
     ),
     Misconception(
         code="padding-counted",
-        title="The lanes beyond the row count in the variance",
+        title="Masked-off lanes count in the variance",
         message=(
-            "They were loaded as 0, but after subtracting the mean they are -mean, and each "
-            "adds mean² to the sum of squares. With a mean near zero it hardly shows. (Loaded as "
-            "another number than 0, they are in the mean already.)"
+            "Masked-off lanes enter the sum of squares. Loaded as 0, they are -mean after the "
+            "mean is subtracted, and each adds mean². Loaded as another number, they change the "
+            "mean, too."
         ),
-        next_step="`centred = tl.where(mask, x - mean, 0.0)` before you square.",
+        next_step=(
+            "Load with `other=0.0`, and write `centred = tl.where(mask, x - mean, 0.0)` before "
+            "you square."
+        ),
         expected_wrong=computes_with_block(
             padding_in_variance, padding_in_shifted_variance, ones_in_the_mean
         ),
@@ -70,9 +75,8 @@ MISTAKES = (
         code="divided-by-block",
         title="The sums are divided by the block size",
         message=(
-            "Mean and variance are averages over the `n_cols` elements of the row. The block "
-            "is usually longer (`tl.arange` wants a power of two), so dividing by it, or "
-            "averaging over all its lanes, makes both too small."
+            "Mean or variance is divided by the number of lanes in the block. The row has only "
+            "`n_cols` elements, so the result is too small."
         ),
         next_step="Divide by `n_cols`, not by `BLOCK_SIZE`.",
         expected_wrong=computes_with_block(divided_by_block),
@@ -81,8 +85,8 @@ MISTAKES = (
         code="divided-by-rows",
         title="The sums are divided by the number of rows",
         message=(
-            "Mean and variance are averages over the elements of one row: there are as many of "
-            "them as columns. In a square matrix the mistake does not show."
+            "Mean and variance are divided by the number of rows. Each row has as many elements "
+            "as there are columns; a square matrix hides this."
         ),
         next_step="Divide by `n_cols`, which is `x.shape[1]`.",
         expected_wrong=computes(divided_by_rows),
@@ -91,8 +95,8 @@ MISTAKES = (
         code="unbiased-variance",
         title="The variance is divided by n - 1",
         message=(
-            "That is the estimate of a statistician from a sample. Layer normalisation uses "
-            "the biased variance, divided by n."
+            "The sum of squares is divided by n - 1, as in the estimate from a sample. Layer norm "
+            "uses the biased variance, divided by n."
         ),
         next_step="Divide the sum of squares by `n_cols`.",
         expected_wrong=computes(
@@ -107,9 +111,8 @@ MISTAKES = (
         code="eps-ignored",
         title="The eps of the call is not used",
         message=(
-            "The divisor is √variance, or √(variance + a fixed number): eps is left out, or "
-            "written into the kernel. With the usual 1e-5 it hardly shows; with another one, or "
-            "in a row whose elements are all alike, it does."
+            "The kernel leaves eps out, or uses a fixed number for it. This shows when the call "
+            "passes another eps, and in rows whose elements are all equal."
         ),
         next_step="Pass `eps` to the kernel, and divide by `tl.sqrt(variance + eps)`.",
         expected_wrong=computes(eps_ignored),
@@ -119,16 +122,16 @@ MISTAKES = (
         code="eps-outside-root",
         title="eps is not added under the root",
         message=(
-            "The divisor should be √(variance + eps). Here eps stands outside the root "
-            "(√variance + eps), or is there twice, or is the least that the variance may be."
+            "The divisor should be √(variance + eps). Here eps is added outside the root, or "
+            "twice, or is a lower bound for the variance."
         ),
-        next_step="`tl.sqrt(variance + eps)`.",
+        next_step="Divide by `tl.sqrt(variance + eps)`.",
         expected_wrong=computes(eps_elsewhere),
     ),
     Misconception(
         code="root-missing",
-        title="The row is divided by its variance, not by its deviation",
-        message="The square root is missing: the result has the wrong scale.",
+        title="The row is divided by its variance, not by its standard deviation",
+        message="The square root is missing, so the result has the wrong scale.",
         next_step="Divide by `tl.sqrt(variance + eps)`.",
         expected_wrong=computes(
             lambda x, weight, bias, eps: (
@@ -141,8 +144,8 @@ MISTAKES = (
         code="sum-not-divided",
         title="The sum of squares is not divided by n",
         message=(
-            "The variance is the *mean* of (x - mean)². Without the division the rows come "
-            "out too small, the longer the smaller."
+            "The variance is the *mean* of (x - mean)². Without the division by n, long rows come "
+            "out much too small."
         ),
         next_step="`variance = tl.sum(centred * centred, axis=0) / n_cols`.",
         expected_wrong=computes(
@@ -158,10 +161,10 @@ MISTAKES = (
         code="sum-goes-on",
         title="The sum of squares starts where the sum for the mean ended",
         message=(
-            "One accumulator serves for both walks, and is not set back to 0 between them: the "
-            "variance comes out too large by the mean, or not a number at all."
+            "One accumulator is used for both passes and is not set to 0 between them. So the "
+            "variance contains the sum for the mean as well."
         ),
-        next_step="Start the second walk with an accumulator of zeros.",
+        next_step="Start the second pass with an accumulator of zeros.",
         expected_wrong=computes(
             lambda x, weight, bias, eps: (
                 normalised(x, x.mean(1, True), row_variance(x) + x.mean(1, True), eps) * weight
@@ -173,48 +176,51 @@ MISTAKES = (
         code="last-block-only",
         title="Only the last block of the row counts",
         message=(
-            "In a walk over a long row the sum of each block takes the place of the sum so "
-            "far, for the mean or for the variance. Rows that fit into one block do not show "
-            "it."
+            "In the loop over a long row, each block's sum replaces the sum so far, for the mean "
+            "or for the variance. Rows that fit into one block do not show it."
         ),
-        next_step="Add each block to the sum, `total += ...`, starting from 0.",
+        next_step="Add each block to the sum, `total += ...`, starting from 0.0 before the loop.",
         expected_wrong=walks_through_blocks(last_block_alone, unless=RACES),
     ),
     Misconception(
         code="between-blocks-missing",
         title="The distance between the blocks' means is missing",
         message=(
-            "Each block's squares are taken about the block's own mean. When blocks are put "
-            "together, delta² · n₁ · n₂ / (n₁ + n₂) must be added, where delta is how far "
-            "their means lie apart."
+            "Each block's squares are taken around the block's own mean. When you combine blocks, "
+            "you must add delta² · n₁ · n₂ / (n₁ + n₂), where delta is the difference of their "
+            "means."
         ),
-        next_step="Add that term, or find the row's mean first and the squares in a second walk.",
+        next_step=(
+            "Add that term, or compute the row's mean first and the squares in a second pass."
+        ),
         expected_wrong=walks_through_blocks(within_blocks_only),
     ),
     Misconception(
         code="means-averaged",
         title="The means of the blocks are averaged as if all were full",
         message=(
-            "The mean of the blocks' means is the mean of the row only where every block holds "
-            "equally many elements. The last one of a ragged row holds fewer, and counts too much."
+            "The mean of the blocks' means is the row's mean only if all blocks have equally many "
+            "elements. Here the last block has fewer, and counts too much."
         ),
-        next_step="Add up the *sums* of the blocks, and divide once, by `n_cols`.",
+        next_step="Add up the *sums* of the blocks, and divide once by `n_cols`.",
         expected_wrong=walks_through_blocks(block_means_averaged),
     ),
     Misconception(
         code="parameters-not-advanced",
         title="Weight or bias is always that of the first block",
         message=(
-            "Each column has a weight and a bias of its own. From the second block of a long "
-            "row on, those of the first block were used again."
+            "Each column has its own weight and bias. From the second block of a long row on, the "
+            "kernel uses those of the first block again."
         ),
-        next_step="Load them with the same column offsets as x, in each step of the loop.",
+        next_step=(
+            "Load weight and bias with the same column offsets as x, in each step of the loop."
+        ),
         expected_wrong=walks_through_blocks(parameters_of_first_block),
     ),
     Misconception(
         code="mean-not-subtracted",
         title="The mean is not subtracted",
-        message="The rows have the right spread, but they are not centred on zero.",
+        message="The rows have the correct spread, but they are not centred on zero.",
         next_step="Store `(x - mean) / ...`, not `x / ...`.",
         expected_wrong=computes(
             lambda x, weight, bias, eps: normalised(x, 0 * x, row_variance(x), eps) * weight + bias,
@@ -227,18 +233,18 @@ MISTAKES = (
         code="variance-not-centred",
         title="The squares are taken without subtracting the mean",
         message=(
-            "The variance is the mean of (x - mean)². Here it is the mean of x², or that less "
-            "the mean instead of its square. With a mean near zero it hardly shows."
+            "The variance is the mean of (x - mean)². Here it is the mean of x², or that minus "
+            "the mean instead of its square. With a mean near zero the difference is small."
         ),
         next_step="`centred = x - mean` first, then `tl.sum(centred * centred, axis=0) / n_cols`.",
         expected_wrong=computes(squares_not_centred),
     ),
     Misconception(
         code="other-centre",
-        title="Something else than the mean is subtracted",
+        title="Something other than the mean is subtracted",
         message=(
-            "The rows are centred on their least, largest or first element, or the mean is "
-            "subtracted twice: the result does not have mean 0."
+            "The rows are centred on their smallest, largest or first element, or the mean is "
+            "subtracted twice. So the result does not have mean 0."
         ),
         next_step="Subtract `tl.sum(x, axis=0) / n_cols`, once.",
         expected_wrong=computes(other_centres),
@@ -247,8 +253,8 @@ MISTAKES = (
         code="other-spread",
         title="The row is not divided by its standard deviation",
         message=(
-            "The rows are centred, but then divided by something else: the range, the mean or "
-            "largest absolute value, the root of the deviation; or they are multiplied by it."
+            "The rows are centred, but then divided by something else, such as the range or the "
+            "mean absolute value, or multiplied by the standard deviation."
         ),
         next_step="Divide by `tl.sqrt(variance + eps)`, or multiply by `tl.rsqrt(variance + eps)`.",
         expected_wrong=computes(other_spreads),
@@ -257,8 +263,8 @@ MISTAKES = (
         code="tile-normalised",
         title="The rows of a tile share their statistics",
         message=(
-            "Each row has a mean and a variance of its own. Here they were taken over all rows "
-            "of a tile: the reduction runs over both axes."
+            "Each row has its own mean and variance. Here the reduction runs over both axes of a "
+            "tile, so all rows of the tile use the same ones."
         ),
         next_step="Reduce along `axis=1` only, and keep the column: `mean[:, None]`.",
         expected_wrong=computes_with_block(of_whole_tile),
@@ -266,19 +272,22 @@ MISTAKES = (
     Misconception(
         code="input-added",
         title="The input is added to the result",
-        message="The output is the layer norm plus x: a residual connection that nobody asked for.",
-        next_step="Store the normalised, weighted row plus the bias, and nothing else.",
+        message=(
+            "The output is the layer norm plus x. The contract asks for no residual connection."
+        ),
+        next_step="Store the normalised row, times the weight, plus the bias.",
         expected_wrong=computes(lambda x, weight, bias, eps: x + layernorm(x, weight, bias, eps)),
     ),
     Misconception(
         code="parameters-exchanged",
         title="Weight and bias are mixed up",
         message=(
-            "The result is normalised · weight + bias. Here the two have changed places, or one "
-            "of them is used for both, or the bias is added first and multiplied by the weight "
-            "as well."
+            "The result is normalised · weight + bias. Here the two are exchanged, or one is used "
+            "for both, or the bias is multiplied by the weight."
         ),
-        next_step="Multiply by the weight, then add the bias, and look at the launch's order.",
+        next_step=(
+            "Multiply by the weight, then add the bias. Check the order of the launch's arguments."
+        ),
         expected_wrong=computes(
             lambda x, weight, bias, eps: layernorm(x, bias, weight, eps),
             lambda x, weight, bias, eps: layernorm(x, weight, bias * weight, eps),
@@ -288,20 +297,19 @@ MISTAKES = (
     ),
     Misconception(
         code="parameters-misapplied",
-        title="Weight or bias enters in another way",
+        title="Weight or bias is applied in another way",
         message=(
-            "The normalised row, times the weight of each column, plus the bias of each column: "
-            "that is all. Here one of them is added where it should multiply, enters twice, with "
-            "the wrong sign, before the row is normalised, or is that of the row's number."
+            "The result is the normalised row, times the weight of each column, plus the bias of "
+            "each column. Here one of them is added, multiplied, signed or indexed differently."
         ),
-        next_step="`normalised * weight + bias`, both loaded with the column offsets.",
+        next_step="Store `normalised * weight + bias`, both loaded with the column offsets.",
         expected_wrong=computes(parameters_misapplied),
     ),
     Misconception(
         code="weight-missing",
         title="The weight is missing",
         message="The normalised rows are not multiplied by the weight.",
-        next_step="Load the weight of each column once and multiply.",
+        next_step="Load the weight of each column and multiply by it.",
         expected_wrong=computes(
             lambda x, weight, bias, eps: layernorm(x, 0 * weight + 1, bias, eps)
         ),
@@ -309,15 +317,15 @@ MISTAKES = (
     Misconception(
         code="bias-missing",
         title="The bias is missing",
-        message="The output is the normalised, weighted row; the bias is not added.",
+        message="The output is the normalised row times the weight; the bias is not added.",
         next_step="Add the bias of each column at the end.",
         expected_wrong=computes(lambda x, weight, bias, eps: layernorm(x, weight, 0 * bias, eps)),
     ),
     Misconception(
         code="columns-normalised",
         title="The columns are normalised, not the rows",
-        message="Mean and variance were taken down the columns, of all rows or of a tile.",
-        next_step="A program takes one row and reduces over the columns.",
+        message="Mean and variance are taken down the columns, not along the rows.",
+        next_step="Let a program take one row and reduce over its columns.",
         expected_wrong=computes(
             lambda x, weight, bias, eps: (
                 normalised(x, x.mean(0), row_variance(x.t())[:, 0], eps) * weight + bias
@@ -330,11 +338,10 @@ MISTAKES = (
         code="bias-stride-of-weight",
         title="The bias is read with the stride of the weight",
         message=(
-            "Weight and bias are tensors of their own, each with a stride of its own. Here the "
-            "weight is a view whose numbers lie apart, the bias is dense, and the kernel steps "
-            "through both by the stride of the weight: so it leaves the bias."
+            "The weight is a view with a stride above 1, the bias is contiguous, and the kernel "
+            "uses the weight's stride for both. So its loads leave the bias."
         ),
-        next_step="Pass `bias.stride(0)`, too, and load `bias_ptr + cols * stride_bias`.",
+        next_step="Pass `bias.stride(0)` as well, and load `bias_ptr + cols * stride_bias`.",
         rules_out=frozenset({"contiguous-assumed"}),
         detector=_bias_left_by_stride_of_weight,
     ),

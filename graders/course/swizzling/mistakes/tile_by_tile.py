@@ -21,12 +21,15 @@ def _columns_of_row_tile(block: int, a: torch.Tensor, b: torch.Tensor) -> torch.
 MISTAKES = (
     Misconception(
         code="columns-of-row-tile",
-        title="The columns of b are taken from the number of the row tile",
+        title="The columns of b are computed from the row tile",
         message=(
-            "A tile of c is the product of its rows of a with its *columns* of b. Here the offsets "
-            "into b come from the row tile, so only the tiles on the diagonal are right."
+            "The offsets into b come from the row tile, so only the tiles on the diagonal are "
+            "correct."
         ),
-        next_step="Rows of a from `pid_m`, columns of b from `pid_n`: `offs_bn`, not `offs_am`.",
+        next_step=(
+            "Compute the rows of a from `pid_m` and the columns of b from `pid_n`: `offs_n`, "
+            "not `offs_m`."
+        ),
         expected_wrong=computes_with_block(_columns_of_row_tile, blocks=(16, 32, 64, 128)),
     ),
 )

@@ -1,4 +1,4 @@
-"""A bias for each column and a ReLU, as mistakes would compute them."""
+"""The wrong results of bias and ReLU that known mistakes compute, and their messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graders.judge.records import Evidence, Misconception
 
 
 def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
-    """A bias for each row, as long as there are some; the rows below them are left open."""
+    """Return x with a bias for each row, and NaN in the rows after the last bias."""
     if bias.numel() < 2:
         return None
     below = x.new_full((max(x.shape[0] - bias.numel(), 0),), float("nan"))
@@ -25,7 +25,7 @@ def _bias_by_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | None:
 
 
 def _bias_left_for_rows(evidence: Evidence) -> bool:
-    """Whether there are more rows than biases, and a load left its tensor."""
+    """Return whether there are more rows than biases and a load left its tensor."""
     x, bias = evidence.args
     too_few = x.shape[0] > bias.numel() > 1
     return too_few and has_fault(evidence, READS_OUTSIDE)
@@ -39,7 +39,7 @@ def _bias_side_by_side(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor | No
 
 
 def _bias_left(evidence: Evidence) -> bool:
-    """Whether the load that left its tensor is that of the bias."""
+    """Return whether the load that left its tensor is the load of the bias."""
     x, bias = evidence.args
     return x.shape != bias.shape and has_left(evidence, bias, frozenset({"out-of-bounds-load"}))
 
@@ -54,7 +54,7 @@ def _of_first_row(x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
 
 
 def read_elsewhere(values: torch.Tensor, columns: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """The result with these values of x, and the biases of the columns from which they came."""
+    """Return the result of these values of x with the biases of the columns they came from."""
     return torch.relu(values.double() + bias.double()[columns])
 
 
@@ -62,7 +62,7 @@ BIAS_MISTAKES = (
     Misconception(
         code="bias-missing",
         title="The bias is missing",
-        message="The output is relu(x): the bias never enters the sum.",
+        message="The output is relu(x): the kernel does not add the bias.",
         next_step="Add `bias[None, :]` to the tile before the ReLU.",
         expected_wrong=computes(lambda x, bias: torch.relu(x)),
     ),
@@ -77,11 +77,10 @@ BIAS_MISTAKES = (
         code="relu-before-bias",
         title="The ReLU comes before the bias",
         message=(
-            "The sign of x alone decides what is cut off, as in relu(x) + bias. A negative x "
-            "that its bias would have lifted above zero is lost, and a positive one that "
-            "its bias pulls below zero stays."
+            "The sign of x alone decides which elements become 0, as in relu(x) + bias. The sign "
+            "of x + bias should decide."
         ),
-        next_step="Add first, cut off last.",
+        next_step="Add the bias first, then apply the ReLU.",
         expected_wrong=computes(
             lambda x, bias: torch.relu(x) + bias,
             lambda x, bias: torch.relu(x) + torch.relu(bias),
@@ -93,8 +92,8 @@ BIAS_MISTAKES = (
         code="wrong-operation",
         title="The bias is combined with x, but not added once",
         message=(
-            "The right bias meets the right element, but it is subtracted, multiplied, "
-            "compared or added twice."
+            "The kernel uses the correct bias for each element, but subtracts it, multiplies by "
+            "it, compares with it, or adds it twice."
         ),
         next_step="Store `tl.maximum(x + bias[None, :], 0.0)`.",
         expected_wrong=computes(
@@ -109,11 +108,11 @@ BIAS_MISTAKES = (
         code="bias-by-flat-offset",
         title="Only the first row gets the bias",
         message=(
-            "The bias was loaded with the number of the element in the whole matrix. From "
-            "the second row on that number is past the end of the bias, and the mask makes "
-            "it 0."
+            "The kernel loads the bias with the element's number in the whole matrix. From "
+            "the second row on, that number is past the end of the bias, and the mask makes "
+            "the bias 0."
         ),
-        next_step="The bias hangs on the column: load it with `offsets % n_cols`.",
+        next_step="The bias belongs to the column: load it with `offsets % n_cols`.",
         expected_wrong=computes(_of_first_row),
     ),
     Misconception(
@@ -121,8 +120,8 @@ BIAS_MISTAKES = (
         places=True,
         title="The bias is added along the wrong axis",
         message=(
-            "Every row got a number of its own. The bias has one entry for each *column*, "
-            "the same for all rows."
+            "The kernel adds one bias per row. The bias has one number per *column*, the same "
+            "for all rows."
         ),
         next_step="Load it with the column offsets and use `bias[None, :]`.",
         expected_wrong=computes(_bias_by_row),
@@ -132,10 +131,10 @@ BIAS_MISTAKES = (
         code="bias-of-first-tile",
         title="Every tile adds the first biases",
         message=(
-            "The columns of x move on from tile to tile, but the bias is always loaded from "
-            "its beginning: `tl.arange(0, BLOCK_N)` without the program's own start."
+            "The kernel always loads the bias from its beginning, with `tl.arange(0, BLOCK_N)` "
+            "and without the start of the program's tile."
         ),
-        next_step="Load the bias with the same `cols` that address the columns of x.",
+        next_step="Load the bias with the same `cols` that you use for x.",
         expected_wrong=computes_with_block(_first_biases),
     ),
     Misconception(
@@ -143,8 +142,8 @@ BIAS_MISTAKES = (
         places=True,
         title="The stride of the bias is ignored",
         message=(
-            "The bias is a view here whose elements do not lie side by side, and the kernel "
-            "reads it as if they did: every bias but the first comes from a gap."
+            "The bias in this case is a view whose elements are not contiguous. The kernel "
+            "ignores its stride, so every bias except the first comes from the wrong address."
         ),
         next_step="Pass `bias.stride(0)` and load from `bias_ptr + cols * stride_bias`.",
         expected_wrong=computes_from_memory(_bias_side_by_side),
@@ -152,10 +151,10 @@ BIAS_MISTAKES = (
     Misconception(
         code="bias-mask-missing",
         places=True,
-        title="The load of the bias leaves the bias",
+        title="The load of the bias goes past its end",
         message=(
-            "The lanes behind the last column read past the end of the bias: its load has no "
-            "mask, or one that is not about the columns."
+            "Lanes after the last column read past the end of the bias, because its load does "
+            "not mask the columns."
         ),
         next_step="`bias = tl.load(bias_ptr + cols * stride_bias, mask=cols < n_cols)`.",
         detector=_bias_left,

@@ -1,4 +1,4 @@
-"""A colour picture in grey, as mistakes would compute it."""
+"""The wrong grey pictures that known mistakes compute, and their messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _rounded_too_early(img: torch.Tensor) -> torch.Tensor:
 
 
 def _summed_in_uint8(img: torch.Tensor) -> list[torch.Tensor]:
-    """Whole weights, and a sum that keeps its last eight bits only, before it is divided."""
+    """Return sums with integer weights that keep only their last eight bits before the division."""
     if img.dtype != torch.uint8:
         return []
     whole = (((30, 59, 11), 100), ((77, 150, 29), 256), ((76, 150, 30), 256))
@@ -30,7 +30,7 @@ def _summed_in_uint8(img: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _weighted_otherwise(evidence: Evidence) -> bool:
-    """Whether some three weights explain the output, and they are not the right ones."""
+    """Return whether some three other weights explain the output."""
     (img,) = evidence.args
     actual = evidence.actual
     if actual is None or actual.numel() < 9 or not bool(actual.isfinite().all()):
@@ -44,7 +44,7 @@ def _weighted_otherwise(evidence: Evidence) -> bool:
 
 
 def _channels_side_by_side(img: torch.Tensor) -> list[torch.Tensor]:
-    """Green and blue, or blue alone, lie one element behind the channel before."""
+    """Return results that look for green and blue, or only blue, one element after a channel."""
     step, *strides = img.stride()
     found = []
     for places in ((0, 1, 2), (0, step, step + 1)):
@@ -55,7 +55,7 @@ def _channels_side_by_side(img: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _planes_side_by_side(img: torch.Tensor) -> torch.Tensor | None:
-    """A channel is looked for height times width elements behind the one before."""
+    """Return the result that looks for each channel height * width elements after the last."""
     step, distance = img.stride(0), img.shape[1] * img.shape[2]
     if step == distance:
         return None
@@ -64,7 +64,7 @@ def _planes_side_by_side(img: torch.Tensor) -> torch.Tensor | None:
 
 
 def _plane(img: torch.Tensor, place: int, strides: list[int]) -> torch.Tensor | None:
-    """What lies `place` elements behind the red channel, with the strides of the picture."""
+    """Return the plane `place` elements after the red channel, with the picture's strides."""
     size = img.untyped_storage().nbytes() // img.itemsize - img.storage_offset() - place
     line = img.as_strided((max(size, 0),), (1,), img.storage_offset() + place)
     return read_as(line, tuple(img.shape[1:]), tuple(strides))
@@ -78,10 +78,10 @@ GREY_MISTAKES = (
     ),
     Misconception(
         code="channels-swapped",
-        title="The channels have changed places",
+        title="The channels are in the wrong order",
         message=(
-            "The three weights are right, but applied in another order, for instance blue, "
-            "green, red. Some libraries store pictures that way; here channel 0 is red."
+            "The three weights are correct, but the kernel applies them to the wrong channels. "
+            "Some libraries store blue first; here channel 0 is red."
         ),
         next_step="0.2989 belongs to channel 0, 0.5870 to channel 1, 0.1140 to channel 2.",
         expected_wrong=computes(
@@ -95,10 +95,7 @@ GREY_MISTAKES = (
     Misconception(
         code="plain-average",
         title="The three channels count equally",
-        message=(
-            "The output is the mean of red, green and blue. The eye is far more sensitive "
-            "to green than to blue, hence the weights."
-        ),
+        message=("The output is the mean or the sum of red, green and blue, without the weights."),
         next_step="Use 0.2989 red + 0.5870 green + 0.1140 blue.",
         expected_wrong=computes(
             lambda img: img.double().mean(dim=0), lambda img: img.double().sum(dim=0)
@@ -108,10 +105,10 @@ GREY_MISTAKES = (
         code="one-channel-only",
         title="Only one channel is used",
         message=(
-            "All three values come from the same channel, or only one of them is stored: the "
-            "pointers never move by the channel stride."
+            "The output uses only one channel: the pointers never move by the channel stride, "
+            "or the kernel stores one channel instead of the sum."
         ),
-        next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
+        next_step="Green is `stride_channel` elements after red, blue `2 * stride_channel`.",
         expected_wrong=computes(
             lambda img: grey(img[:1].expand_as(img)),
             lambda img: img.double()[0],
@@ -122,10 +119,10 @@ GREY_MISTAKES = (
     Misconception(
         code="interleaved-assumed",
         places=True,
-        title="The channels are taken to be interleaved",
+        title="The kernel assumes interleaved channels",
         message=(
-            "The kernel looks for red, green and blue of a pixel side by side, as in a file "
-            "of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
+            "The kernel reads red, green and blue of a pixel from neighbouring addresses, as in "
+            "a file of shape (h, w, 3). Here the channels are whole planes: (3, h, w)."
         ),
         next_step="Use the three strides of the tensor: channel, row, column.",
         expected_wrong=computes(_interleaved),
@@ -134,44 +131,43 @@ GREY_MISTAKES = (
         code="rounded-too-early",
         title="Each channel is rounded before the sum",
         message=(
-            "The weighted channels were cut to whole numbers one by one and then added, so "
-            "up to three fractions are lost and the picture gets darker."
+            "The kernel converts each weighted channel to an integer before it adds them. That "
+            "drops up to three fractions and makes the picture darker."
         ),
-        next_step="Convert to float32 first, add the three, and convert once, at the store.",
+        next_step="Convert to float32 first, add the three, and convert once at the store.",
         expected_wrong=computes(
             lambda img: _rounded_too_early(img) if img.dtype == torch.uint8 else None
         ),
     ),
     Misconception(
         code="sum-wraps",
-        title="The weighted sum is formed in uint8",
+        title="The weighted sum overflows in uint8",
         message=(
-            "A number of type uint8 times a whole number is of type uint8 again: 200 * 59 keeps "
-            "its last eight bits, which are 24. So the sum has wrapped around before it is divided."
+            "uint8 times an integer literal is uint8 again: 200 * 59 keeps only its last eight "
+            "bits, which are 24. So the sum overflows before the division."
         ),
         next_step="Convert what you load with `.to(tl.float32)`, and multiply by 0.2989 and so on.",
         expected_wrong=computes(_summed_in_uint8),
     ),
     Misconception(
         code="wrong-weights",
-        title="The channels are weighted by other numbers",
+        title="The weights of the channels are wrong",
         message=(
-            "Every pixel is a weighted sum of its own three channels, but not with the "
-            "weights of the contract: a digit is wrong, a channel is missing or stands "
-            "there twice, the sum is scaled (by 1/255, say), or the weights are those of "
-            "another standard."
+            "Every pixel is a weighted sum of its own three channels, but the weights are not "
+            "those of the contract. Look for a wrong digit, a missing channel, or a factor such "
+            "as 1/255."
         ),
         next_step="Use 0.2989 for red, 0.5870 for green and 0.1140 for blue, and nothing else.",
         detector=_weighted_otherwise,
     ),
     Misconception(
         code="clamped",
-        title="The result was cut to a range",
+        title="The result is clamped to a range",
         message=(
-            "Everything is right but the numbers outside of 0 to 255, or of 0 to 1. A "
-            "picture of floating-point numbers may have any values, negative ones too."
+            "The kernel clamps the result, for example to 0 to 255 or to 0 to 1. A picture of "
+            "floating-point numbers may have any values, also negative ones."
         ),
-        next_step="Leave `tl.minimum`, `tl.maximum` and `tl.clamp` out.",
+        next_step="Remove `tl.minimum`, `tl.maximum` and `tl.clamp`.",
         expected_wrong=computes(
             lambda img: grey(img).clamp(0, 255),
             lambda img: None if img.dtype == torch.uint8 else grey(img).clamp(0, 1),
@@ -181,13 +177,13 @@ GREY_MISTAKES = (
     Misconception(
         code="plane-distance-assumed",
         places=True,
-        title="The distance of the channels is taken to be height times width",
+        title="The kernel assumes that channels are height times width apart",
         message=(
-            "Green is looked for `height * width` elements behind red. That is where it lies in a "
-            "contiguous picture only; in a view the planes lie further apart."
+            "The kernel looks for green `height * width` elements after red. That is correct only "
+            "for a contiguous picture; in this view the channels have another distance."
         ),
         next_step=(
-            "Pass `img.stride(0)`: green lies `stride_channel` further than red, blue "
+            "Pass `img.stride(0)`: green is `stride_channel` elements after red, blue "
             "`2 * stride_channel`."
         ),
         expected_wrong=computes_from_memory(_planes_side_by_side),
@@ -195,13 +191,12 @@ GREY_MISTAKES = (
     Misconception(
         code="channel-stride-ignored",
         places=True,
-        title="Green and blue are looked for beside red",
+        title="The kernel looks for green and blue next to red",
         message=(
-            "The kernel finds a channel one element behind the one before. They lie "
-            "`stride(0)` elements apart: a whole plane, or whatever the view says. Only a "
-            "picture whose channels are interleaved has a 1 there."
+            "The kernel looks for a channel one element after the previous one. Channels are "
+            "`img.stride(0)` elements apart, which is 1 only if they are interleaved."
         ),
-        next_step="Green lies `stride_channel` further than red, blue `2 * stride_channel`.",
+        next_step="Green is `stride_channel` elements after red, blue `2 * stride_channel`.",
         expected_wrong=computes_from_memory(_channels_side_by_side),
     ),
 )
