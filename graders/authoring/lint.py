@@ -38,7 +38,7 @@ from graders.judge.running.traffic import FIGURES
 from graders.judge.static import findings
 
 MIN_CORRECT_KERNELS, MIN_MISTAKES = 8, 6
-MIN_QUESTIONS, MAX_QUESTIONS = 3, 6
+MIN_QUESTIONS, MAX_QUESTIONS, CHOICES = 3, 6, 4
 POINTS = 10
 MIN_REGION = 3  # line ends: shorter passages may well stand in the text, too
 # Codes that the judge gives in any exercise: a wrong kernel may be named after one.
@@ -247,8 +247,8 @@ def _question(where: str, question: Question) -> Iterator[str]:
     short = question.prompt[:40]
     if sum(choice.right for choice in question.choices) != 1:
         yield f"{where}: the question {short!r} needs exactly one right choice"
-    if len(question.choices) < 2:
-        yield f"{where}: the question {short!r} needs a wrong choice"
+    if len(question.choices) != CHOICES:
+        yield f"{where}: the question {short!r} needs {CHOICES} choices"
     for choice in question.choices:
         if not choice.text or len(choice.answer) <= 15:
             yield f"{where}: the choice {choice.text[:40]!r} needs an answer"
