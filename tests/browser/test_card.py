@@ -9,8 +9,8 @@ import pytest
 
 from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
 from triton_util.client.card import report_html
+from triton_util.client.cards.stores import read_store_map
 from triton_util.client.passed import Passing, passing_html
-from triton_util.client.picture import read_store_map
 from triton_util.client.report import Finding, Picture, Report, Table
 
 pytestmark = [

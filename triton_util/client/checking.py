@@ -20,6 +20,7 @@ from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
     MalformedReport,
+    Quoted,
     Report,
     could_not_check,
     learners_mistake,
@@ -28,6 +29,7 @@ from triton_util.client.report import (
 from triton_util.client.text import report_text
 from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
+from triton_util.notebook.shown import mark
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 
 
@@ -182,7 +184,7 @@ def _ask(
     if behind is not None:
         return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
-    report = with_places(read_report(judge.ask(request, progress)["report"]), source)
+    report = with_places(read_report(judge.ask(request, progress)["report"]), source, session)
     waited = time.monotonic() - started  # as the learner has; the judge counts its own part
     where = told(source, session)
     return dataclasses.replace(report, judged=where, seconds=waited, source=source.text)
@@ -331,19 +333,30 @@ def _asked_for(cell: str) -> set[str]:
     }
 
 
-def with_places(report: Report, gathered: Gathered) -> Report:
-    """The report with the learner's own line numbers and the text of those lines."""
-    return dataclasses.replace(
-        report, findings=tuple(_placed(finding, gathered) for finding in report.findings)
-    )
+def with_places(report: Report, gathered: Gathered, session: Session) -> Report:
+    """The report with the learner's own line numbers, the text of those lines, and their cells."""
+    marks = {cell.label: mark(cell.typed) for cell in session.cells if cell.typed}
+    labels = dict.fromkeys(label for _, label in gathered.cells)
 
+    def placed(finding: Finding) -> Finding:
+        place = gathered.place(finding.line)
+        quoted = [
+            Quoted(near.line, text, number == finding.line)
+            for number, near, text in gathered.around(finding.line)
+        ]
+        return dataclasses.replace(
+            finding,
+            where="" if place is None else str(place),
+            code_line=gathered.line_text(finding.line),
+            quoted=tuple(quoted),
+            cell="" if place is None else marks.get(place.label, ""),
+        )
 
-def _placed(finding: Finding, gathered: Gathered) -> Finding:
-    place = gathered.place(finding.line)
     return dataclasses.replace(
-        finding,
-        where="" if place is None else str(place),
-        code_line=gathered.line_text(finding.line),
+        report,
+        findings=tuple(map(placed, report.findings)),
+        remarks=tuple(map(placed, report.remarks)),
+        cells=tuple(marks[label] for label in labels if label in marks),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import inline
-from triton_util.client.picture import StoreMap, read_store_map, store_map_html
+from triton_util.client.cards.stores import StoreMap, read_store_map, store_map_html
 from triton_util.client.report import Report
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from triton_util.client import phrases
-from triton_util.client.picture import picture_text
+from triton_util.client.cards.heat_map import picture_text
 from triton_util.client.report import Finding, Report, Table
 from triton_util.tables import aligned
 

@@ -7,7 +7,8 @@ import pytest
 
 from triton_util.client import attempts
 from triton_util.client.attempts import Attempts, Listed
-from triton_util.client.card import report_html, style
+from triton_util.client.card import report_html
+from triton_util.client.cards.style import style
 from triton_util.client.passed import passing, passing_html, passing_lines
 from triton_util.client.report import BytesMoved, Report, Resources, read_report
 
