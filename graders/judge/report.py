@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from triton_util.tables import aligned
+from triton_util.tables import aligned, fitted
 
 
 class Verdict(StrEnum):
@@ -76,10 +76,15 @@ class Table:
     wrong: tuple[bool, ...]
     notes: tuple[str, ...] = ()
 
-    def lines(self) -> list[str]:
-        """The table as text, without backticks."""
-        told = [self.caption, *aligned(self.columns, self.rows, self.wrong), *self.notes]
-        return [line.replace("`", "") for line in told]
+    def lines(self, width: int = 0) -> list[str]:
+        """The table as text, without backticks; in lines of at most `width` if that is given."""
+        columns = [column.replace("`", "") for column in self.columns]
+        rows = (
+            fitted(columns, self.rows, self.wrong, width)
+            if width
+            else aligned(columns, self.rows, self.wrong)
+        )
+        return [line.replace("`", "") for line in (self.caption, *rows, *self.notes)]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:

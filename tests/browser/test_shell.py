@@ -216,7 +216,12 @@ def test_the_button_is_the_primary_one_and_tells_how_far_it_is(page, shots):
         "clearInterval(window.twTimer); return [...window.twSeen].join(' ');"
     )
     assert "Checking" in seen or re.search(r"\d+/\d+", seen), seen
-    page.wait(look.replace("return [", "return 'Check' === [") + "[0];", "the button at rest", 20)
+    page.wait(
+        "return document.querySelector('[data-jp-item-name=\"tilewise-check\"]')"
+        ".innerText.trim() === 'Check';",
+        "the button at rest",
+        20,
+    )
     page.browser.save_screenshot(str(shots / "toolbar-primary.png"))
 
 

@@ -262,6 +262,14 @@ def wrong_argument(
         value = session.namespace.get(name) if isinstance(function, str) else function
         if inner_function(value) is not None and not is_kernel(value):
             return None
+    if function == "":
+        return learners_mistake(
+            "check",
+            "no-function",
+            "Which function?",
+            "`check` takes the launcher of an exercise.",
+            f"For instance: `check({_own(session, asked) or asked[0]})`.",
+        )
     if is_kernel(function):
         return learners_mistake(
             name,
@@ -269,7 +277,7 @@ def wrong_argument(
             f"`{name}` is the kernel",
             "`check` takes the launcher: the plain Python function that allocates the result and "
             "launches the kernel.",
-            f"Check one of: {', '.join(asked)}.",
+            f"Check its launcher: `check({_launcher_of(name, session, asked)})`.",
         )
     if inner_function(function) is None and not isinstance(function, str):
         return learners_mistake(
@@ -286,8 +294,22 @@ def wrong_argument(
         "unknown-exercise",
         f"There is no exercise called `{name}`",
         "An exercise is found by the name of its launcher.",
-        f"{guess}The exercises are: {', '.join(asked)}.",
+        f"{guess}`progress()` lists the exercises.",
     )
+
+
+def _own(session: Session, asked: list[str]) -> str:
+    """The exercise whose launcher the session defined last; "" for none."""
+    return next((name for name in reversed(session.namespace) if name in asked), "")
+
+
+def _launcher_of(kernel: str, session: Session, asked: list[str]) -> str:
+    """The exercise whose launcher in this session uses the kernel, else an example."""
+    for name in asked:
+        launcher = inner_function(session.namespace.get(name))
+        if launcher is not None and kernel in launcher.__code__.co_names:
+            return name
+    return _own(session, asked) or asked[0]
 
 
 ASKING = frozenset({"check", "speed", "hint"})  # what takes a launcher

@@ -118,6 +118,31 @@ _STYLE = """
 .tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
 .tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
 .tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
+.tw-card .tw-joy { position: relative; font-size: 1.15em; color: var(--tw-good);
+  background: var(--tw-good-soft); border-radius: 6px; padding: .5em .8em; margin: 0 0 .7em;
+  overflow: hidden; }
+.tw-card .tw-joy b { position: relative; }
+.tw-card .tw-paper i { position: absolute; top: -12px; width: 7px; height: 11px; opacity: 0; }
+@media (prefers-reduced-motion: no-preference) {
+  .tw-card .tw-paper i { animation: tw-falls 1.6s ease-in .2s 2 both; }
+}
+@keyframes tw-falls { 0% { opacity: 1; transform: none; }
+  100% { opacity: 0; transform: translateY(64px) rotate(300deg); } }
+.tw-card .tw-paper i:nth-child(1) { left: 4%; animation-delay: 0.00s; background: var(--tw-series-1); }
+.tw-card .tw-paper i:nth-child(2) { left: 11%; animation-delay: 0.20s; background: var(--tw-series-2); }
+.tw-card .tw-paper i:nth-child(3) { left: 18%; animation-delay: 0.40s; background: var(--tw-series-3); }
+.tw-card .tw-paper i:nth-child(4) { left: 25%; animation-delay: 0.05s; background: var(--tw-series-4); }
+.tw-card .tw-paper i:nth-child(5) { left: 32%; animation-delay: 0.25s; background: var(--tw-series-5); }
+.tw-card .tw-paper i:nth-child(6) { left: 39%; animation-delay: 0.45s; background: var(--tw-series-1); }
+.tw-card .tw-paper i:nth-child(7) { left: 46%; animation-delay: 0.10s; background: var(--tw-series-2); }
+.tw-card .tw-paper i:nth-child(8) { left: 53%; animation-delay: 0.30s; background: var(--tw-series-3); }
+.tw-card .tw-paper i:nth-child(9) { left: 60%; animation-delay: 0.50s; background: var(--tw-series-4); }
+.tw-card .tw-paper i:nth-child(10) { left: 67%; animation-delay: 0.15s; background: var(--tw-series-5); }
+.tw-card .tw-paper i:nth-child(11) { left: 74%; animation-delay: 0.35s; background: var(--tw-series-1); }
+.tw-card .tw-paper i:nth-child(12) { left: 81%; animation-delay: 0.00s; background: var(--tw-series-2); }
+.tw-card .tw-paper i:nth-child(13) { left: 88%; animation-delay: 0.20s; background: var(--tw-series-3); }
+.tw-card .tw-paper i:nth-child(14) { left: 95%; animation-delay: 0.40s; background: var(--tw-series-4); }
+.tw-card .tw-goal { font-size: 1.08em; }
 .tw-card .tw-goal a { color: var(--tw-accent); }
 .tw-card .tw-progress { width: 100%; table-layout: auto; }
 .tw-card .tw-progress td:nth-child(2), .tw-card .tw-progress td:nth-child(3) { white-space: nowrap; }

@@ -171,6 +171,21 @@
     return true;
   }
 
+  /* A kernel writes its version into the notebook when it starts. As long as that is all, the
+   * notebook is as it lies on the disk, and nobody is asked to save it. */
+  function keepUntouched(panel) {
+    const model = panel.context.model;
+    const cells = () => JSON.stringify(model.sharedModel.cells.map(cell => cell.toJSON()));
+    const before = cells();
+    const look = (_, change) => {
+      if (change.name !== "dirty" || !change.newValue) return;
+      if (cells() !== before) model.stateChanged.disconnect(look);
+      else setTimeout(() => { if (!model.isDisposed && cells() === before) model.dirty = false; }, 0);
+    };
+    model.stateChanged.connect(look);
+    if (model.dirty) look(null, { name: "dirty", newValue: true });
+  }
+
   /* The numbers of the set-up cell and of the imports behind it; [] in a notebook without them. */
   function preparing(cells) {
     const setup = cells.findIndex(cell => isCode(cell) && SETUP.test(source(cell)));
@@ -322,6 +337,7 @@
             if (!found) Notification.info("This line is no longer in the notebook.", { autoClose: 4000 });
           });
         }, true);
+        panel.context.ready.then(() => keepUntouched(panel));
         panel.context.ready.then(() =>
           panel.model.sharedModel.changed.connect(() => { if (!panel.isDisposed) dimOldCards(panel); })
         );
