@@ -230,7 +230,8 @@ def progress() -> None:
         recorded = attempts.load()
         answered = quizzes.answered(checking.quiz_lessons(shared()))
         told = guesses.told(guesses.load()), drawing.told()
-        html = attempts.progress_html(listed, recorded, answered)
+        places = checking.lessons(shared())
+        html = attempts.progress_html(listed, recorded, answered, places)
         text = attempts.progress_text(listed, recorded, answered)
         below = [line for line in told if line]
         display.show(html + "".join(map(prose, below)), "\n".join([text, *below]))

@@ -386,6 +386,38 @@ def test_progress_is_shown():
         assert "passed on 2026-11-02" in told
         assert "under way: 1 check, at best 4 of 30 cases" in told
         assert "not tried yet" in told
+        assert "Next: softmax" in told or "Next: copy" in told
+
+
+def test_progress_is_a_map_with_the_next_step_on_top(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "02_debugging.ipynb").write_text("{}")
+    listed = [
+        attempts.Listed("vector_add", "vector_add", "Add two vectors", "01"),
+        attempts.Listed("copy", "debugging", "Copy", "02"),
+        attempts.Listed("softmax", "reductions", "Row-wise softmax", "07"),
+    ]
+    recorded = {
+        "vector_add": attempts.Attempts(3, "2026-11-02T10:00:00+00:00", 25, 25),
+        "softmax": attempts.Attempts(1, "", 4, 30),
+    }
+    places = [f"{number:02d}_lesson_{number}" for number in range(3, 6)]
+    card = parsed(attempts.progress_html(listed, recorded, {"debugging": (1, 3)}, places))
+    tiles = [item for item in card.iter("li") if "tw-tile" in item.get("class", "")]
+    states = {"".join(tile.itertext())[:2]: tile.get("class", "").split()[1:] for tile in tiles}
+    assert states == {
+        "01": ["tw-t-done"],
+        "02": ["tw-t-begun", "tw-t-next"],
+        "03": ["tw-t-none"],
+        "04": ["tw-t-none"],
+        "05": ["tw-t-none"],
+        "07": ["tw-t-begun"],
+    }
+    (step,) = [item for item in card.iter("p") if item.get("class") == "tw-goal"]
+    assert "".join(step.itertext()).startswith("Next: copy, Copy, in lesson 02_debugging")
+    assert {link.get("href") for link in card.iter("a")} == {"02_debugging.ipynb"}
+    told = attempts.progress_text(listed, recorded, {})
+    assert told.split("\n")[1] == "Next: copy, Copy (lesson 02_debugging)"
 
 
 def test_hints_come_one_by_one(tmp_path, monkeypatch):

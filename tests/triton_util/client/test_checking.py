@@ -149,7 +149,9 @@ def test_a_kernel_is_answered_with_its_own_launcher(fake_judge):
     namespace = {"added_kernel": added_kernel, "softmax": softmax}
     exec("def vector_add(x):\n    added_kernel[(1,)](x)", namespace)
     place = Session(namespace, ())
-    told = checking.wrong_argument(added_kernel, "added_kernel", place, checking.exercises(fake_judge))
+    told = checking.wrong_argument(
+        added_kernel, "added_kernel", place, checking.exercises(fake_judge)
+    )
     assert told is not None
     assert told.findings[0].next_step == "Check its launcher: `check(vector_add)`."
 

@@ -142,6 +142,24 @@ _STYLE = """
 .tw-card .tw-paper i:nth-child(12) { left: 81%; animation-delay: 0.00s; background: var(--tw-series-2); }
 .tw-card .tw-paper i:nth-child(13) { left: 88%; animation-delay: 0.20s; background: var(--tw-series-3); }
 .tw-card .tw-paper i:nth-child(14) { left: 95%; animation-delay: 0.40s; background: var(--tw-series-4); }
+.tw-card .tw-tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.6em, 1fr));
+  gap: .5em; list-style: none; margin: .6em 0; padding: 0; }
+.tw-card .tw-tile { display: flex; flex-direction: column; gap: .15em; margin: 0; padding: .45em .6em;
+  border: 1px solid var(--tw-line); border-radius: 7px; background: var(--tw-raised);
+  line-height: 1.3; }
+.tw-card .tw-tile b { font-weight: 600; overflow-wrap: anywhere; }
+.tw-card .tw-tile a { color: inherit; text-decoration: underline; text-underline-offset: 2px; }
+.tw-card .tw-tile small { color: var(--tw-muted); font-size: .85em; }
+.tw-card .tw-tn { color: var(--tw-muted); font-variant-numeric: tabular-nums; }
+.tw-card .tw-t-done { background: var(--tw-good-soft); border-color: var(--tw-good); }
+.tw-card .tw-t-done .tw-tn { color: var(--tw-good); }
+.tw-card .tw-t-begun { border-color: var(--tw-accent); }
+.tw-card .tw-t-next { border: 2px solid var(--tw-accent); background: var(--tw-accent-soft); }
+.tw-card .tw-t-next .tw-tn small { color: var(--tw-accent); font-weight: 700; }
+.tw-card .tw-share { display: block; height: 4px; border-radius: 2px; background: var(--tw-line); }
+.tw-card .tw-share i { display: block; height: 4px; border-radius: 2px;
+  background: var(--tw-accent); }
+.tw-card .tw-t-done .tw-share i { background: var(--tw-good); }
 .tw-card .tw-goal { font-size: 1.08em; }
 .tw-card .tw-goal a { color: var(--tw-accent); }
 .tw-card .tw-progress { width: 100%; table-layout: auto; }
