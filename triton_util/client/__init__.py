@@ -230,7 +230,7 @@ def progress() -> None:
         recorded = attempts.load()
         answered = quizzes.answered(checking.quiz_lessons(shared()))
         told = guesses.told(guesses.load()), drawing.told()
-        places = checking.lessons(shared())
+        places = attempts.places(shared().ask({"op": "exercises"}))
         html = attempts.progress_html(listed, recorded, answered, places)
         text = attempts.progress_text(listed, recorded, answered)
         below = [line for line in told if line]

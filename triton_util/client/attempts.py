@@ -229,6 +229,11 @@ def progress_html(
     return frame("plain", "◆", "Your progress", total, body, "Progress")
 
 
+def places(answer: Mapping[str, Any]) -> list[str]:
+    """All lessons, as their files are called, in the judge's list of exercises."""
+    return [f"{number}_{slug}" for slug, number in answer.get("lessons", {}).items()]
+
+
 def _map(
     exercises: Sequence[Listed],
     recorded: dict[str, Attempts],

@@ -238,12 +238,6 @@ def exercises(judge: JudgeProcess) -> list[attempts.Listed]:
     ]
 
 
-def lessons(judge: JudgeProcess) -> list[str]:
-    """All lessons as their files are called, those without exercises among them."""
-    answer = judge.ask({"op": "exercises"})
-    return [f"{number}_{slug}" for slug, number in answer.get("lessons", {}).items()]
-
-
 def quiz_lessons(judge: JudgeProcess) -> dict[str, int]:
     """How many questions each lesson has that has a quiz."""
     answer = judge.ask({"op": "exercises"})

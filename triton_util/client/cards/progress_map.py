@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Tile:
+class LessonTile:
     """One lesson: its file's name, and how many of its exercises and questions are done.
 
     `begun`: something was tried. A lesson may have no exercise, no quiz, or neither.
@@ -55,13 +55,13 @@ _MARKS = {"done": "✓", "begun": "◐", "open": "○", "none": "·"}
 _WORDS = {"done": "done", "begun": "under way", "open": "not begun", "none": "to read"}
 
 
-def map_html(tiles: Sequence[Tile], following: str = "") -> str:
+def map_html(tiles: Sequence[LessonTile], following: str = "") -> str:
     """The tiles in the order of the course; that of `following`, a place, is the next one."""
     items = "".join(_tile(tile, tile.place == following) for tile in tiles)
     return f'<ol class="tw-tiles" aria-label="Lessons">{items}</ol>'
 
 
-def _tile(tile: Tile, following: bool) -> str:
+def _tile(tile: LessonTile, following: bool) -> str:
     name = html.escape(tile.name)
     if Path(f"{tile.place}.ipynb").is_file():
         name = f'<a href="{html.escape(tile.place, quote=True)}.ipynb">{name}</a>'
@@ -82,7 +82,7 @@ def tiles(
     passed: set[str],
     tried: set[str],
     quizzes: Mapping[str, tuple[int, int]],
-) -> list[Tile]:
+) -> list[LessonTile]:
     """A tile for each place: its exercises by name, and right answers and questions by slug."""
     made = []
     for place in places:
@@ -90,5 +90,5 @@ def tiles(
         right, questions = quizzes.get(place.partition("_")[2], (0, 0))
         done = sum(name in passed for name in names)
         begun = any(name in tried for name in names)
-        made.append(Tile(place, done, len(names), right, questions, begun))
+        made.append(LessonTile(place, done, len(names), right, questions, begun))
     return made
