@@ -30,7 +30,6 @@ COLAB_PYTHON ?= $(or $(shell command -v python3.12 2>/dev/null),$(PYTHON))
 SPREAD := -n 2 --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=10
 # what depends on the version of triton, and a sample of the kernels
 OLDEST_TESTS := tests/triton_util/interpreter tests/triton_util/explain tests/triton_util/tracing $(addprefix tests/judge/,capture compiling diagnosis plan running speed static sandbox/test_faults.py sandbox/test_gpu.py sandbox/test_kernels.py sandbox/test_outcomes.py) tests/solutions tests/test_course.py
-ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 WORK := my_lessons
 PORT ?= 8888
 
@@ -40,9 +39,9 @@ PORT ?= 8888
 help: ## show the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-lab: $(READY) build ## open JupyterLab on the tour, lesson 00
-	@mkdir -p $(WORK) && for lesson in lessons/*.ipynb; do [ -e $(WORK)/$$(basename $$lesson) ] || cp $$lesson $(WORK)/; done
-	$(BIN)/jupyter lab $(ROOT_FLAG) --ip=127.0.0.1 --port=$(PORT) --ServerApp.root_dir=$(WORK) --LabApp.default_url=/lab/tree/00_tour.ipynb --LabApp.extra_labextensions_path=$(CURDIR)/triton_util/labextensions $(LAB_FLAGS)
+lab: $(READY) ## open JupyterLab on the tour, lesson 00
+	@echo "building the notebooks …" && $(BIN)/tilewise build >/dev/null
+	@$(BIN)/tilewise lab --folder $(WORK) --port $(PORT) $(LAB_FLAGS)
 
 test: $(READY) browser ## run the tests; judge the kernels that the change touches, and a sample
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -103,8 +102,9 @@ endif
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing torch for $(TORCH) (TORCH=cpu or TORCH=cuda to choose)"
+	@echo "1 of 2: installing torch for $(TORCH), a minute or so (TORCH=cpu or TORCH=cuda to choose) …"
 	@{ $(call install,$(VENV),$(INDEX) $(TORCH_$(TORCH))); } || { echo "no CPU build in your package index (see TORCH_INDEX): taking the default build"; $(call install,$(VENV),$(TORCH_cuda)); }
+	@echo "2 of 2: installing the course with JupyterLab and nbgrader, half a minute or so …"
 	@$(call install,$(VENV),-c constraints.txt -e '.[dev]')
 	@$(BIN)/jupyter labextension disable --level sys_prefix "@jupyterlab/apputils-extension:announcements" 2>/dev/null || true # no news, no questions
 	@touch $@

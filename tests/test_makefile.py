@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from graders.cli import lab
+
 ROOT = Path(__file__).parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text()
 TARGETS = set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.MULTILINE))
@@ -62,12 +64,13 @@ def test_help_lists_each_public_target() -> None:
 
 @needs_make
 def test_lab_opens_the_tour_with_the_extension_of_the_course() -> None:
-    started = next(line for line in make("--dry-run", "lab").splitlines() if "--LabApp" in line)
-    assert (ROOT / "lessons" / "00_tour.ipynb").is_file()
-    assert "--LabApp.default_url=/lab/tree/00_tour.ipynb" in started
-    found = re.search(r"extra_labextensions_path=(\S+)", started)
-    assert found
-    assert (Path(found[1]) / "tilewise" / "package.json").is_file()
+    assert "tilewise lab --folder my_lessons --port 8888" in make("--dry-run", "lab")
+    started = lab.command(Path("my_lessons"), 8888)
+    assert (ROOT / "lessons" / lab.TOUR).is_file()
+    assert f"--LabApp.default_url=/lab/tree/{lab.TOUR}" in started
+    for app in ("LabApp", "JupyterNotebookApp"):
+        (path,) = [word for word in started if word.startswith(f"--{app}.extra_labextensions")]
+        assert (Path(path.partition("=")[2]) / "tilewise" / "package.json").is_file()
 
 
 def test_nothing_is_installed_as_root_unless_asked() -> None:

@@ -148,6 +148,7 @@ GPUS: Mapping[str, Gpu] = {
     "RTX 3090": _gpu("RTX 3090", 86, 936, 35.6, 71, 6, 82),
     "RTX 4090": _gpu("RTX 4090", 89, 1008, 82.6, 165.2, 72, 128),
 }
+OF_THE_COURSE = {name: GPUS[name] for name in ("T4", "A100", "H100", "H200")}  # in its pictures
 
 
 def find_gpu(device: str) -> Gpu | None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
+
+LEAST = 7  # characters of a column that is made narrower
 
 
 def aligned(
@@ -19,3 +23,26 @@ def aligned(
         return lines
     marks = ["  ", *("✗ " if mark else "  " for mark in marked)]
     return [f"{mark}{line}".rstrip() for mark, line in zip(marks, lines, strict=True)]
+
+
+def fitted(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[bool], width: int
+) -> list[str]:
+    """The same with lines of at most `width` characters, where words allow it: cells are wrapped.
+
+    Every line of a row that is marked begins with a ✗ or, below it, with its place.
+    """
+    whole = [columns, *rows]
+    widths = [max(len(row[column]) for row in whole) for column in range(len(columns))]
+    room = width - 2 * (len(columns) - 1) - (2 if any(marked) else 0)
+    while sum(widths) > room and max(widths) > LEAST:
+        widths[widths.index(max(widths))] -= 1
+    lines: list[str] = []
+    marks = [False, *marked] if marked else [False] * len(whole)
+    for row, mark in zip(whole, marks, strict=True):
+        cells = [textwrap.wrap(cell, most) or [""] for cell, most in zip(row, widths, strict=True)]
+        for number, parts in enumerate(zip_longest(*cells, fillvalue="")):
+            told = "  ".join(part.ljust(most) for part, most in zip(parts, widths, strict=True))
+            sign = ("✗ " if mark and not number else "  ") if any(marked) else ""
+            lines.append(f"{sign}{told}".rstrip())
+    return lines

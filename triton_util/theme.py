@@ -136,21 +136,27 @@ def _without(drawn: str, tag: str) -> str:
     return first + "".join(part.partition(f"</{tag}>")[2] for part in others)
 
 
+def svg_of(figure: Figure, salt: str, tight: bool = False) -> str:
+    """The figure as an SVG element that leaves the page around it alone."""
+    import matplotlib as mpl
+
+    text = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
+        box = "tight" if tight else None
+        figure.savefig(text, format="svg", bbox_inches=box, metadata={"Date": None})
+    drawn = text.getvalue()
+    drawn = drawn[drawn.index("<svg") :]
+    # Matplotlib's style sheet speaks to every element of the page that it is put into.
+    return _without(_without(drawn, "style"), "metadata")
+
+
 def figure_html(figure: Figure, alt: str) -> str:
     """The figure as inline SVG that follows the page's theme; `alt` says what it shows.
 
     Colours of the light palette become CSS variables, so draw with `plot_style` and with the
     values of `LIGHT` and `SERIES`. Closes nothing and shows nothing.
     """
-    import matplotlib as mpl
-
-    text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": alt, "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
-    drawn = text.getvalue()
-    drawn = drawn[drawn.index("<svg") :]
-    # Matplotlib's style sheet speaks to every element of the page that it is put into.
-    drawn = _without(_without(drawn, "style"), "metadata")
+    drawn = svg_of(figure, alt, tight=True)
     for name, value in LIGHT.items():
         drawn = drawn.replace(value, f"var(--tw-{name}, {value})")
     label = html.escape(alt, quote=True)

@@ -12,7 +12,7 @@ from nbformat.notebooknode import NotebookNode
 from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, public_points
 from graders.authoring.lesson import Lesson, LessonCell, LessonError, stub
 from graders.authoring.rooms import Rooms
-from graders.authoring.setup_cell import FOLDED, badge, imports_source, setup_source
+from graders.authoring.setup_cell import BADGE_ID, FOLDED, badge, imports_source, setup_source
 from graders.authoring.unanswered import ANSWER_STUB
 from graders.judge import discovery
 from graders.judge.records import Exercise
@@ -66,7 +66,7 @@ class NotebookBuilder:
         for index, cell in enumerate(self._lesson.cells):
             cells += self._cells(f"{self._lesson.slug[:40]}-{index:02d}", cell, instructor)
         first = next(i for i, cell in enumerate(cells) if cell.cell_type == "markdown")
-        link = _markdown("colab-badge", badge(self._settings, self._lesson.stem))
+        link = _markdown(BADGE_ID, badge(self._settings, self._lesson.stem))
         cells.insert(first + 1, link)
         notebook = nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
         notebook.nbformat_minor = 5

@@ -13,10 +13,12 @@ LESSON_PATTERN = "[0-9][0-9]_*.py"
 
 @dataclass(frozen=True)
 class Settings:
-    """The table `[tool.tilewise]` of pyproject.toml."""
+    """What badges and set-up cells point to: `[tool.tilewise]` of pyproject.toml, and the tag of
+    the version that stands there, so that a notebook always gets the course it was made for.
+    """
 
     repository: str  # "owner/name" on GitHub
-    branch: str
+    tag: str
 
     @property
     def address(self) -> str:
@@ -25,7 +27,7 @@ class Settings:
 
     def colab(self, notebook: str) -> str:
         """Where Colab opens the notebook of that path in the repository."""
-        place = f"{self.repository}/blob/{self.branch}/{notebook}"
+        place = f"{self.repository}/blob/{self.tag}/{notebook}"
         return f"https://colab.research.google.com/github/{place}"
 
 
@@ -101,13 +103,15 @@ class Rooms:
     def settings(self) -> Settings:
         """The repository that badges and set-up cells point to."""
         path = self.root / "pyproject.toml"
-        table = tomllib.loads(path.read_text()).get("tool", {}).get("tilewise", {})
+        read = tomllib.loads(path.read_text())
+        table = read.get("tool", {}).get("tilewise", {})
         if "repository" not in table:
             raise refusal(
                 'pyproject.toml: the table [tool.tilewise] needs repository = "owner/name", '
                 "the place that the Colab badges point to"
             )
-        return Settings(table["repository"], table.get("branch", "main"))
+        tag = table.get("tag") or f"v{read.get('project', {}).get('version', '0')}"
+        return Settings(table["repository"], tag)
 
 
 def slug_of(path: Path) -> str:

@@ -7,6 +7,8 @@ open cell behind it.
 
 from __future__ import annotations
 
+from nbformat.notebooknode import NotebookNode
+
 from graders.authoring.rooms import Settings
 
 _SETUP = """\
@@ -21,7 +23,7 @@ if importlib.util.find_spec("triton_util") is None:
     from importlib.metadata import version
 
     kept = "torch==" + version("torch")  # the build that fits this machine
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{branch}", kept]
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "git+{address}@{tag}", kept]
     print("Tilewise: installing the course, which takes a minute …")
     if subprocess.run(install).returncode != 0:
         raise RuntimeError("the course could not be installed: pip says above what is missing")
@@ -36,7 +38,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_util import answer, check, hint, predict, progress, quiz, speed"""
+from triton_util import answer, check, hint, practice, predict, progress, quiz, review, speed"""
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # JupyterLab, Colab
 
@@ -49,7 +51,7 @@ def setup_source(settings: Settings) -> str:
     missing; elsewhere a missing course is said in one line. Colab's torch stays, which its
     driver and its other packages count on: where it is too old, pip refuses.
     """
-    return _SETUP.format(address=settings.address, branch=settings.branch)
+    return _SETUP.format(address=settings.address, tag=settings.tag)
 
 
 def imports_source(extra: str) -> str:
@@ -62,3 +64,20 @@ def badge(settings: Settings, stem: str) -> str:
     link = settings.colab(f"lessons/{stem}.ipynb")
     image = "https://colab.research.google.com/assets/colab-badge.svg"
     return f"[![Open this lesson in Colab]({image})]({link})"
+
+
+LOCAL_SETUP = """\
+# @title Run this cell first: it prepares the notebook
+from triton_util.client.setup import prepare
+
+prepare()  # starts the judge, loads PyTorch and Triton, and chooses between GPU and interpreter"""
+BADGE_ID = "colab-badge"
+
+
+def without_colab(notebook: NotebookNode) -> NotebookNode:
+    """The notebook for a JupyterLab of this machine: no badge, and nothing that Colab needs."""
+    notebook.cells = [cell for cell in notebook.cells if cell.get("id") != BADGE_ID]
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "google.colab" in cell.source:
+            cell.source = LOCAL_SETUP
+    return notebook

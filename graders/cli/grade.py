@@ -39,7 +39,13 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @_options
 def check(files: tuple[Path, ...], exercise: str | None, mode: Mode, as_json: bool) -> None:
-    """Check FILES (.py or .ipynb) with the public cases. Not a grade."""
+    """Check FILES (.py or .ipynb) with the public cases. Not a grade.
+
+    A word behind the file that is no file is the exercise: `tilewise check kernels.py softmax`.
+    """
+    from graders.cli.words import files_and_exercise
+
+    files, exercise = files_and_exercise(files, exercise)
     _run(files, exercise, mode, as_json)
 
 

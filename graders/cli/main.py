@@ -11,11 +11,14 @@ from typing import Any
 
 import click
 
+from graders.cli.words import did_you_mean
+
 # name → module and one line of help; a module that a learner's installation lacks is not shown
 COMMANDS = {
     "check": ("graders.cli.grade", "Check your kernels with the public cases."),
     "watch": ("graders.cli.watch", "Check a file each time that it is saved."),
     "grade": ("graders.cli.grade", "Grade submissions with all gates and the hidden cases."),
+    "lab": ("graders.cli.lab", "Open JupyterLab on the lessons."),
     "run": ("triton_util.sanitizer.command", "Run any program and check its kernels."),
     "doctor": ("graders.cli.doctor", "Say what works on this machine, and the mend."),
     "build": ("graders.cli.build", "Build the notebooks of the lessons."),
@@ -30,7 +33,7 @@ COMMANDS = {
     "bench": ("graders.cli.bench", "Measure kernels on a GPU."),
 }
 # the commands that read notebooks
-NOTEBOOKS = {"build", "new", "course", "demo", "autograde", "feedback", "export", "report"}
+NOTEBOOKS = {"build", "lab", "new", "course", "demo", "autograde", "feedback", "export", "report"}
 
 
 class LazyGroup(click.Group):
@@ -51,6 +54,16 @@ class LazyGroup(click.Group):
                     sys.stderr.flush()
                 os._exit(ended.code)
             raise
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; a command that is not there is answered with one that is like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            told = error.message + did_you_mean(args[0], self.list_commands(ctx))
+            raise click.UsageError(told, ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name, (module, _) in COMMANDS.items() if _exists(module)]

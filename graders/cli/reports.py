@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Callable
 
 from rich.console import Console, Group, RenderableType
@@ -10,8 +11,11 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from graders.judge.plain_text import one_line
-from graders.judge.report import Finding, GateStatus, Report, Verdict
+from graders.judge import discovery
+from graders.judge.plain_text import one_line, plain
+from graders.judge.records import Exercise
+from graders.judge.report import Finding, GateStatus, Picture, Report, Verdict
+from triton_util.client.phrases import first_sentence
 
 MARKS = {
     GateStatus.PASSED: ("✓", "green"),
@@ -26,7 +30,10 @@ TIER_WORDS = {
     "none": "nothing was run",
 }
 MOST_CHARACTERS = 1_000_000  # of a script that are looked through for a line
-MOST_OF_A_LINE = 76
+MOST_OF_A_LINE = 66
+AROUND = 2  # lines on each side of one that is quoted
+WIDTH = 80
+COLOURS = {".": "dim", "x": "red", "o": "yellow", " ": ""}
 
 
 def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
@@ -41,6 +48,8 @@ def printer(console: Console, points: bool = True) -> Callable[[Report], None]:
 def panel(report: Report, points: bool = True) -> Panel:
     """One report as a framed card of text."""
     parts: list[RenderableType] = [_gates(report)]
+    if report.verdict is Verdict.PASSED:
+        parts += _passed(report)
     for finding in report.findings:
         parts += [Text(""), *_finding(finding, report.submission)]
     for remark in report.remarks:
@@ -59,8 +68,41 @@ def panel(report: Report, points: bool = True) -> Panel:
         subtitle=f"[{style}]{report.verdict.upper()}[/{style}] {worth}".rstrip(),
         subtitle_align="right",
         border_style=style,
-        width=88,
+        width=WIDTH,
     )
+
+
+def _passed(report: Report) -> list[RenderableType]:
+    """What is good about it: cases, what the compiler made of the kernels, what comes next."""
+    lines: list[RenderableType] = [Text("")]
+    if report.cases_total:
+        told = f"✓ All {report.cases_total} cases are correct and safe."
+        lines.append(Text(told, "bold green"))
+    newest = max((item.target for item in report.resources), default=0)
+    for item in report.resources:
+        if item.target == newest:
+            spilled = f"{item.spill_bytes:,} bytes spilled" if item.spill_bytes else "none spilled"
+            told = f"  {item.registers} registers a thread on sm_{newest}, {spilled}"
+            lines.append(Text.assemble((f"  {item.kernel}", "cyan"), told))
+    following = _following(report.exercise)
+    if following is not None:
+        number = discovery.numbers().get(following.lesson, "")
+        place = f" (lesson {number})" if number else ""
+        lines.append(
+            Text.assemble(
+                ("Next: ", "bold"), (following.name, "cyan"), f", {following.title}{place}"
+            )
+        )
+    return lines
+
+
+def _following(name: str) -> Exercise | None:
+    """The exercise behind this one in the course."""
+    numbers = discovery.numbers()
+    known = [item for item in discovery.exercises().values() if item.lesson in numbers]
+    names = [item.name for item in known]
+    place = names.index(name) + 1 if name in names else len(known)
+    return known[place] if place < len(known) else None
 
 
 def _gates(report: Report) -> Text:
@@ -73,36 +115,72 @@ def _gates(report: Report) -> Text:
 
 
 def _finding(finding: Finding, submission: str) -> list[RenderableType]:
+    """In the order of the card: what is wrong, where, what to do next; then what was seen."""
+    said, rest = first_sentence(finding.message)
     cell = f"{finding.where}, " if finding.where else ""
     where = f" ({cell}line {finding.line})" if finding.line is not None else ""
     lines: list[RenderableType] = [
         Text.assemble((finding.title, "bold"), where, (f"  [{finding.code}]", "dim")),
+        _inline(said),
+        *_lines_of_script(submission, finding),
     ]
-    quoted = _line_of_script(submission, finding)
-    if quoted:
-        lines.append(Text(f"    {quoted}", style="cyan"))
-    lines.append(Text(finding.message))
-    if finding.case:
-        lines.append(Text(f"Case: {finding.case}", style="dim"))
-    if finding.picture is not None:
-        lines.append(Text("\n".join(finding.picture.rows)))
-        lines.append(Text(f". right  x wrong  o never stored; {finding.picture.caption}", "dim"))
-    if finding.table is not None:
-        lines.append(Text("\n".join(finding.table.lines())))
     if finding.next_step:
-        lines.append(Text.assemble(("Next step: ", "bold"), finding.next_step))
+        lines.append(Text.assemble(("Next step: ", "bold cyan"), _inline(finding.next_step)))
+    if finding.picture is not None:
+        lines += _picture(finding.picture)
+    facts = [("case", finding.case)] if finding.case else []
+    lines += [
+        Text.assemble((f"{name}: ", "dim"), value) for name, value in (*facts, *finding.facts)
+    ]
+    if rest:
+        lines.append(_inline(rest))
+    if finding.table is not None:
+        lines += [
+            Text(line, "red" if line.startswith("✗") else "")
+            for line in finding.table.lines(WIDTH - 4)
+        ]
     return lines
 
 
-def _line_of_script(submission: str, finding: Finding) -> str:
-    """The line that a finding is about; "" where it stands in a cell, or cannot be read."""
+def _inline(text: str) -> Text:
+    """Words between backticks in the colour of code."""
+    parts = text.split("`")
+    pairs = ((part, "cyan" if number % 2 else "") for number, part in enumerate(parts))
+    return Text.assemble(*pairs)
+
+
+def _picture(picture: Picture) -> list[RenderableType]:
+    """The map in colours that its characters do not depend on, or numbers beside numbers."""
+    lines: list[RenderableType] = []
+    for side in picture.sides:
+        if side.rows:
+            lines.append(Text(side.name, "bold"))
+            lines += [Text("  " + "  ".join(f"{v:>11}" for v in row)) for row in side.rows]
+    for row in picture.rows:
+        lines.append(Text.assemble(*((cell, COLOURS.get(cell, "red")) for cell in row)))
+    if picture.rows:
+        lines.append(Text(". correct  x wrong  o never stored  1 to 9 tenths wrong", "dim"))
+    return [*lines, Text(picture.caption, "dim")]
+
+
+def _lines_of_script(submission: str, finding: Finding) -> list[RenderableType]:
+    """The line that a finding is about and two around it; none where it is in a cell."""
     if finding.line is None or finding.where or not submission.endswith(".py"):
-        return ""
+        return []
+    lines: list[str] = []
     with contextlib.suppress(OSError, UnicodeError), open(submission, encoding="utf-8") as file:
         lines = file.read(MOST_CHARACTERS).splitlines()
-        if finding.line <= len(lines):
-            return one_line(lines[finding.line - 1].strip(), MOST_OF_A_LINE)
-    return ""
+    if finding.line > len(lines):
+        return []
+    first = max(finding.line - AROUND, 1)
+    around = textwrap.dedent("\n".join(lines[first - 1 : finding.line + AROUND])).split("\n")
+    numbered = enumerate(around, first)
+    return [_line_of_code(number, line, number == finding.line) for number, line in numbered]
+
+
+def _line_of_code(number: int, line: str, meant: bool) -> Text:
+    told = f"{'>' if meant else ' '} {number:>4}  {plain(line)[:MOST_OF_A_LINE]}".rstrip()
+    return Text(told, "bold red" if meant else "dim", no_wrap=True)
 
 
 def _points(report: Report) -> str:

@@ -24,12 +24,15 @@ class Prediction:
     """What is so, in `unit`; `because` says why, in a sentence or two.
 
     quantity: whether it means something to be off by a factor. A row's number is no quantity.
+    within: the factor within which a guess is right, 1.1 for instance. Without it a whole number
+    must be guessed exactly, and any other to 2 %.
     """
 
     answer: float
     unit: str = ""
     because: str = ""
     quantity: bool = True
+    within: float | None = None
 
 
 @cache

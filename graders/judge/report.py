@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from triton_util.tables import aligned
+from triton_util.tables import aligned, fitted
 
 
 class Verdict(StrEnum):
@@ -26,15 +26,44 @@ class GateStatus(StrEnum):
 
 
 @dataclass(frozen=True)
+class Side:
+    """The first numbers of a result, or a picture: rows of grey levels in hexadecimal digits."""
+
+    name: str  # "got", "expected"
+    rows: tuple[tuple[str, ...], ...] = ()
+    pixels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Picture:
     """Where output and reference differ: a small 2D map of cell states, already reduced.
 
-    `rows` holds one string per row, one character per cell:
-    `.` right, `x` wrong value, `o` never stored. `caption` describes it in words.
+    `rows` holds one string per row, one character per cell: `.` right, `x` wrong value,
+    `o` never stored, `1` to `9` so many tenths wrong. `caption` describes it in words. `shape` are
+    the rows and columns of elements, of which each cell stands for `step`; `block` is the
+    kernel's, 0 along a side that it does not cut. A vector of `elements` is wrapped like text.
+    `sides` are what came out and what was expected; where nearly all is wrong they are in the
+    place of the map, and `rows` is empty.
     """
 
     rows: tuple[str, ...]
     caption: str
+    shape: tuple[int, int] | None = None
+    step: tuple[int, int] = (1, 1)
+    block: tuple[int, int] | None = None
+    elements: int | None = None
+    sides: tuple[Side, ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Picture:
+        """The picture again."""
+        known = {name: data[name] for name in ("elements",) if name in data}
+        known |= {name: tuple(data[name]) for name in ("shape", "step", "block") if data.get(name)}
+        known["sides"] = tuple(
+            Side(side["name"], tuple(map(tuple, side["rows"])), tuple(side["pixels"]))
+            for side in data.get("sides", ())
+        )
+        return cls(tuple(data["rows"]), data["caption"], **known)
 
 
 @dataclass(frozen=True)
@@ -47,10 +76,15 @@ class Table:
     wrong: tuple[bool, ...]
     notes: tuple[str, ...] = ()
 
-    def lines(self) -> list[str]:
-        """The table as text, without backticks."""
-        told = [self.caption, *aligned(self.columns, self.rows, self.wrong), *self.notes]
-        return [line.replace("`", "") for line in told]
+    def lines(self, width: int = 0) -> list[str]:
+        """The table as text, without backticks; in lines of at most `width` if that is given."""
+        columns = [column.replace("`", "") for column in self.columns]
+        rows = (
+            fitted(columns, self.rows, self.wrong, width)
+            if width
+            else aligned(columns, self.rows, self.wrong)
+        )
+        return [line.replace("`", "") for line in (self.caption, *rows, *self.notes)]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
@@ -75,6 +109,7 @@ class Finding:
     original: str = ""  # the untranslated error, where there was one
     where: str = ""  # "cell 7" in a notebook: `line` counts from the top of that cell
     table: Table | None = None
+    facts: tuple[tuple[str, str], ...] = ()  # shape, grid, program, offsets: names and values
 
     @property
     def told(self) -> str:
@@ -102,11 +137,11 @@ class Finding:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:
         """The finding again; a field that an older one lacks takes its default."""
-        picture = data.get("picture")
-        drawn = None if picture is None else Picture(tuple(picture["rows"]), picture["caption"])
-        table = data.get("table")
+        picture, table = data.get("picture"), data.get("table")
+        drawn = None if picture is None else Picture.from_json(picture)
         listed = None if table is None else Table.from_json(table)
-        return cls(**{**_known(cls, data), "picture": drawn, "table": listed})
+        facts = tuple(map(tuple, data.get("facts", ())))
+        return cls(**{**_known(cls, data), "picture": drawn, "table": listed, "facts": facts})
 
 
 @dataclass(frozen=True)

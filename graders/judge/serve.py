@@ -149,6 +149,7 @@ class Server:
             "exercises": listed,
             "quizzes": {slug: count for slug, count in lessons.items() if count},
             "given": given,
+            "lessons": dict(discovery.numbers()),
         }
 
 

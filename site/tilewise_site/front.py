@@ -16,7 +16,7 @@ from graders.authoring import kernels
 from graders.authoring.rooms import Rooms
 from tilewise_site.lessons import Lesson
 from tilewise_site.running import Shown
-from triton_util.explore.orders import grouped
+from triton_util.tiling.orders import grouped
 
 # A mistake in the tour's exercise: it has no points, so nothing that counts is given away.
 WRONG_KERNEL = "copy", "load_ignores_pid"

@@ -138,7 +138,7 @@ def _standing_in(page: Page) -> Iterator[None]:
     import triton_util.explore  # noqa: F401  loads the explorers, which are looked for below
     from triton_util.client import predicting, quizzes
 
-    def follow(text_of: Any, controls: dict[str, Any]) -> None:
+    def follow(text_of: Any, controls: dict[str, Any], *_: Any, **__: Any) -> None:
         name = getattr(text_of, "__name__", "") or text_of.func.__name__  # a partial has no name
         name = name.removesuffix("_text")
         fewer = interactive.FEWER_VALUES.get(name, {})

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -164,7 +165,10 @@ def test_the_badge_points_to_the_setting(rooms: Rooms) -> None:
     build(rooms)
     link = rooms.settings().colab("lessons/01_vector_add.ipynb")
     assert link in learner(rooms)["colab-badge"].source
-    assert link.endswith("/blob/main/lessons/01_vector_add.ipynb")
+    version = tomllib.loads((rooms.root / "pyproject.toml").read_text())["project"]["version"]
+    assert link.endswith(f"/blob/v{version}/lessons/01_vector_add.ipynb")
+    setup = next(cell for cell in learner(rooms).values() if "google.colab" in cell.source)
+    assert f"@v{version}" in setup.source
 
 
 def test_the_setup_cell_prepares_before_triton_is_imported(rooms: Rooms) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.site.browsing import CHROMIUM, DRIVER, Visitor, served
+from triton_util.client.attempts import Attempts, Listed, progress_html
 from triton_util.client.card import report_html
+from triton_util.client.cards.stores import read_store_map
 from triton_util.client.passed import Passing, passing_html
-from triton_util.client.picture import read_store_map
-from triton_util.client.report import Finding, Picture, Report, Table
+from triton_util.client.report import Finding, Picture, Quoted, Report, Side, Table
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,9 +31,25 @@ PROGRAMS = Table(
     ("No program stored 416 of the 4000 elements: 896 to 999, 1896 to 1999, …",),
 )
 PLACES = Picture((".x" * 32, "o" * 64), "Right, wrong and never stored, 64 columns.")
+NUMBERS = (Side("got", (("0", "1.5e-05"),) * 4), Side("expected", (("-2.125", "12.5"),) * 4))
+SHADES = (Side("got", pixels=("00ff80",) * 3), Side("expected", pixels=("ff0080",) * 3))
+QUOTED = (Quoted(9, "    mask = offsets < n_elements"), Quoted(10, "    x = tl.load(x_ptr)", True))
 SLIP = Finding(
-    "interpret", "slip", "A slip", "It slips.", "Mend it.", picture=PLACES, table=PROGRAMS
+    "interpret",
+    "slip",
+    "A slip",
+    "It slips. It does so far from here.",
+    "Fix it.",
+    "cell [3], line 10",
+    picture=PLACES,
+    table=PROGRAMS,
+    facts=(("shape", "x: (4, 1000) fp32; y: (4, 1000) fp32"), ("grid", "1 × 8, 8 programs")),
+    quoted=QUOTED,
+    cell="0a1b2c3d",
 )
+TENTHS = Picture((".5x", "1.9"), "A third.", (33, 48), (11, 16), (16, 16), sides=SHADES)
+WRONG = Finding("interpret", "all", "All wrong", "All.", picture=Picture((), "All.", sides=NUMBERS))
+PARTS = Finding("interpret", "part", "Part wrong", "Part.", picture=TENTHS)
 STORES = read_store_map(
     {
         "case": "rows=100 columns=1000",
@@ -45,9 +62,12 @@ STORES = read_store_map(
         ],
     }
 )  # fmt: skip
-FAILED = Report("relu2d", "failed", {"read": "passed"}, (SLIP,), 2, 9, 0, 10, "A", 1.0)
+FAILED = Report("relu2d", "failed", {"read": "passed"}, (SLIP, WRONG, PARTS), 2, 9, 0, 10, "A", 1.0)
 PASSED = Report("double", "passed", {"read": "passed"}, (), 9, 9, 10, 10, "A", 1.0)
-WAY_ON = Passing(("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb", STORES)
+WAY_ON = Passing(
+    ("It moves `800` bytes.",), "Take it off?", "lesson 01: Add.", "01.ipynb", STORES, "Solved!"
+)
+LISTED = [Listed("double", "tour", "Double", "00"), Listed("add", "vector_add", "Add", "01")]
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cards</title>
 <meta name="viewport" content="width=device-width"><style>
 @media (prefers-color-scheme: dark) {{ body {{ background: #111; color: #eee }} }}
@@ -58,7 +78,9 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Card
 def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
     pytest.importorskip("axe_core_python", reason="axe-core is not installed")
     folder: Path = tmp_path_factory.mktemp("cards")
+    done = {"double": Attempts(1, "2026-11-02T10:00:00+00:00", 9, 9)}
     cards = report_html(FAILED) + report_html(PASSED, passing_html(WAY_ON))
+    cards += progress_html(LISTED, done, {"tour": (1, 3)}, ["02_debugging"])
     (folder / "index.html").write_text(PAGE.format(cards), encoding="utf-8")
     with served(folder) as address:
         visitor = Visitor(address, tmp_path_factory.mktemp("profile"))
@@ -67,10 +89,11 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [900, 480])
+@pytest.mark.parametrize("width", [1280, 900, 480, 360])
 def test_nothing_is_cut_and_axe_finds_nothing(visitor: Visitor, width: int, dark: bool) -> None:
     visitor.open("index.html", width, dark)
-    assert visitor.run("return document.querySelectorAll('svg[role=img]').length") == 2
+    visitor.run("document.querySelectorAll('details').forEach(one => { one.open = true; });")
+    assert visitor.run("return document.querySelectorAll('svg[role=img]').length") == 3
     assert visitor.sideways() <= 0
     cut = visitor.run(
         "return [...document.querySelectorAll('.tw-body, .tw-programs, .tw-programs table')]"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import nbformat
 import pytest
 
@@ -122,7 +125,8 @@ def test_one_press_runs_what_was_edited_and_checks_it(page):
     told = press_check(page)
     assert page.errors() == {}
     assert "vector_add passed" in told
-    assert "Judged: cell [" in told
+    folded = page.card(CHECK).get_attribute("textContent")
+    assert "Judged: cell [" in folded
     announced(page, "Check of vector_add")
     announced(page, "passed")
 
@@ -136,6 +140,89 @@ def test_an_edit_that_was_not_run_is_not_passed(page, shots):
     page.screenshot(page.card(CHECK), shots / "edited.png")
     assert "not there yet" in press_check(page)
     announced(page, "not there yet. The elements are combined, but not added")
+
+
+def stale(page: NotebookPage) -> bool:
+    """Whether the card is dimmed, once the page has come to rest."""
+    time.sleep(0.6)
+    return bool(
+        page.browser.execute_script("return !!document.querySelector('.tw-card.tw-stale');")
+    )
+
+
+def test_the_link_of_a_card_goes_to_the_line_and_underlines_it(page, shots):
+    line = "x = tl.load(x_ptr + offsets)"
+    page.paste_over(CODE, RIGHT.replace("x = tl.load(x_ptr + offsets, mask=mask)", line))
+    told = press_check(page)
+    assert "About this check" in told
+    assert "interpret: failed" not in told  # folded
+    page.browser.execute_script("document.querySelector('a.tw-jump').click();")
+    page.wait(
+        "const marked = [...document.querySelectorAll('.cm-line .tw-underlined')];"
+        f"return marked.map(one => one.textContent).join('') === {line!r}"
+        f" && {NOTEBOOK}.content.activeCellIndex === {CODE}"
+        f" && {NOTEBOOK}.content.mode === 'edit';",
+        "the underlined line",
+        20,
+    )
+    page.browser.save_screenshot(str(shots / "jump.png"))
+
+
+def test_an_old_card_is_dimmed_until_its_code_is_back(page, shots):
+    page.paste_over(CODE, RIGHT)
+    press_check(page)
+    assert not stale(page)
+    page.paste_over(CODE, f"{RIGHT}\n)")
+    assert stale(page)
+    page.run_cell(CODE)  # it cannot be read: the card stays an old one
+    assert stale(page)
+    assert "Your code has changed since this check" in page.card(CHECK).text
+    for theme in ("Dark", "Light"):
+        page.use_theme(f"JupyterLab {theme}")
+        page.screenshot(page.card(CHECK), shots / f"stale-{theme.lower()}.png")
+    page.paste_over(CODE, RIGHT)
+    assert not stale(page)
+
+
+def test_an_undone_edit_is_not_called_gone(page):
+    page.paste_over(CODE, RIGHT)
+    press_check(page)
+    page.paste_over(CODE, RIGHT.replace("x + y", "x - y"))
+    page.run_cell(CODE)
+    page.paste_over(CODE, RIGHT)
+    page.run_cell(CHECK)
+    told = " ".join(page.card(CHECK).text.split())
+    assert "was edited and not run" in told
+    assert "shown in no cell" not in told
+    assert "vector_add passed" in press_check(page)
+
+
+def test_the_button_is_the_primary_one_and_tells_how_far_it_is(page, shots):
+    look = (
+        "const item = document.querySelector('[data-jp-item-name=\"tilewise-check\"]');"
+        "const first = document.querySelector('.jp-NotebookPanel-toolbar > *');"
+        "return [item.innerText.trim(), "
+        "getComputedStyle(item.querySelector('.jp-ToolbarButtonComponent-label'), '::before')"
+        ".borderRightWidth !== '0px', item === first];"
+    )
+    assert page.browser.execute_script(look) == ["Check", True, True]
+    page.paste_over(CODE, RIGHT)
+    page.browser.execute_script(
+        "window.twSeen = new Set(); window.twTimer = setInterval(() => window.twSeen.add("
+        "document.querySelector('[data-jp-item-name=\"tilewise-check\"]').innerText.trim()), 20);"
+    )
+    press_check(page)
+    seen = page.browser.execute_script(
+        "clearInterval(window.twTimer); return [...window.twSeen].join(' ');"
+    )
+    assert "Checking" in seen or re.search(r"\d+/\d+", seen), seen
+    page.wait(
+        "return document.querySelector('[data-jp-item-name=\"tilewise-check\"]')"
+        ".innerText.trim() === 'Check';",
+        "the button at rest",
+        20,
+    )
+    page.browser.save_screenshot(str(shots / "toolbar-primary.png"))
 
 
 def test_a_cell_that_does_not_parse_is_not_passed(page, shots):

@@ -33,8 +33,9 @@ CELLS = (
     "    tl.store(output_ptr + offsets, 2 * x, mask=offsets < n_elements)\n"
     "trace(double_kernel)[(2,)](torch.ones(7), torch.empty(7), 7, BLOCK_SIZE=4)",
     "figures.blocks_1d(10, 4)",
+    "explore.matmul_walk(step=0)",
 )
-SETUP, EXPLORER, QUIZ, PROGRESS, TRACE, FIGURE = range(6)
+SETUP, EXPLORER, QUIZ, PROGRESS, TRACE, FIGURE, DRAWN = range(7)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,32 @@ def test_sliders_and_groups_have_names_and_one_stop_for_tab(page):
     assert {e.get_attribute("role") for e in found(page, QUIZ, ".tw-live")} == {"status"}
 
 
+def test_an_explorer_redraws_its_picture_by_steps_and_plays(page, shots):
+    picture = (
+        f"return {NOTEBOOK}.content.widgets[{DRAWN}].node"
+        ".querySelector('svg.tw-drawing')?.getAttribute('aria-label') ?? '';"
+    )
+
+    def drawn(words: str) -> None:
+        script = picture.replace("return ", "return (", 1).rstrip(";") + f").includes({words!r});"
+        page.wait(script, f"a picture of {words!r}", 30)
+
+    drawn("In step 0 it uses")
+    (status,) = found(page, DRAWN, "pre[role=status]")
+    assert "K takes 3 steps" in status.get_attribute("textContent")
+    assert status.size["width"] <= 1  # for screen readers; others see the picture
+    buttons = {one.text.strip(): one for one in found(page, DRAWN, "button")}
+    buttons["Step ▶"].click()
+    drawn("In step 1 it uses")
+    for theme in ("Dark", "Light"):
+        page.use_theme(f"JupyterLab {theme}")
+        page.screenshot(page.cell_element(DRAWN), shots / f"explorer-drawn-{theme.lower()}.png")
+    buttons["◀ Back"].click()
+    drawn("In step 0 it uses")
+    found(page, DRAWN, ".widget-play button, .jupyter-widgets.widget-play > *")[0].click()
+    drawn("In step 2 it uses")
+
+
 def test_carets_of_lists_follow_the_theme(page):
     page.use_theme("JupyterLab Dark")
     (choice,) = found(page, EXPLORER, "select")
@@ -86,7 +113,8 @@ def test_carets_of_lists_follow_the_theme(page):
 
 def test_nothing_is_cut_on_a_narrow_page(page, shots):
     names = {EXPLORER: "explorer", PROGRESS: "progress", TRACE: "trace", FIGURE: "figure"}
-    for width in (900, 480):
+    names[DRAWN] = "drawn"
+    for width in (1280, 900, 480, 360):
         page.browser.set_window_size(width, 1000)
         for cell, name in names.items():
             page.screenshot(page.cell_element(cell), shots / f"{name}-{width}.png")
@@ -95,7 +123,7 @@ def test_nothing_is_cut_on_a_narrow_page(page, shots):
             "e.closest('.jp-OutputArea-output').getBoundingClientRect().right);",
             [
                 *found(page, EXPLORER, ".widget-readout"),
-                *found(page, PROGRESS, "td:nth-child(3)"),
+                *found(page, PROGRESS, ".tw-tile"),
                 *found(page, TRACE, ".tw-trace"),
             ],
         )

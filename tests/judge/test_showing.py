@@ -49,3 +49,26 @@ def test_registers_that_are_known_are_those_of_a_thread() -> None:
     for exercise in discovery.exercises().values():
         figures = showing.registers(exercise)
         assert figures is None or 0 < figures["registers"] <= 255, exercise.name
+
+
+@pytest.mark.parametrize(
+    ("exercise", "kernel"),
+    [
+        ("vector_add", "grid_too_small"),
+        ("vector_add", "missing_mask"),
+        ("rgb2grey", "tiles_lost"),
+        ("transpose", "brackets_missing"),
+    ],
+)
+def test_a_card_is_about_one_case(judge: Judge, exercise: str, kernel: str) -> None:
+    """Case, facts, picture and table: not a picture of n=1000 above a table of n=5000."""
+    source = (Path(__file__).parents[1] / f"wrong_kernels/{exercise}/{kernel}.py").read_text()
+    found = judge.judge_text(source, discovery.exercise(exercise), "<notebook>").findings[0]
+    assert found.table is not None
+    assert found.table.caption.endswith(f": {found.case}")
+    (case,) = [one for one in discovery.exercise(exercise).cases if one.name == found.case]
+    facts = dict(found.facts)
+    shape = facts["shape"]
+    assert str(tuple(case.args[0].shape)) in shape  # type: ignore[union-attr]
+    assert f"Seen with {shape}" in found.message
+    assert "program" in facts["grid"]

@@ -51,7 +51,7 @@ def _asked(
     def ask(source: Gathered) -> Report:
         answer = Service(found).judge(name, source.text, lambda q: display.note(*waiting(name, q)))
         given.update(answer)
-        report = checking.with_places(read_report(answer["report"]), source)
+        report = checking.with_places(read_report(answer["report"]), source, session)
         waited = time.monotonic() - started
         return dataclasses.replace(report, judged=told(source, session), seconds=waited)
 

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def check(function: Callable[..., Any] | str, gpu: bool = False) -> CheckResult:
+def check(function: Callable[..., Any] | str = "", gpu: bool = False) -> CheckResult:
     """Check an exercise: `check(vector_add)`, or by name, `check("vector_add")`.
 
     function: the launcher. Its kernels, helpers, constants and imports are gathered from the
@@ -114,7 +114,7 @@ def hint(exercise: str | Callable[..., Any] | None = None, step: int | None = No
     _with_judge("hint", show)
 
 
-def quiz(lesson: str, question: int | None = None, choice: str | None = None) -> None:
+def quiz(lesson: str = "", question: int | None = None, choice: str | None = None) -> None:
     """Ask the quiz of a lesson: `quiz("vector_add")`.
 
     In a notebook the questions are radio buttons. Anywhere, `quiz("vector_add", 1, "a")`
@@ -122,7 +122,10 @@ def quiz(lesson: str, question: int | None = None, choice: str | None = None) ->
     """
 
     def show(display: session.Display) -> None:
-        _require(lesson, list(checking.quiz_lessons(shared())), "lesson with a quiz")
+        known = list(checking.quiz_lessons(shared()))
+        if not lesson:
+            raise NotThere(f'Name a lesson: `quiz("{known[0]}")`. There are: {", ".join(known)}.')
+        _require(lesson, known, "lesson with a quiz")
         answer = shared().ask({"op": "quiz", "lesson": lesson})
         questions = quizzes.read_questions(answer, lesson)
         if question is not None:
@@ -227,7 +230,8 @@ def progress() -> None:
         recorded = attempts.load()
         answered = quizzes.answered(checking.quiz_lessons(shared()))
         told = guesses.told(guesses.load()), drawing.told()
-        html = attempts.progress_html(listed, recorded, answered)
+        places = attempts.places(shared().ask({"op": "exercises"}))
+        html = attempts.progress_html(listed, recorded, answered, places)
         text = attempts.progress_text(listed, recorded, answered)
         below = [line for line in told if line]
         display.show(html + "".join(map(prose, below)), "\n".join([text, *below]))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_util.client.card import frame
+from triton_util.client.cards.progress_map import map_html, tiles
 from triton_util.client.report import Report
 
 _FILE = "progress.json"
@@ -179,8 +180,11 @@ def _quiz_state(right: int, questions: int) -> tuple[str, str]:
 def progress_text(
     exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered
 ) -> str:
-    """Lessons, their exercises and their quiz, one line each."""
+    """The next step; then lessons, their exercises and their quiz, one line each."""
     lines = [_total(exercises, recorded, quizzes)]
+    following = _following(exercises, recorded)
+    if following is not None:
+        lines.append(f"Next: {following.name}, {following.title} (lesson {following.place})")
     for lesson in _lessons(exercises):
         lines.append(f"  {lesson}")
         for item in exercises:
@@ -195,9 +199,15 @@ def progress_text(
 
 
 def progress_html(
-    exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered
+    exercises: Sequence[Listed],
+    recorded: dict[str, Attempts],
+    quizzes: Answered,
+    places: Sequence[str] = (),
 ) -> str:
-    """The same as a card with a table."""
+    """A card with the next step, a tile for each lesson, and all exercises in a folded table.
+
+    places: all lessons, those without exercises among them.
+    """
     rows = []
     for lesson in _lessons(exercises):
         for item in (item for item in exercises if item.place == lesson):
@@ -213,8 +223,51 @@ def progress_html(
         f'<div class="tw-fit"><table class="tw-progress"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+    folded = f"<details><summary>All exercises and quizzes</summary>{table}</details>"
     total = _total(exercises, recorded, quizzes)
-    return frame("plain", "◆", "Your progress", total, table, "Progress")
+    body = _map(exercises, recorded, quizzes, places) + folded
+    return frame("plain", "◆", "Your progress", total, body, "Progress")
+
+
+def places(answer: Mapping[str, Any]) -> list[str]:
+    """All lessons, as their files are called, in the judge's list of exercises."""
+    return [f"{number}_{slug}" for slug, number in answer.get("lessons", {}).items()]
+
+
+def _map(
+    exercises: Sequence[Listed],
+    recorded: dict[str, Attempts],
+    quizzes: Answered,
+    places: Sequence[str],
+) -> str:
+    lessons = sorted({*_lessons(exercises), *places})
+    named = {place: [item.name for item in exercises if item.place == place] for place in lessons}
+    passed = {name for name, item in recorded.items() if item.passed}
+    tried = {name for name, item in recorded.items() if item.checks}
+    following = _following(exercises, recorded)
+    step = "" if following is None else _next_step(following, recorded.get(following.name))
+    place = "" if following is None else following.place
+    return step + map_html(tiles(lessons, named, passed, tried, quizzes), place)
+
+
+def _next_step(item: Listed, attempts: Attempts | None) -> str:
+    name = f"<code>{html.escape(item.name)}</code>"
+    place = html.escape(item.place)
+    if Path(f"{item.place}.ipynb").is_file():
+        place = f'<a href="{place}.ipynb">{place}</a>'
+    state = f" ({html.escape(_state(attempts)[1])})" if attempts is not None else ""
+    return (
+        f'<p class="tw-goal"><b>Next:</b> {name}, {html.escape(item.title)}, '
+        f"in lesson {place}{state}.</p>"
+    )
+
+
+def _following(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> Listed | None:
+    """The first exercise that is not passed behind the last one that is, else the first of all."""
+    passed = [recorded.get(item.name, Attempts()).passed != "" for item in exercises]
+    last = max((place for place, done in enumerate(passed) if done), default=-1)
+    order = [*range(last + 1, len(exercises)), *range(last)]
+    return next((exercises[place] for place in order if not passed[place]), None)
 
 
 def _row(lesson: str, what: str, state: tuple[str, str], task: str) -> str:

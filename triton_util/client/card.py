@@ -4,131 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from functools import cache
+from collections.abc import Sequence
 
 from triton_util.client import phrases
-from triton_util.client.picture import legend_html, picture_svg
-from triton_util.client.report import Finding, Report, Table
-from triton_util.theme import variables_css
-
-_STYLE = """
-.tw-card { box-sizing: border-box; max-width: 56em; margin: .4em 0; padding: 0;
-  background: var(--tw-paper); color: var(--tw-ink); border: 1px solid var(--tw-line);
-  border-left: 5px solid var(--tw-state); border-radius: 8px; overflow: hidden;
-  font: 14px/1.55 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
-.tw-card * { box-sizing: border-box; }
-.tw-card.tw-passed { --tw-state: var(--tw-good); --tw-state-soft: var(--tw-good-soft); }
-.tw-card.tw-failed { --tw-state: var(--tw-bad); --tw-state-soft: var(--tw-bad-soft); }
-.tw-card.tw-unjudged { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
-.tw-card.tw-outdated { --tw-state: var(--tw-warn); --tw-state-soft: var(--tw-warn-soft); }
-.tw-card.tw-plain, .tw-card.tw-untouched { --tw-state: var(--tw-accent);
-  --tw-state-soft: var(--tw-accent-soft); }
-.tw-card .tw-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2em .7em;
-  padding: .6em 1em; background: var(--tw-state-soft); }
-.tw-card .tw-mark { display: inline-flex; width: 1.7em; height: 1.7em; border-radius: 50%;
-  align-items: center; justify-content: center; background: var(--tw-state);
-  color: var(--tw-paper); font-weight: 700; flex: none; }
-.tw-card .tw-verdict { flex: 1 1 14em; font-weight: 650; font-size: 1.1em; }
-.tw-card .tw-verdict code { font-size: .95em; background: none; padding: 0; }
-.tw-card .tw-summary { color: var(--tw-muted); margin-left: auto; }
-.tw-card .tw-fit { container-type: inline-size; }
-.tw-card .tw-body { padding: .7em 1em .9em; overflow-x: auto; }
-.tw-card .tw-body > :last-child, .tw-card .tw-finding > :last-child { margin-bottom: 0; }
-.tw-card .tw-body > :first-child, .tw-card .tw-finding > :first-child { margin-top: 0; }
-.tw-card p { margin: .5em 0; color: inherit; }
-.tw-card code, .tw-card pre { font-family: ui-monospace, "JetBrains Mono", Menlo, Consolas,
-  "DejaVu Sans Mono", monospace; font-size: .92em; color: inherit;
-  background: var(--tw-raised); border-radius: 4px; }
-.tw-card code { padding: .08em .32em; }
-.tw-card pre { padding: .55em .8em; margin: .35em 0; overflow-x: auto; white-space: pre-wrap;
-  border: 0; }
-.tw-card .tw-gates { display: flex; flex-wrap: wrap; gap: .4em; list-style: none;
-  margin: 0 0 .9em; padding: 0; }
-.tw-card .tw-gates li { display: inline-flex; gap: .45em; align-items: baseline; margin: 0;
-  border: 1px solid var(--tw-line); border-radius: 999px; padding: .08em .75em; font-size: .93em; }
-.tw-card .tw-gates .tw-g-passed { background: var(--tw-good-soft); border-color: var(--tw-good); }
-.tw-card .tw-gates .tw-g-failed { background: var(--tw-bad-soft); border-color: var(--tw-bad); }
-.tw-card .tw-gates .tw-g-not_run { color: var(--tw-muted); border-style: dashed; }
-.tw-card .tw-gates .tw-gm { font-weight: 700; }
-.tw-card .tw-gates .tw-g-passed .tw-gm { color: var(--tw-good); }
-.tw-card .tw-gates .tw-g-failed .tw-gm { color: var(--tw-bad); }
-.tw-card .tw-title { font-weight: 650; font-size: 1.08em; margin: 0 0 .3em; }
-.tw-card .tw-tag { display: inline-block; color: var(--tw-muted); min-width: 6.2em; }
-.tw-card .tw-where { margin: .6em 0; }
-.tw-card .tw-next { border-left: 3px solid var(--tw-accent); background: var(--tw-accent-soft);
-  border-radius: 0 6px 6px 0; padding: .45em .8em; margin: .8em 0 .2em; }
-.tw-card .tw-next b { color: var(--tw-accent); }
-.tw-card figure { margin: .8em 0; }
-.tw-card figcaption { color: var(--tw-muted); font-size: .95em; margin-top: .2em; }
-.tw-card .tw-map { max-width: 100%; height: auto; display: block; }
-.tw-card .tw-right { fill: var(--tw-raised); stroke: var(--tw-line); }
-.tw-card .tw-run { fill: var(--tw-good); shape-rendering: crispEdges; }
-.tw-card .tw-shade-0 { fill-opacity: .35; } .tw-card .tw-shade-1 { fill-opacity: .55; }
-.tw-card .tw-shade-2 { fill-opacity: .2; }
-.tw-card .tw-lanes { fill: none; stroke: var(--tw-muted); stroke-dasharray: 3 2; }
-.tw-card .tw-end { stroke: var(--tw-ink); stroke-width: 1; }
-.tw-card .tw-words { fill: var(--tw-ink); font-size: 12px; }
-.tw-card .tw-dot { fill: var(--tw-muted); }
-.tw-card .tw-wrong { fill: var(--tw-bad); }
-.tw-card .tw-cross { stroke: var(--tw-paper); stroke-width: 1.8; stroke-linecap: round; }
-.tw-card .tw-never { fill: var(--tw-warn-soft); stroke: var(--tw-warn); }
-.tw-card .tw-ring { fill: none; stroke: var(--tw-warn); stroke-width: 1.6; }
-.tw-card .tw-legend { display: flex; flex-wrap: wrap; gap: .2em 1.2em; list-style: none;
-  margin: .4em 0 0; padding: 0; font-size: .93em; }
-.tw-card .tw-legend li { display: inline-flex; align-items: center; gap: .4em; margin: 0; }
-.tw-card details { margin-top: .7em; }
-.tw-card summary { cursor: pointer; color: var(--tw-accent); width: fit-content; }
-.tw-card summary:focus-visible { outline: 2px solid var(--tw-accent); outline-offset: 2px;
-  border-radius: 3px; }
-.tw-card .tw-finding + .tw-finding { border-top: 1px solid var(--tw-line); margin-top: .9em;
-  padding-top: .9em; }
-.tw-card table { border-collapse: collapse; margin: .4em 0; font-size: .93em; color: inherit;
-  background: none; }
-.tw-card th, .tw-card td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
-  border-bottom: 1px solid var(--tw-line); background: none; color: inherit; }
-.tw-card .tw-programs { margin: .9em 0; container-type: inline-size; }
-.tw-card .tw-programs figcaption { margin: 0 0 .2em; }
-.tw-card .tw-programs p { margin: .15em 0; font-size: .95em; }
-.tw-card .tw-programs td, .tw-card .tw-programs th { vertical-align: top;
-  font-variant-numeric: tabular-nums; }
-.tw-card .tw-programs tbody th { color: inherit; font-weight: inherit; }
-.tw-card .tw-programs .tw-off > * { background: var(--tw-bad-soft); }
-.tw-card .tw-sign { color: var(--tw-bad); font-weight: 700; }
-.tw-card .tw-goal a { color: var(--tw-accent); }
-.tw-card .tw-progress { width: 100%; table-layout: auto; }
-.tw-card .tw-progress td:nth-child(2), .tw-card .tw-progress td:nth-child(3) { white-space: nowrap; }
-@container (max-width: 44em) {
-  .tw-card .tw-progress thead, .tw-card .tw-progress td:nth-child(4) { display: none; }
-}
-@container (max-width: 34em) {
-  .tw-card .tw-programs thead { display: none; }
-  .tw-card .tw-programs tr { display: block; border-bottom: 1px solid var(--tw-line);
-    padding: .25em 0; }
-  .tw-card .tw-programs tbody th, .tw-card .tw-programs td { display: flex; border: 0;
-    padding: 0 .4em; }
-  .tw-card .tw-programs td:empty { display: none; }
-  .tw-card .tw-programs tbody th::before, .tw-card .tw-programs td::before {
-    content: attr(data-column); color: var(--tw-muted); flex: 0 0 7em; }
-  .tw-card .tw-progress tr { display: flex; flex-wrap: wrap; gap: 0 .8em;
-    border-bottom: 1px solid var(--tw-line); padding: .2em 0; }
-  .tw-card .tw-progress td { border: 0; padding: 0; }
-}
-.tw-card tr, .tw-card tr:nth-child(n), .tw-card tr:hover { background: none; }
-.tw-card th { color: var(--tw-muted); font-weight: 500; }
-.tw-card progress { width: 100%; height: .6em; accent-color: var(--tw-state); }
-.tw-card .tw-tier { color: var(--tw-muted); font-size: .93em; margin: .8em 0 0; }
-"""  # noqa: E501
-
+from triton_util.client.cards.heat_map import picture_html
+from triton_util.client.cards.style import style
+from triton_util.client.report import Finding, Quoted, Report, Table
 
 _WRONG_LINE = ' class="tw-off"'
-
-
-@cache
-def style() -> str:
-    """The style element that each card brings along: an output must stand alone."""
-    # JupyterLab styles what it renders by selectors of up to three parts: ours have more.
-    rules = _STYLE.replace(".tw-card", ".tw-card" * 3)
-    return f"<style>{variables_css('.tw-card')}{rules}</style>"
 
 
 def prose(text: str) -> str:
@@ -150,13 +33,26 @@ def inline(text: str) -> str:
     )
 
 
-def frame(state: str, mark: str, verdict: str, summary: str, body: str, label: str) -> str:
-    """A card: coloured edge, a mark and a verdict in words, and a body (HTML already)."""
+def frame(
+    state: str,
+    mark: str,
+    verdict: str,
+    summary: str,
+    body: str,
+    label: str,
+    cells: Sequence[str] = (),
+) -> str:
+    """A card: coloured edge, a mark and a verdict in words, and a body (HTML already).
+
+    cells: the marks of the cells that it speaks of. Where the notebook shows other text in their
+    place, the course's extension dims the card.
+    """
+    of = f' data-cells="{html.escape(" ".join(cells), quote=True)}"' if cells else ""
     aside = f'<span class="tw-summary">{inline(summary)}</span>' if summary else ""
     inside = f'<div class="tw-body">{body}</div>' if body else ""
     return (
         f'{style()}<section class="tw-card tw-{state}" role="region" '
-        f'aria-label="{html.escape(label, quote=True)}">'
+        f'aria-label="{html.escape(label, quote=True)}"{of}>'
         f'<div class="tw-head"><span class="tw-mark" aria-hidden="true">{mark}</span>'
         f'<span class="tw-verdict" role="heading" aria-level="3">{verdict}</span>{aside}</div>'
         f"{inside}</section>"
@@ -180,20 +76,23 @@ def report_html(report: Report, below: str = "", at: str = "") -> str:
     """
     verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
-    parts = [_gates(report), *(_finding(finding) for finding in first), _more(rest)]
+    whole = not report.counts
+    parts = [*(_finding(finding, whole) for finding in first)]
+    parts += [_small(phrases.offer(report)), below]
     parts += [_finding(remark) for remark in report.remarks]
-    parts += [
-        below,
-        _resources(report),
-        _small(phrases.offer(report)),
-        _small(phrases.tier(report)),
-    ]
-    parts.append(_small(phrases.judged(report)))
+    parts += [_small(phrases.tier(report)), _folded(report, [_more(rest)])]
     when = f" at {at}" if at else ""
     label = f"Check of {report.exercise}{when}: {phrases.headline(report)}"
     mark = phrases.STATE_MARK[report.state]
-    body = "".join(parts)
-    return frame(report.state, mark, verdict, phrases.summary(report), body, label)
+    body, summary = "".join(parts), phrases.summary(report)
+    return frame(report.state, mark, verdict, summary, body, label, report.cells)
+
+
+def _folded(report: Report, parts: list[str]) -> str:
+    """What a card tells those who open it: gates, the compiler's figures, whose code it was."""
+    inside = [*parts, _gates(report), _resources(report), _small(phrases.judged(report))]
+    told = "".join(inside)
+    return f"<details><summary>About this check</summary>{told}</details>" if told else ""
 
 
 def _gates(report: Report) -> str:
@@ -207,28 +106,44 @@ def _gates(report: Report) -> str:
     return f'<ol class="tw-gates" aria-label="Gates">{items}</ol>' if items else ""
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, whole: bool = False) -> str:
+    """Title, a sentence, the line, what to do next, the picture; all else is folded.
+
+    whole: show the whole message, which is short.
+    """
+    said, rest = (finding.message, "") if whole else phrases.first_sentence(finding.message)
     parts = []
     if finding.title:
         parts.append(
             f'<div class="tw-title" role="heading" aria-level="4">{inline(finding.title)}</div>'
         )
-    parts.append(prose(finding.message))
-    parts.append(_where(finding))
-    if finding.picture is not None:
-        caption = f"<figcaption>{inline(finding.picture.caption)}</figcaption>"
-        drawing = picture_svg(finding.picture) + legend_html(finding.picture)
-        parts.append(f"<figure>{drawing}{caption}</figure>")
-    if finding.table is not None:
-        parts.append(_programs(finding.table))
+    parts += [prose(said), _where(finding)]
     if finding.next_step:
         parts.append(f'<div class="tw-next"><b>Next:</b> {inline(finding.next_step)}</div>')
-    if finding.original:
-        parts.append(
-            "<details><summary>The original message</summary>"
-            f"<pre>{html.escape(finding.original)}</pre></details>"
-        )
+    if finding.picture is not None:
+        parts.append(picture_html(finding.picture))
+    parts.append(_details(finding, rest))
     return f'<div class="tw-finding">{"".join(parts)}</div>'
+
+
+def _details(finding: Finding, rest: str) -> str:
+    """The small table of facts, the rest of the message, what each program did."""
+    parts = [_facts(finding), prose(rest)]
+    if finding.table is not None:
+        parts.append(_programs(finding.table))
+    original = phrases.original(finding)
+    if original:
+        parts.append(f"<p>The original message:</p><pre>{html.escape(original)}</pre>")
+    told = "".join(parts)
+    return f"<details><summary>What was seen</summary>{told}</details>" if told else ""
+
+
+def _facts(finding: Finding) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{inline(value)}</td></tr>'
+        for name, value in phrases.facts(finding)
+    )
+    return f'<table class="tw-facts"><tbody>{rows}</tbody></table>' if rows else ""
 
 
 def _programs(table: Table) -> str:
@@ -259,13 +174,40 @@ def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) 
 
 
 def _where(finding: Finding) -> str:
-    rows = []
-    if finding.case:
-        rows.append(f'<div><span class="tw-tag">Failing case</span> {inline(finding.case)}</div>')
-    if finding.where:
-        rows.append(f'<div><span class="tw-tag">Where</span> {html.escape(finding.where)}</div>')
-    code = f"<pre>{html.escape(finding.code_line)}</pre>" if finding.code_line else ""
-    return f'<div class="tw-where">{"".join(rows)}{code}</div>' if rows or code else ""
+    """The line with its neighbours, and a link to it, which the course's extension follows."""
+    lines = finding.quoted or ((Quoted(0, finding.code_line, True),) if finding.code_line else ())
+    place = _link(finding) if finding.where else ""
+    if not lines:
+        return f'<div class="tw-where">{place}</div>' if place else ""
+    blank = min((_indent(line.text) for line in lines if line.text.strip()), default=0)
+    code = "".join(_quoted(line, line.text[blank:]) for line in lines)
+    return f'<div class="tw-where">{place}<pre>{code}</pre></div>'
+
+
+def _link(finding: Finding) -> str:
+    label = html.escape(finding.where)
+    meant = next((line for line in finding.quoted if line.meant), None)
+    if meant is None or not finding.cell:
+        return f'<div class="tw-place">{label}</div>'
+    return (
+        f'<div class="tw-place"><a class="tw-jump" href="#" role="button" '
+        f'data-cell="{html.escape(finding.cell, quote=True)}" data-line="{meant.number}">'
+        f"{label}</a></div>"
+    )
+
+
+def _quoted(line: Quoted, text: str) -> str:
+    number = f'<span class="tw-number">{line.number or ""}</span>'
+    told = html.escape(text) or " "
+    return (
+        f'<span class="tw-line">{number}<mark>{told}</mark></span>'
+        if line.meant
+        else (f'<span class="tw-line">{number}{told}</span>')
+    )
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _more(findings: tuple[Finding, ...]) -> str:

@@ -20,6 +20,7 @@ from triton_util.client.phrases import headline, summary
 from triton_util.client.report import (
     Finding,
     MalformedReport,
+    Quoted,
     Report,
     could_not_check,
     learners_mistake,
@@ -28,6 +29,7 @@ from triton_util.client.report import (
 from triton_util.client.text import report_text
 from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
+from triton_util.notebook.shown import mark
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
 
 
@@ -182,7 +184,7 @@ def _ask(
     if behind is not None:
         return precheck.outdated_report(name, behind)
     request = {"op": "check", "exercise": name, "source": source.text, "name": "<notebook>"}
-    report = with_places(read_report(judge.ask(request, progress)["report"]), source)
+    report = with_places(read_report(judge.ask(request, progress)["report"]), source, session)
     waited = time.monotonic() - started  # as the learner has; the judge counts its own part
     where = told(source, session)
     return dataclasses.replace(report, judged=where, seconds=waited, source=source.text)
@@ -260,6 +262,14 @@ def wrong_argument(
         value = session.namespace.get(name) if isinstance(function, str) else function
         if inner_function(value) is not None and not is_kernel(value):
             return None
+    if function == "":
+        return learners_mistake(
+            "check",
+            "no-function",
+            "Which function?",
+            "`check` takes the launcher of an exercise.",
+            f"For instance: `check({_own(session, asked) or asked[0]})`.",
+        )
     if is_kernel(function):
         return learners_mistake(
             name,
@@ -267,7 +277,7 @@ def wrong_argument(
             f"`{name}` is the kernel",
             "`check` takes the launcher: the plain Python function that allocates the result and "
             "launches the kernel.",
-            f"Check one of: {', '.join(asked)}.",
+            f"Check its launcher: `check({_launcher_of(name, session, asked)})`.",
         )
     if inner_function(function) is None and not isinstance(function, str):
         return learners_mistake(
@@ -284,8 +294,22 @@ def wrong_argument(
         "unknown-exercise",
         f"There is no exercise called `{name}`",
         "An exercise is found by the name of its launcher.",
-        f"{guess}The exercises are: {', '.join(asked)}.",
+        f"{guess}`progress()` lists the exercises.",
     )
+
+
+def _own(session: Session, asked: list[str]) -> str:
+    """The exercise whose launcher the session defined last; "" for none."""
+    return next((name for name in reversed(session.namespace) if name in asked), "")
+
+
+def _launcher_of(kernel: str, session: Session, asked: list[str]) -> str:
+    """The exercise whose launcher in this session uses the kernel, else an example."""
+    for name in asked:
+        launcher = inner_function(session.namespace.get(name))
+        if launcher is not None and kernel in launcher.__code__.co_names:
+            return name
+    return _own(session, asked) or asked[0]
 
 
 ASKING = frozenset({"check", "speed", "hint"})  # what takes a launcher
@@ -331,19 +355,30 @@ def _asked_for(cell: str) -> set[str]:
     }
 
 
-def with_places(report: Report, gathered: Gathered) -> Report:
-    """The report with the learner's own line numbers and the text of those lines."""
-    return dataclasses.replace(
-        report, findings=tuple(_placed(finding, gathered) for finding in report.findings)
-    )
+def with_places(report: Report, gathered: Gathered, session: Session) -> Report:
+    """The report with the learner's own line numbers, the text of those lines, and their cells."""
+    marks = {cell.label: mark(cell.typed) for cell in session.cells if cell.typed}
+    labels = dict.fromkeys(label for _, label in gathered.cells)
 
+    def placed(finding: Finding) -> Finding:
+        place = gathered.place(finding.line)
+        quoted = [
+            Quoted(near.line, text, number == finding.line)
+            for number, near, text in gathered.around(finding.line)
+        ]
+        return dataclasses.replace(
+            finding,
+            where="" if place is None else str(place),
+            code_line=gathered.line_text(finding.line),
+            quoted=tuple(quoted),
+            cell="" if place is None else marks.get(place.label, ""),
+        )
 
-def _placed(finding: Finding, gathered: Gathered) -> Finding:
-    place = gathered.place(finding.line)
     return dataclasses.replace(
-        finding,
-        where="" if place is None else str(place),
-        code_line=gathered.line_text(finding.line),
+        report,
+        findings=tuple(map(placed, report.findings)),
+        remarks=tuple(map(placed, report.remarks)),
+        cells=tuple(marks[label] for label in labels if label in marks),
     )
 
 

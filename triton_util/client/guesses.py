@@ -16,7 +16,10 @@ _FILE = "guesses.json"
 _KINDS = ("predictions", "bugs", "answers")
 Kept = dict[str, dict[str, Any]]
 
-RIGHT, CLOSE = 1.02, 2.0  # a guess within this factor is right, or close
+# A guess within this factor is right, or close. A whole number can be known exactly: there only the
+# number itself is right, and what is near it is close.
+RIGHT, CLOSE = 1.02, 2.0
+RIGHT_WHOLE, CLOSE_WHOLE = 1.0, 1.1
 
 
 def load() -> Kept:
@@ -41,15 +44,20 @@ def keep(kind: str, name: str, value: Any) -> bool:
     return True
 
 
-def grade(guess: float, answer: float) -> str:
-    """How good a guess is: "right", "close" or "far"."""
+def grade(guess: float, answer: float, within: float | None = None) -> str:
+    """How good a guess is: "right", "close" or "far".
+
+    within: the factor within which a guess is right, where the prediction says so.
+    """
     if guess == answer or (guess != guess and answer != answer):  # NaN is an answer
         return "right"
     factor = guess / answer if answer else 0.0
     if factor <= 0 or factor != factor:
         return "far"
     factor = max(factor, 1 / factor)
-    return "right" if factor <= RIGHT else "close" if factor <= CLOSE else "far"
+    whole = within is None and float(answer).is_integer()
+    right, close = (RIGHT_WHOLE, CLOSE_WHOLE) if whole else (within or RIGHT, CLOSE)
+    return "right" if factor <= right else "close" if factor <= close else "far"
 
 
 def told(kept: Kept) -> str:
@@ -60,7 +68,7 @@ def told(kept: Kept) -> str:
         grades = [str(item.get("grade")) for item in predictions.values()]
         parts.append(
             f"{_count(len(predictions), 'prediction')}: {grades.count('right')} right, "
-            f"{grades.count('close')} within a factor of two, {grades.count('far')} further off"
+            f"{grades.count('close')} close, {grades.count('far')} further off"
         )
     bugs: Mapping[str, Any] = kept["bugs"]
     if bugs:

@@ -10,16 +10,16 @@ from typing import Any
 
 from triton_util.client.attempts import Attempts, Listed
 from triton_util.client.card import inline
-from triton_util.client.picture import StoreMap, read_store_map, store_map_html
+from triton_util.client.cards.stores import StoreMap, read_store_map, store_map_html
 from triton_util.client.report import Report
 
 
 @dataclass(frozen=True)
 class Passing:
-    """What stands below the gates. `challenge` and `goal` are for the first pass alone.
+    """What a card shows of a pass. `challenge` and `joy` are for the first one alone.
 
-    goal: the next exercise in words; link: its notebook, where it lies beside this one. access:
-    which program stores what.
+    joy: how many exercises are done now; goal: the next exercise in words; link: its notebook,
+    where it lies beside this one. access: which program stores what.
     """
 
     figures: tuple[str, ...]
@@ -27,6 +27,7 @@ class Passing:
     goal: str = ""
     link: str = ""
     access: StoreMap | None = None
+    joy: str = ""
 
 
 def passing(
@@ -46,18 +47,28 @@ def passing(
     lines = _bytes(report, before), _registers(report, told.get("registers"))
     shown = Passing(tuple(filter(None, lines)), access=read_store_map(told.get("access")))
     own = next((item for item in listed if item.name == report.exercise), None)
-    if before.passed or own is None:
+    if own is None:
         return shown
+    if not before.passed:
+        shown = replace(shown, challenge=own.challenge, joy=_joy(recorded, listed))
     following = _next(own, recorded, listed)
     if following is None:
-        return replace(shown, challenge=own.challenge)
+        return shown
     link = f"{following.place}.ipynb"
     return replace(
         shown,
-        challenge=own.challenge,
         goal=_goal(own, following),
         link=link if own.lesson != following.lesson and Path(link).is_file() else "",
     )
+
+
+def _joy(recorded: dict[str, Attempts], listed: Sequence[Listed]) -> str:
+    """How far a first pass brings a learner."""
+    known = [item.name for item in listed if item.number]
+    done = 1 + sum(recorded.get(name, Attempts()).passed != "" for name in known)
+    if done == len(known):
+        return f"That was the last of {done} exercises. You have solved the whole course!"
+    return f"Solved! {done} of {len(known)} exercises done."
 
 
 def _bytes(report: Report, before: Attempts) -> str:
@@ -126,6 +137,7 @@ def passing_lines(found: Passing) -> list[str]:
         lines.insert(0, f"In the case `{found.access.case}` {told}")
     if found.challenge:
         lines.append(f"Break it: {found.challenge}")
+    lines += [found.joy] if found.joy else []
     if found.goal:
         lines.append(f"Next: {found.goal}")
     return lines
@@ -133,13 +145,23 @@ def passing_lines(found: Passing) -> list[str]:
 
 def passing_html(found: Passing) -> str:
     """The same as HTML, with a link to the next notebook where that lies beside this one."""
-    parts = [store_map_html(found.access)] if found.access else []
-    parts += [f"<p>{inline(line)}</p>" for line in found.figures]
-    if found.challenge:
-        parts.append(f'<div class="tw-next"><b>Break it:</b> {inline(found.challenge)}</div>')
+    parts = [_joy_html(found.joy)] if found.joy else []
     if found.goal:
         goal = inline(found.goal)
         if found.link:
             goal = f'<a href="{html.escape(found.link, quote=True)}">{goal}</a>'
         parts.append(f'<p class="tw-goal"><b>Next:</b> {goal}</p>')
+    parts += [store_map_html(found.access)] if found.access else []
+    parts += [f"<p>{inline(line)}</p>" for line in found.figures]
+    if found.challenge:
+        parts.append(f'<div class="tw-next"><b>Break it:</b> {inline(found.challenge)}</div>')
     return f'<div class="tw-pass">{"".join(parts)}</div>' if parts else ""
+
+
+def _joy_html(joy: str) -> str:
+    """The moment of joy: paper in the air once, where movement is not unwelcome."""
+    paper = "<i></i>" * 14
+    return (
+        f'<div class="tw-joy"><span class="tw-paper" aria-hidden="true">{paper}</span>'
+        f"<b>{inline(joy)}</b></div>"
+    )

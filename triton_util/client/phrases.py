@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from triton_util.client.report import GATE_NAMES, OF_FUNCTIONS, Report
+import re
+
+from triton_util.client.report import GATE_NAMES, OF_FUNCTIONS, Finding, Report
 
 
 class NotThere(ValueError):  # noqa: N818 - says what was asked for
@@ -20,7 +22,28 @@ GATE_MEANING = {
 STATUS_WORD = {"passed": "passed", "failed": "failed", "not_run": "not run"}
 STATUS_MARK = {"passed": "✓", "failed": "✗", "not_run": "–"}
 STATE_MARK = {"passed": "✓", "failed": "✗", "unjudged": "!", "outdated": "!", "untouched": "○"}
-PICTURE_LEGEND = {".": "right", "x": "wrong value", "o": "never stored"}
+PICTURE_LEGEND = {".": "correct", "x": "wrong value", "o": "never stored"}
+_SENTENCE = re.compile(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`(\[\d])|\n\s*\n")
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """The first sentence, and what follows it. Code between backticks is not cut."""
+    for end in _SENTENCE.finditer(text):
+        if text.count("`", 0, end.start()) % 2 == 0 and text[end.start() - 1] != ":":
+            return text[: end.start()], text[end.end() :]
+    return text, ""
+
+
+def facts(finding: Finding) -> list[tuple[str, str]]:
+    """Names and values of the small table: the case, and what is known of it."""
+    case = [("case", finding.case)] if finding.case else []
+    return [*case, *finding.facts]
+
+
+def original(finding: Finding) -> str:
+    """The untranslated message, where it says anything that the card does not say already."""
+    said = " ".join(finding.message.split())
+    return "" if " ".join(finding.original.split()) in said else finding.original
 
 
 def headline(report: Report) -> str:

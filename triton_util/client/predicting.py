@@ -30,7 +30,10 @@ def predict(name: str, guess: Any, judge: JudgeProcess, display: Display) -> Non
     actual, unit = float(answer["answer"]), str(answer["unit"])
     kept = guesses.load()["predictions"]
     first = kept.get(name)
-    verdict = guesses.grade(number, actual)
+    within = answer.get("within")
+    verdict = guesses.grade(number, actual, None if within is None else float(within))
+    if verdict == "close" and not answer["quantity"]:
+        verdict = "far"  # the number of a row next to it is another row
     if first is None:
         guesses.keep("predictions", name, {"guess": number_text(number), "grade": verdict})
     lines = [

@@ -12,11 +12,39 @@ OF_FUNCTIONS = ("read", "call")  # the gates where an exercise asks for plain Py
 
 
 @dataclass(frozen=True)
+class Side:
+    """The first numbers of a result, or a picture: rows of grey levels in hexadecimal digits."""
+
+    name: str
+    rows: tuple[tuple[str, ...], ...] = ()
+    pixels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Picture:
-    """A map of cells: `.` right, `x` wrong value, `o` never stored; and what it shows."""
+    """A map of cells: `.` right, `x` wrong value, `o` never stored, `1` to `9` tenths wrong.
+
+    `shape` are the rows and columns of elements, of which each cell stands for `step`; `block` is
+    the kernel's, 0 along a side that it does not cut; a vector of `elements` is wrapped like text;
+    `sides` are what came out and what was expected.
+    """
 
     rows: tuple[str, ...]
     caption: str
+    shape: tuple[int, int] | None = None
+    step: tuple[int, int] = (1, 1)
+    block: tuple[int, int] | None = None
+    elements: int | None = None
+    sides: tuple[Side, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A line of the learner's code, by its number in its cell; `meant` is the one in question."""
+
+    number: int
+    text: str
+    meant: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,7 +60,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake in a tutor's words. `where` and `code_line` are the learner's own lines."""
+    """One mistake in a tutor's words. `where` and `code_line` are the learner's own lines.
+
+    `quoted` are the line and those around it, `cell` is the fingerprint of the cell they are from.
+    """
 
     gate: str
     code: str
@@ -46,6 +77,9 @@ class Finding:
     original: str = ""
     line: int | None = None  # in the text that was sent
     table: Table | None = None
+    facts: tuple[tuple[str, str], ...] = ()
+    quoted: tuple[Quoted, ...] = ()
+    cell: str = ""
 
 
 # Codes of findings of `check` itself: it was given nothing that is an exercise, or no code yet.
@@ -97,6 +131,7 @@ class Report:
     judged: str = ""
     moved: BytesMoved | None = None
     source: str = ""  # the text that was judged
+    cells: tuple[str, ...] = ()  # the fingerprints of the cells that were judged
 
     @property
     def counts(self) -> bool:
@@ -152,12 +187,36 @@ def _read_finding(item: Mapping[str, Any]) -> Finding:
         message=str(item["message"]),
         next_step=str(item.get("next_step") or ""),
         case=str(item.get("case") or ""),
-        picture=None
-        if picture is None
-        else Picture(tuple(map(str, picture["rows"])), str(picture["caption"])),
+        picture=None if picture is None else _read_picture(picture),
         original=str(item.get("original") or ""),
         line=None if line is None else int(line),
         table=_read_table(item.get("table")),
+        facts=tuple((str(name), str(value)) for name, value in item.get("facts", ())),
+    )
+
+
+def _read_picture(item: Mapping[str, Any]) -> Picture:
+    def pair(name: str) -> tuple[int, int] | None:
+        found = item.get(name)
+        return None if found is None else (int(found[0]), int(found[1]))
+
+    elements = item.get("elements")
+    sides = tuple(
+        Side(
+            str(side["name"]),
+            tuple(tuple(map(str, row)) for row in side["rows"]),
+            tuple(map(str, side["pixels"])),
+        )
+        for side in item.get("sides", ())
+    )
+    return Picture(
+        rows=tuple(map(str, item["rows"])),
+        caption=str(item["caption"]),
+        shape=pair("shape"),
+        step=pair("step") or (1, 1),
+        block=pair("block"),
+        elements=None if elements is None else int(elements),
+        sides=sides,
     )
 
 

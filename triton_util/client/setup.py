@@ -7,8 +7,10 @@ start takes as long as that of PyTorch: both load at once.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
+from pathlib import Path
 
 from triton_util.client.card import frame
 from triton_util.environment import VARIABLE, interpreting
@@ -22,6 +24,7 @@ def prepare() -> None:
     the interpreter a launch that leaves its tensors is then an error, and no crash.
     """
     started = time.monotonic()
+    _find_own_commands()
     display = Display()
     display.note(frame("plain", "…", "Loading PyTorch and Triton …", "", "", "Setting up"), "")
     import torch
@@ -35,3 +38,10 @@ def prepare() -> None:
     told = f"Kernels run {place}. The judge is starting in the background."
     ready = f"Ready after {time.monotonic() - started:.0f} s"
     display.show(frame("plain", "◆", ready, told, "", "Set-up"), f"Tilewise: {ready}. {told}")
+
+
+def _find_own_commands() -> None:
+    """Let `!tilewise` find the command of this Python, wherever Jupyter was started from."""
+    own = Path(sys.executable).parent
+    if shutil.which("tilewise") is None and (own / "tilewise").exists():
+        os.environ["PATH"] = os.pathsep.join([str(own), os.environ.get("PATH", "")])

@@ -6,15 +6,15 @@ import textwrap
 from collections.abc import Sequence
 
 from triton_util.client import phrases
-from triton_util.client.picture import picture_text
+from triton_util.client.cards.heat_map import picture_text
 from triton_util.client.report import Finding, Report, Table
-from triton_util.tables import aligned
+from triton_util.tables import aligned, fitted
 
-_WIDTH = 92
+_WIDTH = 80
 
 
 def report_text(report: Report, below: Sequence[str] = ()) -> str:
-    """Everything that the card shows, in lines of at most 92 characters or so."""
+    """Everything that the card shows, in lines of at most 80 characters or so."""
     mark = phrases.STATE_MARK[report.state]
     head = f"{mark} {report.exercise}: {phrases.headline(report)}"
     summary = phrases.summary(report)
@@ -41,22 +41,33 @@ def report_text(report: Report, below: Sequence[str] = ()) -> str:
 
 
 def _finding(finding: Finding) -> str:
+    """In the order of the card: what is wrong, where, what to do next; then what was seen."""
+    said, rest = phrases.first_sentence(finding.message)
     lines = [_wrap(finding.title)] if finding.title else []
-    lines += [_wrap(part) for part in finding.message.split("\n") if part.strip()]
-    if finding.case:
-        lines.append(_wrap(f"Failing case: {finding.case}"))
+    lines += [_wrap(said)] if said else []
     if finding.where or finding.code_line:
-        place = finding.where or "Where"
-        lines.append(f"  {place}:  {finding.code_line}".rstrip(": "))
-    if finding.picture is not None:
-        lines.append(textwrap.indent(picture_text(finding.picture), "    "))
-    if finding.table is not None:
-        lines.append(_programs(finding.table))
+        lines += [f"  {finding.where or 'Where'}:", *_quoted(finding)]
     if finding.next_step:
         lines.append(_wrap(f"Next: {finding.next_step}"))
-    if finding.original:
-        lines.append(textwrap.indent(finding.original.strip(), "    | "))
+    if finding.picture is not None:
+        lines.append(textwrap.indent(picture_text(finding.picture), "    "))
+    lines += [_wrap(f"{name}: {value}") for name, value in phrases.facts(finding)]
+    lines += [_wrap(part) for part in rest.split("\n") if part.strip()]
+    if finding.table is not None:
+        lines.append(_programs(finding.table))
+    original = phrases.original(finding)
+    if original:
+        lines.append(textwrap.indent(original.strip(), "    | "))
     return "\n".join(lines)
+
+
+def _quoted(finding: Finding) -> list[str]:
+    if not finding.quoted:
+        return [f"    > {finding.code_line}"] if finding.code_line else []
+    return [
+        f"  {'>' if line.meant else ' '} {line.number:>3}  {line.text}".rstrip()
+        for line in finding.quoted
+    ]
 
 
 def _wrap(text: str) -> str:
@@ -66,6 +77,6 @@ def _wrap(text: str) -> str:
 
 
 def _programs(table: Table) -> str:
-    lines = "\n".join(aligned(table.columns, table.rows, table.wrong))
+    lines = "\n".join(fitted(table.columns, table.rows, table.wrong, _WIDTH - 4))
     notes = [_wrap(note) for note in table.notes]
     return "\n".join([_wrap(table.caption), textwrap.indent(lines, "    "), *notes])

@@ -10,7 +10,6 @@ from triton_util.explore.attention import (
     attention_walk_text,
     causal_tiles,
     causal_tiles_text,
-    tile_kinds,
 )
 from triton_util.explore.blocks import blocks_1d, blocks_1d_text
 from triton_util.explore.budget import budget, tile_budget, tile_budget_text
@@ -19,16 +18,11 @@ from triton_util.explore.gpus import GPUS, roofline, roofline_text
 from triton_util.explore.matmul import matmul_walk, matmul_walk_text
 from triton_util.explore.measure import Moved, measure
 from triton_util.explore.online import online_softmax, online_softmax_text
-from triton_util.explore.orders import (
-    blocks_needed,
-    grouped,
-    hit_rate,
-    orders,
-    orders_text,
-    row_major,
-)
+from triton_util.explore.orders import orders, orders_text
 from triton_util.explore.strides import strides, strides_text
 from triton_util.explore.tiles import tiles_2d, tiles_2d_text
+from triton_util.tiling.kinds import tile_kinds
+from triton_util.tiling.orders import blocks_needed, grouped, hit_rate, row_major
 
 __all__ = [
     "GPUS",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
+from triton_util.figures import attention as figures
+from triton_util.figures.drawing import Drawing
+from triton_util.figures.walks import attention_numbers
+from triton_util.tiling.kinds import TileKind, tile_kinds
 
 SCORES = (1.0, 0.0, 3.0, 2.0, 5.0, 1.0)
 VALUES = (10.0, 20.0, 30.0, 40.0, 50.0, 60.0)
 
-TileKind = Literal["full", "diagonal", "skipped"]
 MARKS: dict[TileKind, str] = {"full": "#", "diagonal": "/", "skipped": "."}
 
 
@@ -85,29 +88,12 @@ def attention_walk(blocks: int = 1, BLOCK_N: int = 2, query: int = 5, causal: bo
         "causal": choice("causal", causal, (False, True)),
         "query": slider("query", query, 0, len(SCORES) - 1),
     }
-    return follow(attention_walk_text, controls)
+    return follow(attention_walk_text, controls, _walked, plays="blocks")
 
 
-def tile_kinds(m: int, n: int, BLOCK_M: int, BLOCK_N: int, causal: bool) -> list[list[TileKind]]:
-    """What a program must do with each tile of the scores: row of tiles, then column.
-
-    "full": every existing key is seen by every query. "diagonal": some are, so that the mask
-    must compare positions. "skipped": none is. Without `causal` every tile is full; that its
-    last rows and columns may not exist is another matter.
-    """
-    return [
-        [
-            _kind(range(row, min(row + BLOCK_M, m)), range(col, min(col + BLOCK_N, n)), causal)
-            for col in range(0, n, BLOCK_N)
-        ]
-        for row in range(0, m, BLOCK_M)
-    ]
-
-
-def _kind(queries: range, keys: range, causal: bool) -> TileKind:
-    if not causal or keys[-1] <= queries[0]:
-        return "full"
-    return "diagonal" if keys[0] <= queries[-1] else "skipped"
+def _walked(blocks: int, BLOCK_N: int, query: int, causal: bool) -> Drawing:
+    seen = query + 1 if causal else len(SCORES)
+    return attention_numbers(SCORES, VALUES, blocks, BLOCK_N, seen)
 
 
 def causal_tiles_text(n: int, BLOCK_M: int = 32, BLOCK_N: int = 32) -> str:
@@ -142,4 +128,4 @@ def causal_tiles(n: int = 129, BLOCK_M: int = 32, BLOCK_N: int = 32) -> Any:
         "BLOCK_M": choice("BLOCK_M", BLOCK_M, sides),
         "BLOCK_N": choice("BLOCK_N", BLOCK_N, sides),
     }
-    return follow(causal_tiles_text, controls)
+    return follow(causal_tiles_text, controls, figures.causal_tiles, plays="n")

@@ -1,7 +1,8 @@
-"""A text that follows a few controls: the one pattern behind every explorer.
+"""A picture or a text that follows a few controls: the one pattern behind every explorer.
 
-Each explorer is a function from numbers to text. The widget only re-runs it when a control
-moves; where widgets do not render, the function alone does the same.
+Each explorer is a function from numbers to text; some have a picture of the same numbers. The
+widget only re-runs it when a control moves; where widgets do not render, the function alone does
+the same.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import ipywidgets
 
-from triton_util.keyboard import keeps_its_keys, keys_html
+from triton_util.figures.drawing import Drawing
+from triton_util.keyboard import button, keeps_its_keys, keys_html
 
 LABEL_STYLE = {"description_width": "min(11em, 25vw)"}  # a phone keeps the value in sight
 WIDE = {"width": "32em", "max_width": "calc(100% - 4px)"}
@@ -32,28 +34,75 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
     )
 
 
-def follow(text_of: Callable[..., str], controls: Mapping[str, Any]) -> Any:
-    """A box of controls with the text below them, kept up to date.
+def follow(
+    text_of: Callable[..., str],
+    controls: Mapping[str, Any],
+    draw: Callable[..., Drawing | None] | None = None,
+    plays: str = "",
+) -> Any:
+    """A box of controls with a picture and the text below them, kept up to date.
 
-    `text_of` is called with the controls' values by name and returns plain text. The text has
-    the role `status`, so that a screen reader announces it after each change.
+    `text_of` is called with the controls' values by name and returns plain text. It has the role
+    `status`, so that a screen reader announces it after each change. `draw` makes a picture of the
+    same values, in the place of the text that others see; None, or ValueError, where there is none.
+    `plays` names the slider that the buttons move.
     """
     page = ipywidgets.HTML()
 
+    def shown() -> tuple[str, str]:
+        values = {name: control.value for name, control in controls.items()}
+        text = text_of(**values)
+        return _page(text, _svg(draw, values)), text
+
     def refresh(_: Any = None) -> None:
-        text = text_of(**{name: control.value for name, control in controls.items()})
-        page.value = (
-            f"{keys_html()}"
-            '<pre role="status" aria-live="polite" style="line-height:1.35">'
-            f"{html.escape(text)}</pre>"
-        )
+        page.value = f"{keys_html()}{shown()[0]}"
 
     for control in controls.values():
+        if draw is not None and hasattr(control, "continuous_update"):
+            control.continuous_update = False  # a picture takes a moment: at the end of a drag
         control.observe(refresh, names="value")
     refresh()
-    box = Explorer([*controls.values(), page])
-    box.text = text_of(**{name: control.value for name, control in controls.items()})
+    buttons = [_buttons(controls[plays])] if plays else []
+    box = Explorer([*controls.values(), *buttons, page])
+    box.page, box.text = shown()
     return keeps_its_keys(box)
+
+
+_UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
+
+
+def _page(text: str, svg: str) -> str:
+    """The text, or the picture with the text for those who do not see it."""
+    style = _UNSEEN if svg else "line-height:1.35"
+    said = f'<pre role="status" aria-live="polite" style="{style}">{html.escape(text)}</pre>'
+    return f'<div style="overflow-x:auto;position:relative">{svg}{said}</div>'
+
+
+def _svg(draw: Callable[..., Drawing | None] | None, values: Mapping[str, Any]) -> str:
+    if draw is None:
+        return ""
+    try:
+        drawing = draw(**values)
+    except ValueError:  # too large for a picture
+        return ""
+    return "" if drawing is None else drawing.svg()
+
+
+def _buttons(moved: Any) -> Any:
+    """Play, and steps forth and back, of a slider."""
+    play = ipywidgets.Play(value=moved.value, min=moved.min, max=moved.max, interval=1200)
+    ipywidgets.jslink((play, "value"), (moved, "value"))
+
+    def by(step: int) -> Callable[[], None]:
+        def move() -> None:
+            moved.value = min(max(moved.value + step, moved.min), moved.max)
+
+        return move
+
+    back, forth = button("◀ Back", by(-1)), button("Step ▶", by(1))
+    for one in (back, forth):
+        one.layout.width = "6.5em"
+    return ipywidgets.HBox([play, back, forth])
 
 
 class Explorer(ipywidgets.VBox):  # type: ignore[misc]
@@ -61,12 +110,12 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
     again, in which the controls are no more.
     """
 
-    text = ""
+    text = page = ""
 
     def _repr_mimebundle_(self, **named: Any) -> dict[str, Any]:
         made = super()._repr_mimebundle_(**named)
         return {
             **made,
-            "text/html": f"<pre>{html.escape(self.text)}</pre>",
+            "text/html": self.page,
             "text/plain": self.text,
         }

@@ -8,7 +8,7 @@ from triton_util import hardware
 from triton_util.explore.controls import choice, follow, slider
 
 ELEMENTS = 2**28
-GPUS = {name: hardware.GPUS[name] for name in ("T4", "A100", "H100", "H200")}
+GPUS = hardware.OF_THE_COURSE
 
 
 def roofline_text(gpu: str, operations: int, bytes_moved: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
+from triton_util.figures.drawing import Drawing
+from triton_util.figures.matmul import matmul_tiles
 
 M, N, K = 7, 10, 9
 
@@ -67,4 +69,10 @@ def matmul_walk(pid_m: int = 0, pid_n: int = 0, step: int = 0, BLOCK: int = 4) -
         "step": slider("step along K", step, 0, 4),
         "BLOCK": choice("BLOCK", BLOCK, (2, 4, 8)),
     }
-    return follow(matmul_walk_text, controls)
+    return follow(matmul_walk_text, controls, _walked, plays="step")
+
+
+def _walked(pid_m: int, pid_n: int, step: int, BLOCK: int) -> Drawing | None:
+    if pid_m * BLOCK >= M or pid_n * BLOCK >= N or step * BLOCK >= K:
+        return None  # there is no such program or step, as the text says
+    return matmul_tiles(M, N, K, BLOCK, pid_m, pid_n, step)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
+from triton_util.figures.drawing import Drawing
+from triton_util.figures.walks import online_numbers
 
 ROW = (2.0, 1.0, 5.0, 3.0, 4.0, 0.0, 6.0, 2.0)
 
@@ -41,4 +43,8 @@ def online_softmax(blocks: int = 2, BLOCK_SIZE: int = 2) -> Any:
         "blocks": slider("blocks done", blocks, 0, 8),
         "BLOCK_SIZE": choice("BLOCK_SIZE", BLOCK_SIZE, (1, 2, 4, 8)),
     }
-    return follow(online_softmax_text, controls)
+    return follow(online_softmax_text, controls, _walked, plays="blocks")
+
+
+def _walked(blocks: int, BLOCK_SIZE: int) -> Drawing:
+    return online_numbers(ROW, blocks, BLOCK_SIZE)

@@ -1,57 +1,12 @@
-"""Try it: the order in which programs take the tiles of a matrix product, and what it saves.
-
-The model of the cache: `concurrent` programs run at the same time and step along K together. In
-each step every program needs one block of a and one of b. The cache keeps the blocks that were
-used last, `capacity` of them. A GPU is less tidy; which of two orders is better comes out the same
-where the capacity is chosen with care, and the lessons say which one they chose.
-"""
+"""Try it: the order in which programs take the tiles of a matrix product, and what it saves."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from triton_util.explore.controls import follow, slider
-
-Tile = tuple[int, int]
-
-
-def row_major(n_rows: int, n_cols: int) -> list[Tile]:
-    """Tiles (row, column) along the rows, one row after another."""
-    return [(row, col) for row in range(n_rows) for col in range(n_cols)]
-
-
-def grouped(n_rows: int, n_cols: int, group: int) -> list[Tile]:
-    """Tiles in groups of `group` rows; within a group down the rows first, then to the right."""
-    order = []
-    for first in range(0, n_rows, group):
-        rows = range(first, min(first + group, n_rows))
-        order += [(row, col) for col in range(n_cols) for row in rows]
-    return order
-
-
-def blocks_needed(tiles: Iterable[Tile], n_inner: int) -> int:
-    """Different blocks of a and b that these tiles need, when K is `n_inner` blocks long."""
-    tiles = list(tiles)
-    return (len({row for row, _ in tiles}) + len({col for _, col in tiles})) * n_inner
-
-
-def hit_rate(order: Sequence[Tile], n_inner: int, concurrent: int, capacity: int) -> float:
-    """Share of the block loads that the modelled cache answers, from 0 to 1."""
-    cache: OrderedDict[tuple[str, int, int], None] = OrderedDict()
-    hits = loads = 0
-    for start in range(0, len(order), concurrent):
-        for k in range(n_inner):
-            for row, col in order[start : start + concurrent]:
-                for block in (("a", row, k), ("b", k, col)):
-                    loads += 1
-                    hits += block in cache
-                    cache[block] = None
-                    cache.move_to_end(block)
-                    if len(cache) > capacity:
-                        cache.popitem(last=False)
-    return hits / loads if loads else 0.0
+from triton_util.figures.orders import launch_orders
+from triton_util.tiling.orders import blocks_needed, grouped, row_major
 
 
 def orders_text(n_rows: int, n_cols: int, group: int, first: int = 9) -> str:
@@ -77,11 +32,11 @@ def orders_text(n_rows: int, n_cols: int, group: int, first: int = 9) -> str:
 
 
 def orders(n_rows: int = 9, n_cols: int = 9, group: int = 3, first: int = 9) -> Any:
-    """Controls for the tiles and the group, and below them `orders_text`."""
+    """Controls for the tiles and the group, the picture of both orders, and `orders_text`."""
     controls = {
         "n_rows": slider("rows of tiles", n_rows, 1, 12),
         "n_cols": slider("columns of tiles", n_cols, 1, 12),
         "group": slider("group", group, 1, 12),
         "first": slider("first programs", first, 1, 36),
     }
-    return follow(orders_text, controls)
+    return follow(orders_text, controls, launch_orders, plays="first")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_util.explore.controls import choice, follow, slider
+from triton_util.figures import tiles as figures
+from triton_util.figures.drawing import Drawing
 
 HEIGHT, WIDTH = 4, 7
 
@@ -42,4 +44,10 @@ def tiles_2d(pid_0: int = 0, pid_1: int = 3, BLOCK_H: int = 2, BLOCK_W: int = 2)
         "BLOCK_H": choice("BLOCK_H", BLOCK_H, (1, 2, 4)),
         "BLOCK_W": choice("BLOCK_W", BLOCK_W, (1, 2, 4, 8)),
     }
-    return follow(tiles_2d_text, controls)
+    return follow(tiles_2d_text, controls, _chosen, plays="pid_1")
+
+
+def _chosen(pid_0: int, pid_1: int, BLOCK_H: int, BLOCK_W: int) -> Drawing | None:
+    if pid_0 * BLOCK_H >= HEIGHT or pid_1 * BLOCK_W >= WIDTH:
+        return None  # there is no such program, as the text says
+    return figures.tiles_2d(HEIGHT, WIDTH, BLOCK_H, BLOCK_W, (pid_0, pid_1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from triton_util.explore.attention import TileKind, tile_kinds
 from triton_util.figures.drawing import Drawing, Look, arrow, cell, label, panel
+from triton_util.tiling.kinds import TileKind, tile_kinds
 
 MAX_TILES = 12
 KIND_LOOKS: dict[TileKind, Look] = {"full": "active", "diagonal": "second", "skipped": "idle"}

@@ -18,14 +18,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from triton_util.theme import dark_css
+from triton_util.theme import dark_css, svg_of
 
 PANEL = "#f7f5ef"
 INK = "#1d1d1f"
 QUIET = "#5a5a5f"
 CSS_PIXELS_PER_INCH = 96
 _IN_THE_DARK = dark_css(
-    "img.tw-drawing", "filter: invert(0.91) hue-rotate(180deg);", otherwise="filter: none;"
+    ".tw-drawing", "filter: invert(0.91) hue-rotate(180deg);", otherwise="filter: none;"
 )
 
 Look = Literal["plain", "active", "second", "third", "idle", "wrong"]
@@ -58,6 +58,14 @@ class Drawing:
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=dpi)
         return buffer.getvalue()
+
+    def svg(self) -> str:
+        """The figure as an SVG element that follows the page's theme, as the PNG does."""
+        words = html.escape(self.alt, quote=True)
+        drawn = svg_of(self.figure, "tilewise")
+        named = f'<svg class="tw-drawing" role="img" aria-label="{words}" '
+        fits = 'style="max-width:max(100%,40em);height:auto" '
+        return f"<style>{_IN_THE_DARK}</style>{drawn.replace('<svg ', named + fits, 1)}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         image = base64.b64encode(self.png()).decode("ascii")

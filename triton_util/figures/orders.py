@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from triton_util.explore.orders import blocks_needed, grouped, row_major
 from triton_util.figures.drawing import Drawing, Look, cell, label, panel
+from triton_util.tiling.orders import blocks_needed, grouped, row_major
 
 MAX_SIDE = 12
 

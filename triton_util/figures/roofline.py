@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from triton_util.explore.gpus import GPUS
 from triton_util.figures.drawing import INK, PANEL, Drawing
+from triton_util.hardware import OF_THE_COURSE
 
 LOW, HIGH = 0.004, 20_000.0  # operations per byte; the label of a copy needs room on its left
 STYLES = {"T4": ":", "A100": "-.", "H100": "--", "H200": "-"}
@@ -26,7 +26,7 @@ def roofline(points: Mapping[str, float] | None = None, tensor_cores: bool = Tru
     axes = figure.add_axes((0.09, 0.14, 0.87, 0.75), facecolor=PANEL)
     reach = np.geomspace(LOW, HIGH, 200)
     sentences = []
-    for name, gpu in GPUS.items():
+    for name, gpu in OF_THE_COURSE.items():
         peak = gpu.fp16_tflops if tensor_cores else gpu.fp32_tflops
         ridge = gpu.ridge(tensor_cores)
         roof = np.minimum(reach * gpu.gbytes_per_second / 1000, peak)
@@ -34,7 +34,7 @@ def roofline(points: Mapping[str, float] | None = None, tensor_cores: bool = Tru
         axes.plot(reach, roof, STYLES[name], color=INK, lw=1.6, label=text)
         sentences.append(f"{name} rises to {peak:g} TFLOP/s at {ridge:.0f} operations per byte")
     for mark, (name, intensity) in zip(MARKS, points.items(), strict=False):
-        height = GPUS["H200"].attainable_tflops(intensity, tensor_cores)
+        height = OF_THE_COURSE["H200"].attainable_tflops(intensity, tensor_cores)
         axes.plot([intensity], [height], mark, color="#c2571a", markeredgecolor=INK, ms=9)
         axes.annotate(
             name,

@@ -12,10 +12,17 @@ from triton_util.figures.drawing import INK, PANEL, Drawing, Look, cell, label, 
 MAX_SIDE = 12
 
 
-def tiles_2d(height: int, width: int, BLOCK_H: int, BLOCK_W: int) -> Drawing:
+def tiles_2d(
+    height: int,
+    width: int,
+    BLOCK_H: int,
+    BLOCK_W: int,
+    chosen: tuple[int, int] | None = None,
+) -> Drawing:
     """A matrix cut into tiles: which program has which elements, and what the mask cuts off.
 
-    Raises ValueError for more than 12 rows or columns.
+    With a `chosen` program its tile is filled, and shows the offsets of its lanes. Raises
+    ValueError for more than 12 rows or columns.
     """
     tiles = (-(-height // BLOCK_H), -(-width // BLOCK_W))
     rows, cols = tiles[0] * BLOCK_H, tiles[1] * BLOCK_W
@@ -29,13 +36,24 @@ def tiles_2d(height: int, width: int, BLOCK_H: int, BLOCK_W: int) -> Drawing:
             pid = (row // BLOCK_H, col // BLOCK_W)
             inside = row < height and col < width
             look: Look = ("active", "second")[sum(pid) % 2] if inside else "idle"
+            text = f"{pid[0]},{pid[1]}"
+            if chosen is not None:
+                mine = pid == chosen
+                look = ("active" if mine else "plain") if inside else ("wrong" if mine else "idle")
+                text = str(row * width + col) if mine else ""
             x = 1.0 + col * 1.2 + 0.15 * pid[1]
-            cell(
-                axes, x, 1.0 + row * 0.75 + 0.12 * pid[0], f"{pid[0]},{pid[1]}", look, 1.2, 0.75, 9
-            )
+            cell(axes, x, 1.0 + row * 0.75 + 0.12 * pid[0], text, look, 1.2, 0.75, 9)
     x = 1.6 + cols * 1.2 + 0.15 * tiles[1]
-    label(axes, x, 1.4, "a,b: program (a, b) of the grid", 9, align="left")
-    label(axes, x, 2.0, "striped: outside, mask is false", 9, align="left")
+    told = ["a,b: program (a, b) of the grid", "striped: outside, mask is false"]
+    if chosen is not None:
+        first, last = chosen[0] * BLOCK_H, chosen[1] * BLOCK_W
+        told = [
+            f"program ({chosen[0]}, {chosen[1]}) and its offsets",
+            f"rows {first} to {first + BLOCK_H - 1}, columns {last} to {last + BLOCK_W - 1}",
+            "crossed: outside, its mask is false",
+        ]
+    for number, line in enumerate(told):
+        label(axes, x, 1.4 + 0.6 * number, line, 9, align="left")
     lost = rows * cols - height * width
     alt = (
         f"{title}. The grid has {tiles[0]} times {tiles[1]} programs; program (0, 0) has the top "

@@ -77,9 +77,7 @@ def _edited(name: str, held: Cell, session: Session) -> Outdated | None:
     """The text that made the definition is shown no more."""
     if session.shown is None or not held.typed or held.typed.strip() in _texts(session):
         return None
-    ran = {cell.typed.strip() for cell in session.cells}
-    fresh = [text for text in session.shown if _mentions(name, text) and text.strip() not in ran]
-    if fresh:
+    if any(_mentions(name, text) for text in session.shown):  # typed on, or an edit undone
         return Outdated(name, held, "edited")
     if inner_function(session.namespace.get(name)) is None:
         return None  # a number from a cell that was used for something else since

@@ -66,6 +66,20 @@ class Gathered:
             return None
         return self.places[line - 1]
 
+    def around(self, line: int | None, most: int = 2) -> tuple[tuple[int, Place, str], ...]:
+        """The line and at most so many on each side that follow it in the same cell: the number of
+        each in the text, its place, and itself.
+        """
+        place, lines = self.place(line), self.text.splitlines()
+        if line is None or place is None:
+            return ()
+        found = []
+        for number in range(line - most, line + most + 1):
+            near = self.place(number)
+            if near is not None and near == Place(place.label, place.line + number - line):
+                found.append((number, near, lines[number - 1]))
+        return tuple(found)
+
     def line_text(self, line: int | None) -> str:
         """That line itself, without its indentation; "" where there is none."""
         lines = self.text.splitlines()

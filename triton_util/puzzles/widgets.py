@@ -10,7 +10,7 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-from triton_util.client.card import style
+from triton_util.client.cards.style import style
 from triton_util.client.phrases import NotThere
 from triton_util.keyboard import button, keeps_its_keys, keys_html
 from triton_util.puzzles import drawing

@@ -13,6 +13,7 @@ from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic, raised
 from graders.judge.diagnosis.aimed import aimed, handed
 from graders.judge.diagnosis.candidates import candidates, refuted
+from graders.judge.diagnosis.facts import facts
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.patterns import PATTERNS
@@ -41,6 +42,7 @@ NOTHING_STORED = "nothing-stored"  # also seen where a loop has no step in a sma
 _LAUNCH = re.compile(r"^[\w.]+\[.*\]\(")  # kernel[grid](
 # Faults that the numbers of the launch explain: sizes, strides, the grid.
 ABOUT_PLACES = frozenset(code for code in generic.FAULTS if code.startswith(("out-of-", "gap-")))
+IMAGE = ("img",)  # an exercise that takes this alone turns pictures into pictures
 CERTAIN = ("wrong-return", "inputs-changed")  # no guesses either
 
 Cause = tuple[Failure, Misconception | None, str]
@@ -191,8 +193,9 @@ def _misconception_finding(
         line=_line(failure, fault),
         case=failure.case.name,
         next_step=misconception.next_step,
-        picture=_picture(failure),
+        picture=_picture(failure, exercise),
         original=fault.message if fault is not None else "",
+        facts=facts(exercise, failure, fault),
     )
 
 
@@ -208,8 +211,32 @@ def _generic_finding(exercise: Exercise, failure: Failure, gate: str) -> Finding
         line=_line(failure, fault),
         case=failure.case.name,
         next_step=text.next_step,
-        picture=_picture(failure),
+        picture=_picture(failure, exercise),
         original=fault.message if fault is not None else "",
+        facts=facts(exercise, failure, fault),
+    )
+
+
+def seen_in(
+    finding: Finding, exercise: Exercise, failure: Failure, block: tuple[int, ...] = ()
+) -> Finding:
+    """The finding as another failing case of its kind shows it: all of a card is of one case.
+
+    block: that of the kernel's stores to the result, where it is known.
+    """
+    wanted = [m.faults for m in exercise.misconceptions if m.code == finding.code]
+    fault = _telling_fault(failure, wanted[0] if wanted else frozenset())
+    told, _, _ = finding.message.partition("\n\n")
+    mapped = finding.code in ("launch-order", "inputs-changed")
+    detail = _detail(exercise, failure, fault, told, mapped=mapped)
+    return replace(
+        finding,
+        message=f"{told}\n\n{detail}",
+        line=_line(failure, fault) or finding.line,
+        case=failure.case.name,
+        picture=_picture(failure, exercise, block),
+        original=fault.message if fault is not None else "",
+        facts=facts(exercise, failure, fault),
     )
 
 
@@ -333,8 +360,10 @@ def _number(value: float | bool) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _picture(failure: Failure) -> Picture | None:
-    wrong = failure.wrong
+def _picture(failure: Failure, exercise: Exercise, block: tuple[int, ...] = ()) -> Picture | None:
+    wrong, evidence = failure.wrong, failure.evidence
     if wrong is None or not bool(wrong.any()):
         return None
-    return draw(wrong, failure.evidence.never_stored)
+    values = None if evidence.actual is None else (evidence.actual, evidence.expected)
+    pixels = exercise.parameters[:1] == IMAGE
+    return draw(wrong, evidence.never_stored, values, block, pixels)

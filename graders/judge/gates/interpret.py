@@ -15,7 +15,9 @@ from graders.judge.diagnosis.explain import (
     explain,
     explain_tf32,
     retold,
+    seen_in,
 )
+from graders.judge.diagnosis.facts import with_program
 from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.diagnosis.text_marks import masked_like_a_store
@@ -25,7 +27,7 @@ from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise, LaunchFacts
 from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
-from graders.judge.running.pointing import table_of, with_rounds
+from graders.judge.running.pointing import pointing_of, with_rounds
 from graders.judge.running.traffic import traffic_case
 from graders.judge.scoring import WASTEFUL_SHARE
 
@@ -51,8 +53,11 @@ def run(context: Context) -> GateResult:
             findings = _explained(exercise, with_rounds(ran, planned, workers))
         if findings[0].code in UNEXPLAINED | handed_strides.SYMPTOMS:
             findings = _by_all_cases(findings, exercise, ran)
-        table = table_of(findings[0].case, ran, planned, workers)
-        findings[0] = replace(findings[0], table=table)
+        found = pointing_of(findings[0].case, ran, planned, workers)
+        if found is not None:
+            told = seen_in(findings[0], exercise, found.failure, found.block)
+            known = with_program(told.facts, found.table)
+            findings[0] = replace(told, table=found.table, facts=known)
     remarks = () if findings else context.captured.remarks
     return GateResult.of(findings, remarks, keeps=WASTEFUL_SHARE if ran.slow else None)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import starmap
+from dataclasses import dataclass, replace
 from math import prod
 
 import torch
@@ -26,14 +25,31 @@ STOPPED = frozenset({"out-of-bounds-load", "out-of-bounds-store", "gap-store"})
 MOST_TRIED = 3  # of the smallest cases: in some of them all places are right
 
 
-def table_of(
-    named: str | None, ran: RunResult, planned: PlannedJobs, workers: Workers
-) -> Table | None:
-    """The table of the smallest failing case that fails like the case `named`.
+@dataclass(frozen=True)
+class Pointing:
+    """One failing case, and its last launch as it was looked at; `table` where places explain."""
 
-    Cases with several programs come first: with a single program many mistakes look alike. None
-    where positions explain nothing. If all stores are at the right positions, the table also shows
-    loads.
+    failure: Failure
+    launch: LaunchFacts
+    table: Table | None
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """The block of the stores to the result; () where that is not known."""
+        pointed, wrong = self.launch.pointed, self.failure.wrong
+        if pointed is None or wrong is None or pointed.operation != "store" or not pointed.once:
+            return ()
+        return pointed.block if pointed.shape == tuple(wrong.shape) else ()
+
+
+def pointing_of(
+    named: str | None, ran: RunResult, planned: PlannedJobs, workers: Workers
+) -> Pointing | None:
+    """The smallest failing case that fails like the case `named` and whose table explains it.
+
+    Cases with several programs come first: with a single program many mistakes look alike. If all
+    stores are at the right positions, the table also shows loads. Where positions explain nothing
+    it is the case `named`, without a table, if that was looked at.
     """
     failing = [(item, f) for item, f in _failing(ran) if _tells(f)]
     like = next((_kind(f) for _, f in failing if f.case.name == named), None)
@@ -41,8 +57,13 @@ def table_of(
     tried = sorted(same, key=_smallest)[:MOST_TRIED]
     seen = _pointed(planned, [item for item, _ in tried], workers)
     told = [(failure, launch) for (_, failure), launch in zip(tried, seen, strict=True) if launch]
-    tables = (table for made in (_table, _loads) for table in starmap(made, told))
-    return next((table for table in tables if table is not None), None)
+    for made in (_table, _loads):
+        for failure, launch in told:
+            table = made(failure, launch)
+            if table is not None:
+                return Pointing(failure, launch, table)
+    itself = (Pointing(f, launch, None) for f, launch in told if f.case.name == named)
+    return next(itself, None)
 
 
 def with_rounds(ran: RunResult, planned: PlannedJobs, workers: Workers) -> RunResult:

@@ -1,5 +1,6 @@
 """What the learner sees: card and text, progress, hints, quiz, and their colours."""
 
+import dataclasses
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -8,12 +9,15 @@ import pytest
 
 from triton_util import theme
 from triton_util.client import attempts, hints, quizzes
-from triton_util.client.card import inline, report_html, style, waiting_html
-from triton_util.client.picture import picture_svg, picture_text
+from triton_util.client.card import inline, report_html, waiting_html
+from triton_util.client.cards.heat_map import picture_svg, picture_text
+from triton_util.client.cards.style import style
+from triton_util.client.phrases import first_sentence
 from triton_util.client.report import (
     Finding,
     MalformedReport,
     Picture,
+    Quoted,
     Report,
     Resources,
     Table,
@@ -169,7 +173,7 @@ def test_card_is_a_named_region_and_pictures_have_alternative_text():
     images = [item for item in card.iter("svg") if item.get("role") == "img"]
     assert images
     assert all("The tail is wrong." in item.get("aria-label", "") for item in images)
-    assert "4 right, 2 wrong value, 2 never stored" in images[0].get("aria-label")
+    assert "4 correct, 2 wrong value, 2 never stored" in images[0].get("aria-label")
     decorative = [item for item in card.iter("svg") if item.get("role") != "img"]
     assert all(item.get("aria-hidden") == "true" for item in decorative)
 
@@ -184,8 +188,61 @@ def test_states_differ_in_shape():
 
 
 def test_large_picture_is_cut():
-    svg = picture_svg(Picture(("x" * 500,) * 500, "large"))
+    svg = picture_svg(Picture(("x." * 250,) * 500, "large"))
     assert svg.count("<rect") == 48 * 64
+
+
+def words_before_next(report: Report) -> list[str]:
+    """What is read of a card until it says what to do, the code left out."""
+    card = parsed(report_html(report))
+    finding = next(part for part in card.iter("div") if part.get("class") == "tw-finding")
+    words: list[str] = []
+    for part in finding:
+        if part.get("class") == "tw-next":
+            return words
+        if part.get("class") != "tw-where":
+            words += "".join(part.itertext()).split()
+    raise AssertionError("the card says no next step")
+
+
+def test_a_card_is_short_before_its_next_step():
+    """Title and one sentence; the rest of the message is folded, as are gates and tables."""
+    long = "The first sentence. " + "More words about what was seen. " * 30
+    told = failed_report()
+    finding = dataclasses.replace(told.findings[0], message=f"{long}\n\nSeen with x.")
+    report = failed_report(findings=(finding,))
+    assert len(words_before_next(report)) < 60
+    assert "The first sentence." in " ".join(words_before_next(report))
+    card = parsed(report_html(report))
+    folded = " ".join("".join(part.itertext()) for part in card.iter("details"))
+    for words in ("More words", "Seen with x.", "What each program stored", "read: passed"):
+        assert words in folded, words
+
+
+def test_the_original_message_is_shown_where_it_says_more():
+    finding = dataclasses.replace(failed_report().findings[0], original="Second  paragraph.")
+    assert "The original message" in words_of(report_html(failed_report()))
+    assert "The original message" not in words_of(report_html(failed_report(findings=(finding,))))
+
+
+def test_the_line_stands_among_its_neighbours_and_links_to_its_cell():
+    quoted = (Quoted(6, "    a = 1"), Quoted(7, "    b = <2>", True), Quoted(8, "c = 3"))
+    finding = dataclasses.replace(failed_report().findings[0], quoted=quoted, cell="0a1b2c3d")
+    card = parsed(report_html(failed_report(findings=(finding,), cells=("0a1b2c3d", "ff"))))
+    assert card.get("data-cells") == "0a1b2c3d ff"
+    (link,) = [item for item in card.iter("a") if item.get("class") == "tw-jump"]
+    assert (link.get("data-cell"), link.get("data-line")) == ("0a1b2c3d", "7")
+    assert link.text == "cell [3], line 7"
+    lines = [item for item in card.iter("span") if item.get("class") == "tw-line"]
+    assert ["".join(line.itertext()) for line in lines] == ["6    a = 1", "7    b = <2>", "8c = 3"]
+    assert [mark.text for mark in card.iter("mark")] == ["    b = <2>"]
+
+
+def test_sentences():
+    assert first_sentence("One. Two.") == ("One.", "Two.")
+    assert first_sentence("Write `a. B` first. Then `c`.") == ("Write `a. B` first.", "Then `c`.")
+    assert first_sentence("About e.g. This.\n\nMore.") == ("About e.g. This.", "More.")
+    assert first_sentence("Only one") == ("Only one", "")
 
 
 def test_fault_of_ours_is_no_blame():
@@ -329,6 +386,38 @@ def test_progress_is_shown():
         assert "passed on 2026-11-02" in told
         assert "under way: 1 check, at best 4 of 30 cases" in told
         assert "not tried yet" in told
+        assert "Next: softmax" in told or "Next: copy" in told
+
+
+def test_progress_is_a_map_with_the_next_step_on_top(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "02_debugging.ipynb").write_text("{}")
+    listed = [
+        attempts.Listed("vector_add", "vector_add", "Add two vectors", "01"),
+        attempts.Listed("copy", "debugging", "Copy", "02"),
+        attempts.Listed("softmax", "reductions", "Row-wise softmax", "07"),
+    ]
+    recorded = {
+        "vector_add": attempts.Attempts(3, "2026-11-02T10:00:00+00:00", 25, 25),
+        "softmax": attempts.Attempts(1, "", 4, 30),
+    }
+    places = [f"{number:02d}_lesson_{number}" for number in range(3, 6)]
+    card = parsed(attempts.progress_html(listed, recorded, {"debugging": (1, 3)}, places))
+    tiles = [item for item in card.iter("li") if "tw-tile" in item.get("class", "")]
+    states = {"".join(tile.itertext())[:2]: tile.get("class", "").split()[1:] for tile in tiles}
+    assert states == {
+        "01": ["tw-t-done"],
+        "02": ["tw-t-begun", "tw-t-next"],
+        "03": ["tw-t-none"],
+        "04": ["tw-t-none"],
+        "05": ["tw-t-none"],
+        "07": ["tw-t-begun"],
+    }
+    (step,) = [item for item in card.iter("p") if item.get("class") == "tw-goal"]
+    assert "".join(step.itertext()).startswith("Next: copy, Copy, in lesson 02_debugging")
+    assert {link.get("href") for link in card.iter("a")} == {"02_debugging.ipynb"}
+    told = attempts.progress_text(listed, recorded, {})
+    assert told.split("\n")[1] == "Next: copy, Copy (lesson 02_debugging)"
 
 
 def test_hints_come_one_by_one(tmp_path, monkeypatch):

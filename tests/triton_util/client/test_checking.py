@@ -129,11 +129,31 @@ def test_name_that_is_not_defined_yet(capsys, monkeypatch):
     assert "`softmax` is not defined yet" in capsys.readouterr().out
 
 
-def test_a_name_that_is_unknown_lists_what_the_lessons_ask_for(capsys):
+def test_a_name_that_is_unknown_gets_a_short_answer(capsys):
     client.check("nope")
     told = capsys.readouterr().out
-    assert "The exercises are: vector_add, softmax." in " ".join(told.split())
-    assert "ahead" not in told  # it has a record and no lesson
+    assert "`progress()` lists the exercises." in " ".join(told.split())
+    assert "softmax" not in told
+
+
+def test_without_an_argument_the_call_is_completed(capsys):
+    assert not client.check().passed
+    assert "For instance: `check(softmax)`." in capsys.readouterr().out
+    client.quiz()
+    told = capsys.readouterr().out
+    assert told == '? Name a lesson: `quiz("vector_add")`. There are: vector_add.\n'
+
+
+def test_a_kernel_is_answered_with_its_own_launcher(fake_judge):
+    added_kernel = SimpleNamespace(fn=no_exercise)  # as triton.jit wraps a function
+    namespace = {"added_kernel": added_kernel, "softmax": softmax}
+    exec("def vector_add(x):\n    added_kernel[(1,)](x)", namespace)
+    place = Session(namespace, ())
+    told = checking.wrong_argument(
+        added_kernel, "added_kernel", place, checking.exercises(fake_judge)
+    )
+    assert told is not None
+    assert told.findings[0].next_step == "Check its launcher: `check(vector_add)`."
 
 
 RENAMED = Session({"my_add": vector_add, "three": 3}, ())

@@ -50,9 +50,7 @@ def test_a_guess_is_set_beside_what_is_so_and_the_first_one_is_kept(
     assert "You had it." in told
     assert "(Your first guess, 12, is the one that is kept.)" in told
     client.progress()
-    assert "1 prediction: 0 right, 1 within a factor of two, 0 further off." in (
-        capsys.readouterr().out
-    )
+    assert "1 prediction: 0 right, 0 close, 1 further off." in (capsys.readouterr().out)
 
 
 def test_a_row_is_no_quantity(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,23 +67,29 @@ def test_an_unknown_prediction_is_one_card(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("guess", "answer", "grade"),
+    ("guess", "answer", "within", "grade"),
     [
-        (100, 100, "right"),
-        (101, 100, "right"),
-        (60, 100, "close"),
-        (200, 100, "close"),
-        (201, 100, "far"),
-        (-100, 100, "far"),
-        (0, 0, "right"),
-        (1, 0, "far"),
-        (float("nan"), float("nan"), "right"),
-        (float("nan"), 3, "far"),
-        (float("inf"), 3, "far"),
+        (100, 100, None, "right"),
+        (8, 4, None, "far"),  # a count that can be known is not nearly right
+        (40_000, 40_020, None, "close"),
+        (101, 100, None, "close"),
+        (111, 100, None, "far"),
+        (101, 100, 1.05, "right"),
+        (60, 100, 1.05, "close"),
+        (201, 100, 1.05, "far"),
+        (0.665, 2 / 3, None, "right"),
+        (1.0, 2 / 3, None, "close"),
+        (2.0, 2 / 3, None, "far"),
+        (-100, 100, None, "far"),
+        (0, 0, None, "right"),
+        (1, 0, None, "far"),
+        (float("nan"), float("nan"), None, "right"),
+        (float("nan"), 3, None, "far"),
+        (float("inf"), 3, None, "far"),
     ],
 )
-def test_grades_of_a_guess(guess: float, answer: float, grade: str) -> None:
-    assert guesses.grade(guess, answer) == grade
+def test_grades_of_a_guess(guess: float, answer: float, within: float | None, grade: str) -> None:
+    assert guesses.grade(guess, answer, within) == grade
 
 
 def notebook(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, graded: bool) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from triton_util.client import attempts
 from triton_util.client.attempts import Attempts, Listed
-from triton_util.client.card import report_html, style
+from triton_util.client.card import report_html
+from triton_util.client.cards.style import style
 from triton_util.client.passed import passing, passing_html, passing_lines
 from triton_util.client.report import BytesMoved, Report, Resources, read_report
 
@@ -35,13 +36,15 @@ def test_the_first_pass_has_a_challenge_and_a_way_on():
     assert told(passed()) == [
         "In the case `n=64` it moves 800 bytes; the model solution 400.",
         "Break it: Take the `mask` off?",
+        "Solved! 1 of 4 exercises done.",
         "Next: `bias_relu`, in this lesson: Bias & ReLU.",
     ]
     assert told(passed(), {"bias_relu": DONE})[-1] == "Next: lesson 06_fusion: GELU."
 
 
-def test_later_ones_have_figures_alone():
-    (figures,) = told(passed(), {"rgb2grey": DONE})
+def test_later_ones_have_figures_and_the_way_on_alone():
+    figures, onward = told(passed(), {"rgb2grey": DONE})
+    assert onward == "Next: `bias_relu`, in this lesson: Bias & ReLU."
     assert figures.endswith("That is your best so far: it was 1,000.")
 
 
@@ -65,7 +68,7 @@ def test_registers_are_those_of_the_newest_target_and_the_hungriest_kernel():
     resources = tuple(Resources(name, t, regs, 0, spilled) for name, t, regs, spilled in kernels)
     report = passed(moved=None, resources=resources)
     expected = "`large` takes 40 registers a thread on sm_90, nothing spilled."
-    assert told(report, {"rgb2grey": DONE}) == [expected]
+    assert told(report, {"rgb2grey": DONE})[0] == expected
     spilling = passed(moved=None, resources=(Resources("k", 90, 255, 0, 64),))
     assert told(spilling, {"rgb2grey": DONE})[0].endswith("on sm_90, 64 bytes spilled.")
 

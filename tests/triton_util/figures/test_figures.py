@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import inspect
 import io
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -16,6 +18,7 @@ from triton_util import explore, figures
 from triton_util.explore import controls
 from triton_util.explore.attention import SCORES, VALUES
 from triton_util.explore.strides import BASE_LENGTH, VIEWS
+from triton_util.figures import walks
 from triton_util.figures.drawing import LOOKS, PANEL, Drawing, spoken
 
 SAMPLE = {"memory": (torch.arange(24).view(3, 8)[:, :4],), "blocks_1d": (7, 4)}
@@ -44,8 +47,8 @@ def test_every_figure_has_alternative_text_in_sentences(name: str) -> None:
 def test_drawings_turn_dark_with_the_page_and_photographs_stay() -> None:
     page = figures.blocks_1d(7, 4)._repr_mimebundle_()["text/html"]
     assert '<img class="tw-drawing"' in page
-    assert 'body[data-jp-theme-light="false"] img.tw-drawing' in page
-    assert 'body[data-jp-theme-light="true"] img.tw-drawing' in page
+    assert 'body[data-jp-theme-light="false"] .tw-drawing' in page
+    assert 'body[data-jp-theme-light="true"] .tw-drawing' in page
     photograph = figures.show(figures.lake())._repr_mimebundle_()["text/html"]
     assert '<img class="tw-photograph"' in photograph
 
@@ -109,6 +112,7 @@ def test_every_explorer_has_controls_and_the_same_text_without_them(name: str) -
     """The widget's page is the text function at the values of its controls."""
     widget = getattr(explore, name.removesuffix("_text"))()
     *inputs, page = widget.children
+    inputs = [one for one in inputs if hasattr(one, "value")]  # the buttons are a box
     assert inputs, f"explore.{name}: nothing to move"
     for control in inputs:
         assert control.description, f"explore.{name}: a control without a name"
@@ -118,6 +122,54 @@ def test_every_explorer_has_controls_and_the_same_text_without_them(name: str) -
         if isinstance(control.value, int) and hasattr(control, "max"):
             control.value = control.min if control.value != control.min else control.min + 1
     assert page.value != before, f"explore.{name}: the text does not follow its controls"
+
+
+DRAWN = ("tiles_2d", "matmul_walk", "orders", "online_softmax", "attention_walk", "causal_tiles")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_an_explorer_redraws_its_picture_and_keeps_the_text_for_screen_readers(name: str) -> None:
+    widget = getattr(explore, name)()
+    *inputs, buttons, page = widget.children
+    text = getattr(explore, f"{name}_text")(**widget_values(name, inputs))
+    assert '<svg class="tw-drawing" role="img" aria-label="' in page.value
+    assert f"{html.escape(text)}</pre>" in page.value
+    play, back, forth = buttons.children
+    (moved,) = [one for one in inputs if hasattr(one, "max") and one.max == play.max][:1]
+    assert (back.description, forth.description) == ("◀ Back", "Step ▶")
+    before = page.value
+    (back if moved.value == moved.max else forth).click()
+    assert page.value != before
+    assert widget._repr_mimebundle_()["text/html"].count("<svg") == 1
+
+
+def widget_values(name: str, inputs: list) -> dict:
+    """The values of the controls, by the names of the explorer's arguments."""
+    names = inspect.signature(getattr(explore, name)).parameters
+    by_label = {
+        "orders": ("n_rows", "n_cols", "group", "first"),
+        "attention_walk": ("blocks", "BLOCK_N", "causal", "query"),
+    }.get(name, tuple(names))
+    return dict(zip(by_label, (one.value for one in inputs), strict=True))
+
+
+def test_where_there_is_no_picture_the_text_is_seen() -> None:
+    widget = explore.matmul_walk(step=4)  # the loop has ended
+    page = widget.children[-1]
+    assert "<svg" not in page.value
+    assert "clip-path" not in page.value
+    assert "There is no step 4" in page.value
+    widget.children[2].value = 2
+    assert "<svg" in page.value
+
+
+@pytest.mark.parametrize("BLOCK_SIZE", [1, 2, 4, 8])
+def test_the_walks_end_with_the_sum_of_the_row_in_one_piece(BLOCK_SIZE: int) -> None:
+    alt = walks.online_numbers((2.0, 1.0, 5.0, 3.0, 4.0, 0.0, 6.0, 2.0), 8, BLOCK_SIZE).alt
+    assert alt.rstrip(".").rsplit(", ", 1)[1] == "1.5988"
+    whole = walks.attention_numbers(SCORES, VALUES, 6, min(BLOCK_SIZE, 4), len(SCORES)).alt
+    results = re.findall(r"(?:/ sum|at once): ([\d.]+\d)", whole)
+    assert len(set(results)) == 1
 
 
 def test_follow_escapes_what_it_shows() -> None:
@@ -157,7 +209,7 @@ def test_an_explorer_leaves_its_text_in_the_notebook() -> None:
     made = explore.blocks_1d(7, 4, 1)._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in made
     assert made["text/plain"] == explore.blocks_1d_text(7, 4, 1)
-    assert made["text/html"].startswith("<pre>cdiv(7, 4) = 2 programs")
+    assert ">cdiv(7, 4) = 2 programs" in made["text/html"]
 
 
 def test_sectors_say_how_many_are_drawn() -> None:

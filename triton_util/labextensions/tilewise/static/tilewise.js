@@ -5,6 +5,8 @@
  * - Before a cell that checks is run, the kernel is told the texts of all code cells, so that no
  *   verdict is given on code that the notebook does not show (triton_util/notebook/shown.py).
  * - A verdict is announced to screen readers.
+ * - A card is dimmed while the notebook shows other code than the card speaks of; its link to a line
+ *   goes to that line and underlines it.
  * - A widget of a notebook that was opened again, which has no kernel any more, is shown as the
  *   picture and the text that lie beside it in the output.
  * - Where a kernel was restarted and a cell of the course is run, the cells that prepare the
@@ -88,6 +90,102 @@
     }
   }
 
+  /* FNV-1a, as triton_util/notebook/shown.py computes it. */
+  function mark(text) {
+    let found = 0x811c9dc5;
+    for (const byte of new TextEncoder().encode(text.trim())) found = Math.imul(found ^ byte, 0x01000193);
+    return (found >>> 0).toString(16).padStart(8, "0");
+  }
+
+  /* A card speaks of cells by their marks: it is old as soon as one of these texts is shown no more. */
+  function dimOldCards(panel) {
+    const cards = panel.content.node.querySelectorAll(".tw-card[data-cells]");
+    if (!cards.length) return;
+    const shown = new Set(panel.content.widgets.filter(isCode).map(cell => mark(source(cell))));
+    for (const card of cards) {
+      const old = !card.dataset.cells.split(" ").every(one => shown.has(one));
+      if (old && !card.querySelector(":scope > .tw-old")) {
+        const note = document.createElement("p");
+        note.className = "tw-old";
+        note.textContent = "Your code has changed since this check. Check again.";
+        card.prepend(note);
+      }
+      card.classList.toggle("tw-stale", old);
+    }
+  }
+
+  /* Marks one line in an editor until it is edited there, or until another line is marked. */
+  async function lineMarker() {
+    const { Decoration, EditorView } = await library("@codemirror/view");
+    const { StateEffect, StateField } = await library("@codemirror/state");
+    const underline = StateEffect.define();
+    const line = Decoration.mark({
+      class: "tw-underlined",
+      attributes: { style: "text-decoration: underline wavy #c4352b 1.5px; text-underline-offset: 4px" }
+    });
+    const field = StateField.define({
+      create: () => Decoration.none,
+      update: (marks, change) => {
+        for (const effect of change.effects) {
+          if (effect.is(underline)) {
+            return effect.value ? Decoration.set([line.range(effect.value.from, effect.value.to)]) : Decoration.none;
+          }
+        }
+        return change.docChanged ? Decoration.none : marks;
+      },
+      provide: known => EditorView.decorations.from(known)
+    });
+    return (view, range) => {
+      const effects = [underline.of(range)];
+      if (!view.state.field(field, false)) effects.unshift(StateEffect.appendConfig.of(field));
+      view.dispatch({ effects });
+    };
+  }
+
+  async function jump(panel, link, underline) {
+    const notebook = panel.content;
+    const number = Number(link.dataset.line);
+    const at = notebook.widgets.findIndex(cell => isCode(cell) && mark(source(cell)) === link.dataset.cell);
+    if (at < 0) return false;
+    notebook.activeCellIndex = at;
+    notebook.deselectAll();
+    await notebook.scrollToItem(at, "smart");
+    const cell = notebook.widgets[at];
+    await cell.ready;
+    for (const other of notebook.widgets) {
+      if (other !== cell && other.editor?.editor) underline(other.editor.editor, null);
+    }
+    const view = cell.editor.editor;
+    if (number > view.state.doc.lines) return false;
+    const line = view.state.doc.line(number);
+    const from = line.from + line.text.search(/\S|$/);
+    view.dispatch({ selection: { anchor: from } });
+    notebook.mode = "edit";
+    view.focus();
+    if (from < line.to) underline(view, { from, to: line.to });
+    const place = view.coordsAtPos(from);
+    const window_ = notebook.node.getBoundingClientRect();
+    if (place && (place.top < window_.top || place.bottom > window_.bottom)) {
+      view.dom.querySelector(".cm-activeLine")?.scrollIntoView({ block: "center" });
+    }
+    return true;
+  }
+
+  /* A kernel writes its version into the notebook when it starts. As long as that is all, the
+   * notebook is as it lies on the disk, and nobody is asked to save it. */
+  function keepUntouched(panel) {
+    const model = panel.context.model;
+    const cells = () => JSON.stringify(model.sharedModel.cells.map(cell => cell.toJSON()));
+    const before = cells();
+    const look = (_, change) => {
+      if (change.name !== "dirty" || !change.newValue) return;
+      if (cells() !== before) model.stateChanged.disconnect(look);
+      else setTimeout(() => { if (!model.isDisposed && cells() === before) model.dirty = false; }, 0);
+    };
+    model.stateChanged.connect(look);
+    if (model.dirty) look(null, { name: "dirty", newValue: true });
+  }
+
   /* The numbers of the set-up cell and of the imports behind it; [] in a notebook without them. */
   function preparing(cells) {
     const setup = cells.findIndex(cell => isCode(cell) && SETUP.test(source(cell)));
@@ -111,10 +209,30 @@
     return [...chosen.sort((a, b) => a - b), check];
   }
 
+  /* The one button of a lesson that matters looks like it; its colours are those of cards. */
+  const BUTTON = `
+    .jp-Toolbar-item[data-jp-item-name="tilewise-check"] { margin: 0 .5em 0 .2em; }
+    [data-jp-item-name="tilewise-check"] [data-command="tilewise:check"] {
+      background: #2454a4; color: #fff; border-radius: 4px; padding: 0 .8em 0 .6em; min-width: 5.6em; }
+    [data-jp-item-name="tilewise-check"] [data-command="tilewise:check"]:hover { background: #1b4180; }
+    [data-jp-item-name="tilewise-check"] .jp-ToolbarButtonComponent-label {
+      color: #fff; font-weight: 600; font-variant-numeric: tabular-nums; }
+    [data-jp-item-name="tilewise-check"] .jp-ToolbarButtonComponent-label::before {
+      content: ""; display: inline-block; width: .55em; height: .95em; margin: 0 .6em .12em .15em;
+      border: solid #fff; border-width: 0 2.5px 2.5px 0; transform: rotate(42deg); vertical-align: middle; }
+    [data-jp-item-name="tilewise-check"] .tw-busy .jp-ToolbarButtonComponent-label::before {
+      width: .95em; height: .95em; margin: 0 .5em .12em 0; border-radius: 50%;
+      border: 2.5px solid rgba(255, 255, 255, .35); border-top-color: #fff; animation: tw-turn .8s linear infinite; }
+    @keyframes tw-turn { to { transform: rotate(360deg); } }
+    .tw-stale a { pointer-events: none; }`;
+
   async function plugin() {
     const { INotebookTracker, NotebookActions } = await library("@jupyterlab/notebook");
     const { Notification } = await library("@jupyterlab/apputils");
     const ran = new Set(); // cells that ran in the kernel that runs now, by id
+    const checking = new Map(); // how far the checks are that run now: cell → "5/34", "" at first
+    let notice = ""; // the one that asks to run the first cells
+    const underline = await lineMarker();
     const panelOf = (tracker, notebook) => tracker.find(panel => panel.content === notebook);
 
     async function runCells(panel, numbers) {
@@ -140,29 +258,58 @@
       const actions = waiting.length
         ? [{ label: "Run them", callback: () => runCells(panel, waiting) }]
         : [];
-      Notification.warning(`Python does not know ${name} yet. ${where}`, { autoClose: false, actions });
+      dropNotice();
+      const options = { autoClose: 15000, actions };
+      notice = Notification.warning(`Python does not know ${name} yet. ${where}`, options);
+    }
+
+    function dropNotice() {
+      if (notice) Notification.dismiss(notice);
+      notice = "";
+    }
+
+    /* Reads from the card of a running check how many cases are done. */
+    function watchChecks(app) {
+      const timer = setInterval(() => {
+        for (const cell of checking.keys()) {
+          const bar = cell.isDisposed ? null : cell.node.querySelector(".tw-card progress");
+          if (cell.isDisposed) checking.delete(cell);
+          else if (bar) checking.set(cell, `${bar.value}/${bar.max}`);
+        }
+        app.commands.notifyCommandChanged("tilewise:check");
+        if (!checking.size) clearInterval(timer);
+      }, 200);
     }
 
     function activate(app, tracker) {
       const region = makeRegion();
+      const style = document.createElement("style");
+      style.textContent = BUTTON;
+      document.head.append(style);
       app.commands.addCommand("tilewise:check", {
-        label: "Check",
-        caption: "Run what you edited of this exercise, and check it",
+        label: () => (checking.size ? [...checking.values()].pop() || "Checking" : "Check"),
+        className: () => (checking.size ? "tw-busy" : ""),
+        caption: "Run what you edited of this exercise, and check it (Ctrl+Alt+Enter)",
         isEnabled: () => tracker.size > 0,
         execute: async () => {
           const panel = tracker.currentWidget || tracker.find(() => true);
           const notebook = panel.content;
           const numbers = whatToRun(notebook.widgets, notebook.activeCellIndex, ran);
-          if (!numbers.length) Notification.info("This notebook has nothing to check.");
+          if (!numbers.length) Notification.info("This notebook has nothing to check.", { autoClose: 5000 });
           await runCells(panel, numbers);
         }
       });
       NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
         const kernel = panelOf(tracker, notebook)?.sessionContext.session?.kernel;
-        if (kernel && isCode(cell) && CHECKS.test(source(cell))) tellKernel(notebook, kernel);
+        if (!isCode(cell) || !CHECKS.test(source(cell))) return;
+        if (kernel) tellKernel(notebook, kernel);
+        checking.set(cell, "");
+        watchChecks(app);
       });
       NotebookActions.executed.connect((_, { notebook, cell, success, error }) => {
+        checking.delete(cell);
         if (success && isCode(cell)) ran.add(cell.model.id);
+        if (success) dropNotice();
         const unknown = error?.errorName === "NameError" && OF_THE_COURSE.exec(error.errorValue);
         const panel = panelOf(tracker, notebook);
         if (isCode(cell) && CHECKS.test(source(cell))) setTimeout(announce, 300, cell, region);
@@ -174,8 +321,26 @@
         new MutationObserver(() => {
           if (waiting) return;
           waiting = true;
-          setTimeout(() => { waiting = false; if (!panel.isDisposed) mendWidgets(panel); }, 200);
+          setTimeout(() => {
+            waiting = false;
+            if (panel.isDisposed) return;
+            mendWidgets(panel);
+            dimOldCards(panel);
+          }, 200);
         }).observe(panel.content.node, { childList: true, subtree: true });
+        panel.content.node.addEventListener("click", event => {
+          const link = event.target.closest?.("a.tw-jump");
+          if (!link) return;
+          event.preventDefault();
+          event.stopPropagation();
+          jump(panel, link, underline).then(found => {
+            if (!found) Notification.info("This line is no longer in the notebook.", { autoClose: 4000 });
+          });
+        }, true);
+        panel.context.ready.then(() => keepUntouched(panel));
+        panel.context.ready.then(() =>
+          panel.model.sharedModel.changed.connect(() => { if (!panel.isDisposed) dimOldCards(panel); })
+        );
         panel.sessionContext.kernelChanged.connect(forget);
         panel.sessionContext.statusChanged.connect((_, status) => {
           if (/restarting/.test(status)) forget();

@@ -1,0 +1,58 @@
+"""What the words of a command may mean: a file, an exercise, or something like one of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+
+def files_and_exercise(
+    words: tuple[Path, ...], exercise: str | None
+) -> tuple[tuple[Path, ...], str | None]:
+    """The files, and the exercise, which may stand among them where no file has its name.
+
+    A word that is neither ends the command, with what was probably meant.
+    """
+    files = [word for word in words if word.exists()]
+    for word in words:
+        if word in files:
+            continue
+        if exercise is None and files and str(word) in _exercises():
+            exercise = str(word)
+        else:
+            raise _unclear(_neither(word, with_file=bool(files)))
+    if not files:
+        raise _unclear("Name the file to check: `tilewise check FILE`.")
+    return tuple(files), exercise
+
+
+def _unclear(message: str) -> click.ClickException:
+    """Nothing is judged, because a word means nothing: the exit code is 2, as of click's own."""
+    return click.UsageError(message)
+
+
+def _neither(word: Path, with_file: bool) -> str:
+    folder = word.parent if word.parent.is_dir() else Path()
+    there = [
+        str(folder / path.name) if folder != Path() else path.name
+        for path in folder.iterdir()
+        if path.suffix in (".py", ".ipynb")
+    ]
+    if with_file and not word.suffix:
+        return f"There is no exercise {word}.{did_you_mean(str(word), _exercises())}"
+    return f"There is no file {word}.{did_you_mean(str(word), there)}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` Did you mean x?`, or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _exercises() -> list[str]:
+    from graders.judge import discovery  # it imports torch
+
+    return list(discovery.exercises())

@@ -1,0 +1,1 @@
+"""What cards are made of: their look, and their pictures."""
