@@ -17,9 +17,9 @@ from graders.judge.compiling.gate import (
     claimed,
     is_empty,
     items_of,
-    specialising,
 )
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.specialising import specialising
 from graders.judge.plan.steps import (
     CasePlan,
     Kernel,
@@ -114,7 +114,11 @@ def _alternatives(step: Step) -> Iterator[Launch]:
 def _compiled(planned: PlannedJobs, choices: Sequence[Alternatives], worker: CompileWorker) -> Made:
     """The launches as PTX, by their number in the order of the choices."""
     raws = [
-        {**specialising(launch, len(choice.launches) > 1), "line": launch.line}
+        {
+            **specialising(launch),
+            "tuned": len(choice.launches) > 1,
+            "line": launch.line,
+        }
         for choice in choices
         for launch in choice.launches
     ][:LAUNCHES_LIMIT]

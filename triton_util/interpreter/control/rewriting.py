@@ -5,6 +5,9 @@ branch and loop: where all programs agree, Python goes on as written; where they
 run, each with only its own programs active, and the variables assigned on the way are merged.
 Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
 conditional expressions, `and`, `or`, `not`, chained comparisons.
+
+Where a node of the kernel's tree has the attribute `arm`, a number, `Control.arms` has this number
+after the node ran. So a caller learns which arms of the branches ran.
 """
 
 from __future__ import annotations
@@ -114,11 +117,21 @@ class KernelRewriter(ast.NodeTransformer):
     def _block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
         result: list[ast.stmt] = []
         for statement in statements:
+            if hasattr(statement, "arm"):
+                noted = ast.Expr(_call("ran", ast.Constant(statement.arm)))
+                result.append(ast.copy_location(noted, statement))
             new = self.visit(statement)
             result.extend(new if isinstance(new, list) else [new])
             if isinstance(statement, ast.Return):
                 break
         return result
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rewrite a node; an expression that has an `arm` is noted when it has its value."""
+        made = super().visit(node)
+        if isinstance(node, ast.expr) and hasattr(node, "arm"):
+            return ast.copy_location(_call("ran", ast.Constant(node.arm), made), node)
+        return made
 
     def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
         """The variables assigned in a branch or loop that are seen outside it."""
@@ -246,8 +259,10 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         name = "every" if isinstance(node.op, ast.And) else "some"
-        values = [_lambda(self.visit(value)) for value in node.values]
-        return ast.copy_location(_call(name, *values), node)
+        numbers = [ast.Constant(getattr(value, "arm", None)) for value in node.values]
+        values = [_lambda(super(KernelRewriter, self).visit(value)) for value in node.values]
+        asked = ast.Call(_attribute(name), [ast.Tuple(numbers, ast.Load()), *values], [])
+        return ast.copy_location(asked, node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)
