@@ -259,7 +259,7 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         name = "every" if isinstance(node.op, ast.And) else "some"
-        numbers = [ast.Constant(getattr(value, "arm", None)) for value in node.values]
+        numbers: list[ast.expr] = [ast.Constant(getattr(v, "arm", None)) for v in node.values]
         values = [_lambda(super(KernelRewriter, self).visit(value)) for value in node.values]
         asked = ast.Call(_attribute(name), [ast.Tuple(numbers, ast.Load()), *values], [])
         return ast.copy_location(asked, node)
