@@ -35,7 +35,7 @@ from graders.judge.plan.steps import (
     LaunchPlan,
     Step,
     Tune,
-    kernel_to_json,
+    kernels_to_json,
     launches_of,
 )
 from graders.judge.records import GraderError
@@ -117,7 +117,7 @@ def compile_gate(
         "targets": [target for target in SHARED_LIMITS if target >= least_capability],
         "source": submission.source,
         "filename": FILENAME,
-        "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
+        "kernels": kernels_to_json(kernels),
         "launches": launches,
         "part": "check" if alike else None,
         "all": bool(only),

@@ -43,6 +43,7 @@ class Kernels:
         self._filename = filename
         self._kernels = kernels
         self._made: dict[int, Any] = {}
+        self._compiled: dict[int, types.CodeType] = {}  # by the identity of a text
         self.arms: set[int] = set()  # of functions of constants, which ran; see `plan.arms`
 
     def meaning(self, launch: Launch) -> str:
@@ -69,12 +70,15 @@ class Kernels:
 
     def _function(self, kernel: Kernel, number: int, scope: dict[str, Any]) -> types.FunctionType:
         code = _code(kernel)
-        node = code.tree()
+        node = code.known_tree
         if kernel.constant:  # neither the interpreter nor the compiler looks into it
             node = noting(code.tree(kernel=number))
             scope[RAN] = self._ran
-        module = ast.Module([node], [])
-        exec(compile(module, self._filename, "exec", dont_inherit=True), scope)
+        made = None if kernel.constant else self._compiled.get(id(code))
+        if made is None:
+            made = compile(ast.Module([node], []), self._filename, "exec", dont_inherit=True)
+            self._compiled[id(code)] = made
+        exec(made, scope)
         function: types.FunctionType = scope.pop(node.name)
         defaults = {p.name: self.value(p.default) for p in kernel.parameters if p.has_default}
         keywords = {argument.arg for argument in node.args.kwonlyargs}

@@ -27,7 +27,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
-    kernel_to_json,
+    kernels_to_json,
     launches_of,
     tensors_in,
 )
@@ -127,7 +127,7 @@ def _compiled(planned: PlannedJobs, choices: Sequence[Alternatives], worker: Com
         "every": True,
         "source": planned.source,
         "filename": FILENAME,
-        "kernels": [kernel_to_json(kernel) for kernel in planned.plan.kernels],
+        "kernels": kernels_to_json(planned.plan.kernels),
         "launches": raws,
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
