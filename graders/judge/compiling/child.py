@@ -186,7 +186,8 @@ def lower_every(
 ) -> None:
     """Lower each launch; those that specialise alike once. `of` are their numbers.
 
-    What does not compile is left out: the gate *compile* has told it.
+    `left` are the numbers of those for which there was no time. What does not compile is in neither
+    list: the gate *compile* has told it.
     """
     numbers: dict[str, list[int]] = {}
     launches: dict[str, Launch] = {}
@@ -197,10 +198,11 @@ def lower_every(
             launches.setdefault(key, launch)
             numbers.setdefault(key, []).append(number)
     begun = time.process_time()
-    for key, launch in list(launches.items())[:EVERY_LIMIT]:
+    for place, (key, launch) in enumerate(launches.items()):
+        if place >= EVERY_LIMIT or time.process_time() > begun + EVERY_SECONDS:
+            report.setdefault("left", []).extend(numbers[key])
+            continue
         for arch in _targets(launch):
-            if time.process_time() > begun + EVERY_SECONDS:
-                return
             tell(launch, arch)
             with contextlib.suppress(Exception):
                 report["compiled"].append({**_lowered(launch, arch), "of": numbers[key]})

@@ -58,7 +58,7 @@ class Kernels:
             function = self._function(kernel, number, scope)
             self._made[number] = self._jit(kernel, function, number)
             assert kernel.code is not None
-            for name in kernel.code.names & kernel.names.keys():
+            for name in (kernel.code.names & kernel.names.keys()) - scope.keys():
                 value = kernel.names[name]
                 if not (isinstance(value, Mapping) and "unknown" in value):
                     scope[name] = self.value(value)
@@ -77,9 +77,11 @@ class Kernels:
         made = None if kernel.constant else self._compiled.get(id(code))
         if made is None:
             made = compile(ast.Module([node], []), self._filename, "exec", dont_inherit=True)
+        if not kernel.constant:
             self._compiled[id(code)] = made
-        exec(made, scope)
-        function: types.FunctionType = scope.pop(node.name)
+        local: dict[str, types.FunctionType] = {}  # a kernel may be called __builtins__
+        exec(made, scope, local)
+        function = local[node.name]
         defaults = {p.name: self.value(p.default) for p in kernel.parameters if p.has_default}
         keywords = {argument.arg for argument in node.args.kwonlyargs}
         plain = [value for name, value in defaults.items() if name not in keywords]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graders.judge.plain_text import one_line
-from graders.judge.plan.code import Code
+from graders.judge.plan.code import Code, placed
 from graders.judge.submission.canonical import canonical
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
@@ -134,7 +134,7 @@ class Program:
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
         source = sliced(self.statements, found.kept, found.needed, self.line_count)
         kept = [s.node for s in self.statements if s.index in found.kept]
-        self._check_size(sum(1 for node in kept for _ in ast.walk(node)))
+        self._check_size(sum(len(placed(node)) for node in kept))
         codes = tuple(canonical(kept))
         self._check_size(sum(len(code.places) for code in codes))
         return Slice(source, cells, codes)
