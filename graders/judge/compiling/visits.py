@@ -26,20 +26,23 @@ class Visits:
     def __init__(self) -> None:
         self.arms: set[int] = set()
         self.tell: Callable[[], None] = lambda: None
-        self._told, self._count = time.monotonic(), 0
+        self._told = time.monotonic()
 
     def install(self) -> None:
         """Watch every visit in this process from now on."""
         original = CodeGenerator.visit
 
         def visit(generator: CodeGenerator, node: ast.AST | None) -> Any:
-            branches: list[_Branch] = vars(generator).setdefault("branches", [_Branch(None)])
+            known = vars(generator)
+            branches = known.get("branches")
+            if branches is None:
+                branches = known["branches"] = [_Branch(None)]
             arm = getattr(node, "arm", None)
             if arm is not None:
                 branches[-1].begin(node)
                 if not any(branch.returned for branch in branches):
                     self.arms.add(arm)
-            self._tell_now_and_then()
+                self._tell_now_and_then()
             if not isinstance(node, ast.If):
                 made = original(generator, node)
                 _learn(branches, node, made)
