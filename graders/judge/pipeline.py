@@ -88,6 +88,7 @@ class _Progress:
         if result.keeps is not None:
             self.kept[gate] = result.keeps
         self.facts.resources = result.resources or self.facts.resources
+        self.facts.visited = result.visited or self.facts.visited
 
     def collect(self, running: dict[str, Future[GateResult]]) -> None:
         """Wait for the gates that run in threads, and add what they found."""
@@ -262,10 +263,18 @@ class Judge:
                 raise
             progress.collect(running)
             progress.add(gate.name, result)
+            self._compare(gate, progress, context)
             self._grade(gate, progress, context)
             if gate.name == "read" and result.status is GateStatus.PASSED:
                 self._go_ahead(context)
         progress.collect(running)
+
+    def _compare(self, gate: Gate, progress: _Progress, context: Context) -> None:
+        """Compare what ran with what was compiled, once both are known and points are left."""
+        left = kept_share(progress.gates, progress.kept)
+        if gate.name == "interpret" and left:
+            again = progress.gates["compile"] is GateStatus.PASSED
+            progress.add("compile", compiling.compared(context, again))
 
     def _grade(self, gate: Gate, progress: _Progress, context: Context) -> None:
         """Let the gate do what an official grade needs besides, where points are left to lose."""

@@ -49,6 +49,16 @@ ATTACKS = (
            instead("output = torch.empty_like(x)\n"
                    "add_kernel[(1 << 30,)](x, y, output, x.numel(), BLOCK_SIZE=1024)\n"
                    "return output"), may_pass=True),
+    _waste("giant-grid-of-three-axes", "ask for more programs than there are numbers",
+           instead("output = torch.empty_like(x)\n"
+                   "grid = 2**31 - 1, 65535, 65535\n"
+                   "add_kernel[grid](x, y, output, x.numel(), BLOCK_SIZE=1024)\n"
+                   "return output")),
+    _waste("copy-of-too-many-elements", "copy more elements than there are numbers",
+           inside("one = torch.empty(1)\nmany = one.expand(1 << 40, 1 << 40)\n"
+                  "torch.empty_strided((1 << 40, 1 << 40), (0, 0)).copy_(many)")),
+    _waste("table-of-zeros", "a table whose tree takes the judge's memory",
+           HEAD + KERNEL + f"TABLE = [{'0, ' * 100_000}]\n" + launcher("TABLE\n" + LAUNCH)),
     _waste("giant-block", "ask for a giant block",
            instead("output = torch.empty_like(x)\n"
                    "add_kernel[(1,)](x, y, output, x.numel(), BLOCK_SIZE=1 << 30)\n"

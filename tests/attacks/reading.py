@@ -5,6 +5,8 @@ Each hides a call of Python behind a place where two readers of one text might d
 
 from __future__ import annotations
 
+import textwrap
+
 from tests.attacks.attack import HEAD, Attack, launcher
 
 # Through the frames of the interpreter to the tensors, where torch adds.
@@ -49,6 +51,25 @@ def _plain(name: str) -> str:
 
 def _shown(name: str, goal: str, text: str, body: str = _LAUNCH) -> Attack:
     return Attack(name, goal, HEAD + text + launcher(body), "forged", gates_only=True)
+
+
+# The interpreter comes to what stands here, and Triton leaves it out.
+_ADDS = (
+    "offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)\n"
+    "mask = offsets < n_elements\n"
+    "x = tl.load(x_ptr + offsets, mask=mask)\n"
+    "tl.store(output_ptr + offsets, x + tl.load(y_ptr + offsets, mask=mask), mask=mask)\n"
+)
+
+
+def _left_out(name: str, goal: str, condition: str, head: str = "if {}:") -> Attack:
+    opening = textwrap.indent(head.format(condition) + "\n", "    ")
+    return _shown(
+        name,
+        goal,
+        f"{_JIT}def add_kernel{_SIGNATURE}{opening}"
+        + textwrap.indent(_ADDS, "    " if "return" in head else "        "),
+    )
 
 
 _USED = "if PAD is None:\n    evil()\n" + _LAUNCH
@@ -157,6 +178,55 @@ ATTACKS = (
         "@triton.constexpr_function\ndef size(n):\n"
         "    tl.sum.get_capture_scope()['__builtins__']['exec']('1')\n    return n\n"
         f"{_JIT}def add_kernel{_SIGNATURE}    n: tl.constexpr = size(BLOCK_SIZE)\n{_HARMLESS}",
+    ),
+    _left_out(
+        "branch-by-what-a-call-returns",
+        "a branch that the interpreter takes because a call returns nothing there",
+        "print('') is None",
+    ),
+    _left_out(
+        "branch-by-what-an-assertion-returns",
+        "a branch that the interpreter takes because an assertion returns something there",
+        "tl.device_assert(True, '') is not None",
+    ),
+    _left_out(
+        "branch-by-the-type-of-a-size",
+        "a branch that is left out where a size is 1, and so a constant",
+        "n_elements.type == tl.int32",
+    ),
+    _left_out(
+        "code-after-a-return",
+        "a return that the interpreter does not come to, and what follows it",
+        "print('') is not None",
+        "if {}:\n    return",
+    ),
+    _left_out(
+        "code-after-a-return-in-a-branch",
+        "the same in a branch that programs decide",
+        "print('') is not None",
+        "if n_elements > 0:\n    if {}:\n        return\nif n_elements <= 0:\n    return",
+    ),
+    _left_out(
+        "loop-over-what-a-call-returns",
+        "a loop that only the interpreter runs through",
+        "",
+        "for _ in tl.static_range(1 if print('') is None else 0):",
+    ),
+    _shown(
+        "value-by-what-a-call-returns",
+        "an expression that is evaluated by the interpreter alone",
+        f"{_JIT}def add_kernel{_SIGNATURE}"
+        + textwrap.indent(
+            _ADDS.replace("x + tl", "x if print('') is not None else x + tl"), "    "
+        ),
+    ),
+    _shown(
+        "helper-that-is-never-compiled",
+        "a function that the interpreter calls, and Triton does not",
+        f"{_JIT}def adds{_SIGNATURE}"
+        + textwrap.indent(_ADDS, "    ")
+        + f"\n{_JIT}def add_kernel{_SIGNATURE}"
+        "    print('') is None and adds(x_ptr, y_ptr, output_ptr, n_elements, BLOCK_SIZE)\n",
     ),
     _shown(
         "kernel-called-builtins",

@@ -47,12 +47,6 @@ class SeenLaunch:
         return f"{self.name} {self.specialization!r} {self.constants()!r} {self.options!r}"
 
     @property
-    def meaning(self) -> str:
-        """The key without alignment, which the front end does not look at."""
-        kinds = [kind for kind, _ in self.specialization]
-        return f"{self.name} {kinds!r} {self.constants()!r}"
-
-    @property
     def described(self) -> str:
         """The kernel and its constants in words."""
         return describe_kernel(self.kernel, self.constants())

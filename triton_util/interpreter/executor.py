@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LANES = 1 << 19
 # Rough bytes per lane of all the blocks that a kernel has alive at one time.
 BYTES_PER_LANE = 256
+# More would run for weeks, even on a GPU.
+MOST_PROGRAMS = 2**40
 # How many different answers of one branch are still worth a batch each.
 MOST_PATHS = 16
 
@@ -182,6 +184,8 @@ def normalised_grid(grid: Any, bound: dict[str, Any]) -> tuple[int, int, int]:
     x, y, z = (*(int(size) for size in sizes), 1, 1)[:3]
     if x > 2**31 - 1 or max(y, z) > 65535:
         raise ValueError(f"grid sizes are at most 2**31 - 1, 65535 and 65535, got {sizes!r}")
+    if x * y * z > MOST_PROGRAMS:
+        raise ValueError(f"a grid of {x * y * z} programs would not come to its end")
     return x, y, z
 
 

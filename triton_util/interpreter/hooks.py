@@ -49,6 +49,12 @@ _INTERPRETER = "triton.runtime.interpreter"
 _CORE = "triton.language.core"
 _STANDARD = "triton.language.standard"
 HOOKS = (
+    Hook(
+        "triton.compiler.code_generator",
+        "CodeGenerator.visit",
+        "the judge notes what is compiled",
+        ("node",),
+    ),
     Hook(_INTERPRETER, "InterpreterBuilder", "GridBuilder takes its place"),
     Hook(_INTERPRETER, "interpreter_builder.options", "options of the running builder"),
     Hook(_INTERPRETER, "interpreter_semantic.to_tensor", "triton's typing rules"),

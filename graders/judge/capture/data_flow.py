@@ -6,10 +6,9 @@ forged plan is held to the same bounds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import torch
 
 from graders.judge.capture.findings import capture_finding
 from graders.judge.plan.steps import (
@@ -137,7 +136,7 @@ def _dtypes(case: CasePlan, args: Sequence[Any]) -> dict[int, str]:
 
 
 def _elements(ref: TensorRef) -> int:
-    return torch.Size(ref.shape).numel()
+    return math.prod(ref.shape)
 
 
 def _shown(step: Copy) -> str:

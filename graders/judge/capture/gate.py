@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import torch
@@ -50,7 +51,6 @@ MEANT = {
     **dict.fromkeys(("rows", "n_rows", "nrows", "height", "h"), _ROWS),
     **dict.fromkeys(("cols", "columns", "n_cols", "ncols", "width", "w"), _COLUMNS),
 }
-MOST_TEXT = 300_000  # characters of all kernels that a plan launches
 MOST_FINDINGS = 20  # a forged plan could give one for each line
 # Options of a launch that bring other code to a GPU than the kernel's, or other programs.
 CODE_OPTIONS = frozenset(
@@ -117,7 +117,7 @@ def capture(
     except PlanError as error:
         finding = capture_finding("not-launchable", str(error), None)
         return Captured(LaunchPlan(), (finding,))
-    found = list(_forbidden(plan, submission, exercise, cases))
+    found = list(islice(_forbidden(plan, submission, exercise, cases), MOST_FINDINGS))
     if not hidden:
         found += _mistakes(plan, exercise, cases)
     remarks = [told_finding(told) for told in plan.told if told.code in REMARKS]
@@ -215,11 +215,9 @@ def _forbidden(
         if told.code in WORDS and told.code not in REMARKS:
             yield told_finding(told)
     given, literal = named_tuples(plan), literals(submission.source)
-    if sum(len(kernel.code.text) for kernel in plan.kernels if kernel.code) > MOST_TEXT:
-        yield capture_finding("not-launchable", "its kernels are too long", None)
-        return
+    seen: set[str] = set()
     for number, kernel in enumerate(plan.kernels):
-        yield from _of_kernel(kernel, given.get(number, {}))
+        yield from _of_kernel(kernel, given.get(number, {}), seen)
     for number, case in enumerate(plan.cases):
         yield from _of_launches(case)
         yield from of_copies(case, exercise, cases[number].args)
@@ -257,13 +255,21 @@ def _of_exception(raised: Raised) -> Iterator[Finding]:
         yield capture_finding("too-many-steps", "", raised.line)
 
 
-def _of_kernel(kernel: Kernel, fields: Mapping[str, frozenset[str]]) -> Iterator[Finding]:
+def _of_kernel(
+    kernel: Kernel, fields: Mapping[str, frozenset[str]], seen: set[str]
+) -> Iterator[Finding]:
+    """Findings about a kernel. One with the same text and the same names was `seen` before."""
     if kernel.code is None:
         yield capture_finding("foreign-kernel", kernel.name[:80], None)
         return
     if any(parameter.default == _FUNCTION for parameter in kernel.parameters):
         yield capture_finding("kernel-not-jit", "", kernel.line)
-    yield from read_kernel(kernel.code.tree(), kernel.names, fields)
+    kinds = {name: value for name, value in kernel.names.items() if isinstance(value, Mapping)}
+    known = {name: sorted(of) for name, of in fields.items()}
+    key = json.dumps([id(kernel.code), kinds, sorted(kernel.names), known], sort_keys=True)
+    if key not in seen:
+        seen.add(key)
+        yield from read_kernel(kernel.code.known_tree, kernel.names, fields)
     if any(is_foreign(parameter.default, tensors=False) for parameter in kernel.parameters):
         yield capture_finding("foreign-argument", "", kernel.line)
 

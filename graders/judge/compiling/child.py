@@ -17,6 +17,7 @@ import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from triton.backends.compiler import GPUTarget
@@ -24,9 +25,12 @@ from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction, create_function_from_signature
 
+from graders.judge.compiling.visits import Visits
 from graders.judge.plan.gpu_compiling import Pointer
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json
+from graders.judge.plan.specialising import meaning
+from graders.judge.plan.steps import Kernel
 from triton_util.explain.launches import MODULE, TARGETS, def_line
 from triton_util.explain.launches import SeenLaunch as Launch
 from triton_util.explain.lowering import front_end, to_ptx
@@ -37,6 +41,8 @@ FRONT_END_LIMIT = 64  # distinct specialisations that are checked by the front e
 KERNEL_LIMIT = 4  # kernels of one submission that are lowered to PTX
 EVERY_LIMIT = 24  # specialisations that are lowered where each of them is asked for
 EVERY_SECONDS = 15.0  # of the processor, after which no further one is begun
+VISITS = Visits()
+VISITS.install()
 
 
 def before_jail() -> None:
@@ -50,22 +56,29 @@ def run(request: Mapping[str, Any], write: Callable[[bytes], None]) -> bytes:
     the front end had passed everything.
     """
     report: dict[str, Any] = {"launches": 0, "errors": [], "compiled": []}
-    kernels = Kernels(request["source"], request["filename"], kernels_from_json(request["kernels"]))
+    plan = kernels_from_json(request["kernels"])
+    kernels = Kernels(request["source"], request["filename"], plan)
+    kernels.arms = VISITS.arms
     _module.__file__ = request["filename"]
     _wanted[:] = request.get("targets", TARGETS)
     if request.get("every"):
-        lower_every(kernels, request["launches"], report)
+        lower_every(kernels, plan, request["launches"], report)
         return json.dumps(report).encode()
     launches: dict[str, Launch] = {}
+    meanings: dict[int, str] = {}
     for raw in request["launches"]:
         launch = _specialised(kernels, raw)
         if launch is not None:
-            launches.setdefault(launch.key, launch).count += raw["count"]
+            alike = meaning(raw, plan)
+            key = f"{alike} {launch.specialization!r}"
+            launches.setdefault(key, launch).count += raw["count"]
+            meanings[id(launches[key])] = alike
     report["launches"] = len(launches)
-    found = list(launches.values())
+    found = [(launch, meanings[id(launch)]) for launch in launches.values()]
     part = request.get("part")
+    most = len(found) if request.get("all") else FRONT_END_LIMIT
     checked = part != "lower"
-    sound = check_front_end(found, request["filename"], report["errors"], checked)
+    sound = check_front_end(found, request["filename"], report["errors"], most, checked)
     if part != "check" and not report["errors"]:
         lower(sound, request["filename"], report)
     return json.dumps(report).encode()
@@ -94,40 +107,52 @@ def _specialised(kernels: Kernels, raw: Mapping[str, Any]) -> Launch | None:
 
 
 def check_front_end(
-    launches: Sequence[Launch], filename: str, errors: list[dict[str, Any]], checked: bool = True
+    launches: Sequence[tuple[Launch, str]],
+    filename: str,
+    errors: list[dict[str, Any]],
+    most: int,
+    checked: bool = True,
 ) -> list[Launch]:
-    """Run the front end on each specialisation; those that passed, all where none is `checked`.
+    """Run the front end on each launch; those that passed, all where none is `checked`.
 
-    Each kernel comes once before any comes twice, so that the limit leaves none out. What is
-    frequent goes before what is rare.
+    Of launches with the same meaning, which comes with them, one is enough. Each kernel comes once
+    before any comes twice, so that the limit leaves none out. What is frequent goes before what is
+    rare.
     """
     sound: dict[str, list[Launch]] = {}
-    ordered = sorted(launches, key=lambda item: -item.count)
-    first = {id(launch.kernel): id(launch) for launch in reversed(ordered)}
-    ordered.sort(key=lambda item: first[id(item.kernel)] != id(item))
-    for launch in ordered:
-        if launch.meaning in sound:
-            sound[launch.meaning].append(launch)
+    ordered = sorted(launches, key=lambda item: -item[0].count)
+    first = {id(launch.kernel): id(launch) for launch, _ in reversed(ordered)}
+    ordered.sort(key=lambda item: first[id(item[0].kernel)] != id(item[0]))
+    for launch, meant in ordered:
+        if meant in sound:
+            sound[meant].append(launch)
             continue
-        if len(sound) >= FRONT_END_LIMIT:
+        if len(sound) >= most:
             break
         arch = _wanted[-1] if launch.options.get("num_ctas", 1) > 1 else _wanted[0]
         try:
             if checked:
+                VISITS.begin(partial(tell, launch, arch, meant))
                 tell(launch, arch)
                 front_end(launch, arch)
+                tell(launch, arch, meant)
         except Exception as error:
             errors.append(describe_error(error, filename, launch, "front-end"))
             if len(errors) >= 3:
                 break
         else:
-            sound[launch.meaning] = [launch]
+            sound[meant] = [launch]
     return [launch for alike in sound.values() for launch in alike]
 
 
-def tell(launch: Launch, arch: int) -> None:
-    """Send what is compiled next: it says where compiling stopped if no report comes."""
-    at = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
+def tell(launch: Launch, arch: int, meant: str = "") -> None:
+    """Send what is compiled next: it says where compiling stopped if no report comes.
+
+    meant: the meaning of the launch, to send the arms that the front end has visited so far.
+    """
+    at: dict[str, Any] = {"at": f"{launch.described} for sm_{arch}"[:200], "line": launch.def_line}
+    if meant:
+        at |= {"meaning": meant, "arms": sorted(VISITS.arms)}
     os.write(1, json.dumps(at).encode() + b"\n")
 
 
@@ -154,24 +179,30 @@ def lower(launches: Sequence[Launch], filename: str, report: dict[str, Any]) -> 
 
 
 def lower_every(
-    kernels: Kernels, raws: Sequence[Mapping[str, Any]], report: dict[str, Any]
+    kernels: Kernels,
+    plan: Sequence[Kernel],
+    raws: Sequence[Mapping[str, Any]],
+    report: dict[str, Any],
 ) -> None:
     """Lower each launch; those that specialise alike once. `of` are their numbers.
 
-    What does not compile is left out: the gate *compile* has told it.
+    `left` are the numbers of those for which there was no time. What does not compile is in neither
+    list: the gate *compile* has told it.
     """
     numbers: dict[str, list[int]] = {}
     launches: dict[str, Launch] = {}
     for number, raw in enumerate(raws):
         launch = _specialised(kernels, raw)
         if launch is not None:
-            launches.setdefault(launch.key, launch)
-            numbers.setdefault(launch.key, []).append(number)
+            key = f"{meaning(raw, plan)} {launch.specialization!r}"
+            launches.setdefault(key, launch)
+            numbers.setdefault(key, []).append(number)
     begun = time.process_time()
-    for key, launch in list(launches.items())[:EVERY_LIMIT]:
+    for place, (key, launch) in enumerate(launches.items()):
+        if place >= EVERY_LIMIT or time.process_time() > begun + EVERY_SECONDS:
+            report.setdefault("left", []).extend(numbers[key])
+            continue
         for arch in _targets(launch):
-            if time.process_time() > begun + EVERY_SECONDS:
-                return
             tell(launch, arch)
             with contextlib.suppress(Exception):
                 report["compiled"].append({**_lowered(launch, arch), "of": numbers[key]})

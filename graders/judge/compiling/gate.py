@@ -12,9 +12,9 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,13 @@ from graders.judge.compiling.findings import (
 )
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.jail.confine import confined
+from graders.judge.plan.specialising import meaning, specialising
 from graders.judge.plan.steps import (
     Launch,
     LaunchPlan,
     Step,
     Tune,
-    kernel_to_json,
+    kernels_to_json,
     launches_of,
 )
 from graders.judge.records import GraderError
@@ -56,16 +57,21 @@ SHARED_LIMITS = {80: 163 * 1024, 90: 227 * 1024}  # bytes that one program may h
 LAUNCHES_LIMIT = 2000  # different ones; each is bound and specialised in the child
 COMPILED_LIMIT = 16  # more than an honest child sends: 4 kernels, one and a half times 2 targets
 PTX_LIMIT = 8 << 20
+AT = b'{"at":'  # a line of the child that says where it is
 SHARED_CLAIM = 1 << 40  # bytes; a number beyond is no figure
 ASSEMBLING_SECONDS = 90.0  # of ptxas for one submission, after which no further run is started
 
 
 @dataclass(frozen=True)
 class CompileResult:
-    """Findings, and what the compiler made of each kernel for each target."""
+    """Findings, what the compiler made of each kernel for each target, and what it visited.
+
+    `visited` has the arms of branches (see `plan.arms`) by the `meaning` of a launch.
+    """
 
     findings: list[Finding]
     resources: tuple[KernelResources, ...]
+    visited: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,46 +94,73 @@ def compile_gate(
     least_capability: int = 0,
     second: CompileWorker | None = None,
     compiled: LaunchPlan | None = None,
+    only: Set[str] = frozenset(),
 ) -> CompileResult:
     """Compile what the plan launches, and nothing else, for each target that has the capability.
 
     What has the same meaning in a plan that is `compiled` already is left out, and what differs in
     a size or stride of 1 alone only passes the front end. With a `second` process the work is
-    shared, and the result is the same. Raises GraderError where compiling is not possible at all.
+    shared, and the result is the same. `only`: launches of these meanings pass the front end, all
+    of them. Raises GraderError where compiling is not possible at all.
     """
-    plan, alike = captured.plan, False
-    launches = _launches(plan)
-    if compiled is not None and compiled.kernels == plan.kernels:
-        known = {_meaning(raw, plan, ones) for raw in _launches(compiled) for ones in (True, False)}
-        launches = [raw for raw in launches if _meaning(raw, plan) not in known]
+    plan, alike, kernels = captured.plan, bool(only), captured.plan.kernels
+    launches = _launches(plan, only)
+    if compiled is not None and compiled.kernels == kernels:
+        before = _launches(compiled)
+        known = {meaning(raw, kernels, ones) for raw in before for ones in (True, False)}
+        launches = [raw for raw in launches if meaning(raw, kernels) not in known]
         if not launches:
             return CompileResult([], ())
-        alike = all(_meaning(raw, plan, ones=False) in known for raw in launches)
+        alike = all(meaning(raw, kernels, ones=False) in known for raw in launches)
     request = {
         "task": "compile",
         "targets": [target for target in SHARED_LIMITS if target >= least_capability],
         "source": submission.source,
         "filename": FILENAME,
-        "kernels": [kernel_to_json(kernel) for kernel in plan.kernels],
+        "kernels": kernels_to_json(kernels),
         "launches": launches,
         "part": "check" if alike else None,
+        "all": bool(only),
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     result = worker.remembered(key)
     if not isinstance(result, CompileResult):
-        answer = asked(request, worker) if second is None else _shared(request, worker, second)
-        result = _judged(answer, worker)
+        result = _judged(request, worker, None if alike else second)
         worker.remember(key, result)
     return result
 
 
-def _shared(request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker) -> Answer:
-    """The answer of one process that checks, or, if nothing is wrong, of one that lowers."""
+def _judged(
+    request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker | None
+) -> CompileResult:
+    """What the answer says; with a second process, of the two that check and lower."""
+    if second is None:
+        checked = answer = asked(request, worker)
+    else:
+        checked, answer = _shared(request, worker, second)
+    findings, resources = _read(answer, worker)
+    return CompileResult(findings, resources, _visited(checked))
+
+
+def _shared(
+    request: Mapping[str, Any], worker: CompileWorker, second: CompileWorker
+) -> tuple[Answer, Answer]:
+    """The answer of a process that checks, and of one that lowers if nothing is wrong."""
     with ThreadPoolExecutor(1) as beside:
         lowering = beside.submit(asked, {**request, "part": "lower"}, second)
         checked = asked({**request, "part": "check"}, worker)
         wrong = checked.report is None or items_of(checked.report, "errors")
-        return checked if checked.timeout or wrong else lowering.result()
+        return checked, checked if checked.timeout or wrong else lowering.result()
+
+
+def _visited(answer: Answer) -> dict[str, frozenset[int]]:
+    """The arms that the front end visited, by the meaning of a launch."""
+    found = {}
+    for line in answer.lines(AT):
+        of, arms = line.get("meaning"), line.get("arms")
+        if isinstance(of, str) and isinstance(arms, list):
+            found[of] = frozenset(arm for arm in arms if type(arm) is int)
+    return found
 
 
 def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
@@ -146,44 +179,25 @@ def asked(request: Mapping[str, Any], worker: CompileWorker) -> Answer:
     )
 
 
-def _launches(plan: LaunchPlan) -> list[dict[str, Any]]:
-    """The launches that may specialise differently, each with how often it comes."""
+def _launches(plan: LaunchPlan, only: Set[str] = frozenset()) -> list[dict[str, Any]]:
+    """The launches that may specialise differently, each with how often it comes.
+
+    only: those of these meanings; all where there are none.
+    """
     found: dict[str, dict[str, Any]] = {}
     for case in plan.cases:
         for launch, tuned in _with_tuning(case.steps):
             if is_empty(launch.grid):
                 continue  # where no program runs nothing is compiled: BLOCK_SIZE may be 0 there
-            raw = specialising(launch, tuned)
+            raw = {**specialising(launch), "tuned": tuned}
+            if only and meaning(raw, plan.kernels) not in only:
+                continue
             key = json.dumps(raw, sort_keys=True)
             if key not in found and len(found) < LAUNCHES_LIMIT:
                 found[key] = {**raw, "line": launch.line, "count": 0}
             if key in found:
                 found[key]["count"] += 1
     return list(found.values())
-
-
-def _meaning(raw: Mapping[str, Any], plan: LaunchPlan, ones: bool = True) -> str:
-    """What the front end tells apart in a launch: of numbers that are no constants, their kind.
-
-    Without `ones`, a 1 is like any other number.
-    """
-    parameters = plan.kernels[raw["kernel"]].parameters
-    names = [parameter.name for parameter in parameters]
-    given = {**raw["named"], **dict(zip(names, raw["positional"], strict=False))}
-    for one in parameters:
-        if one.annotation != "constexpr" and one.name in given:
-            given[one.name] = _kind(given[one.name], ones)
-    return json.dumps([raw["kernel"], given, raw["tuned"], ones], sort_keys=True)
-
-
-def _kind(value: Any, ones: bool) -> Any:
-    if isinstance(value, Mapping) and "tensor" in value:
-        return value["tensor"][1]
-    if type(value) is float:
-        return "float"
-    if type(value) is not int:
-        return value
-    return [ones and value == 1, -(2**31) <= value < 2**31, value < 2**63]
 
 
 def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
@@ -196,40 +210,19 @@ def _with_tuning(steps: Sequence[Step]) -> Iterator[tuple[Launch, bool]]:
             yield step, False
 
 
-def specialising(launch: Launch, tuned: bool) -> dict[str, Any]:
-    """What Triton specialises on in a launch."""
-    return {
-        "kernel": launch.kernel,
-        "positional": [_specialising(value) for value in launch.positional],
-        "named": {name: _specialising(value) for name, value in launch.named.items()},
-        "tuned": tuned,
-    }
-
-
 def is_empty(grid: Any) -> bool:
     return 0 in (grid if isinstance(grid, list) else [grid])
 
 
-def _specialising(value: Any) -> Any:
-    """What Triton specialises on in a value: not which storage a tensor is, nor its sizes."""
-    if isinstance(value, Mapping) and "tensor" in value:
-        _, dtype, *_, offset = value["tensor"]
-        return {"tensor": [0, dtype, [], [], offset % 16]}
-    if isinstance(value, Mapping) and "tuple" in value:
-        return {"tuple": [_specialising(item) for item in value["tuple"]]}
-    if isinstance(value, Mapping) and "fields" in value:
-        names, values = value["fields"]
-        return {"fields": [names, [_specialising(item) for item in values]]}
-    return value
-
-
-def _judged(answer: Answer, worker: CompileWorker) -> CompileResult:
+def _read(
+    answer: Answer, worker: CompileWorker
+) -> tuple[list[Finding], tuple[KernelResources, ...]]:
     if answer.timeout or answer.report is None:
-        return CompileResult([_stopped(answer, worker.cpu_seconds)], ())
+        return [_stopped(answer, worker.cpu_seconds)], ()
     errors = items_of(answer.report, "errors")
     findings = [compile_finding(error, answer.stderr) for error in errors[:3]]
     if findings:
-        return CompileResult(_distinct(findings), ())
+        return _distinct(findings), ()
     compiled = [found for item in items_of(answer.report, "compiled") if (found := claimed(item))]
     return _assembled(compiled, worker)
 
@@ -278,7 +271,9 @@ def claimed(item: Mapping[str, Any]) -> LoweredKernel | None:
     )
 
 
-def _assembled(compiled: Sequence[LoweredKernel], worker: CompileWorker) -> CompileResult:
+def _assembled(
+    compiled: Sequence[LoweredKernel], worker: CompileWorker
+) -> tuple[list[Finding], tuple[KernelResources, ...]]:
     findings: list[Finding] = []
     resources: list[KernelResources] = []
     deadline = time.monotonic() + ASSEMBLING_SECONDS
@@ -303,7 +298,7 @@ def _assembled(compiled: Sequence[LoweredKernel], worker: CompileWorker) -> Comp
             findings.append(assembler_finding(item.kernel, item.line, item.target, str(error)))
             continue
         resources.append(_resources(item, made))
-    return CompileResult(_distinct(findings), _largest_per_target(resources))
+    return _distinct(findings), _largest_per_target(resources)
 
 
 def _another_fits(item: LoweredKernel, compiled: Sequence[LoweredKernel]) -> bool:

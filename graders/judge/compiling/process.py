@@ -50,10 +50,13 @@ class Answer:
     signal: int
     stderr: str
 
-    def lines(self) -> Iterator[Mapping[str, Any]]:
-        """The lines that are objects. As such they take much memory, so one is made at a time."""
+    def lines(self, begin: bytes = b"") -> Iterator[Mapping[str, Any]]:
+        """The lines that are objects, those that begin so.
+
+        As objects they take much memory, so one is made at a time.
+        """
         for line in io.BytesIO(self.written):
-            read = _object(line)
+            read = _object(line) if line.startswith(begin) else None
             if read is not None:
                 yield read
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from graders.judge.compiling.gate import specialising
+from graders.judge.plan.specialising import specialising
 from graders.judge.plan.steps import CasePlan, Launch, Step, Tune, launches_of
 
 MOST_LAUNCHES = 600
@@ -61,6 +61,6 @@ def _distinct(launches: Iterable[Launch]) -> list[dict[str, Any]]:
     for launch in launches:
         if len(found) >= MOST_LAUNCHES:
             break
-        raw = specialising(launch, tuned=False)
+        raw = specialising(launch)
         found.setdefault(json.dumps(raw, sort_keys=True), raw)
     return list(found.values())

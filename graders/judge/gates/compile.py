@@ -5,8 +5,11 @@ For sm_80 and sm_90, as far as the exercise asks for no newer GPU.
 
 from __future__ import annotations
 
+from graders.judge.capture.gate import Captured
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.gates.protocol import Context, GateResult
+from graders.judge.report import Finding
+from graders.judge.running.unseen import Arms, unseen
 from graders.judge.scoring import WASTEFUL_SHARE
 
 
@@ -17,4 +20,33 @@ def run(context: Context) -> GateResult:
     found = compile_gate(context.submission, context.captured, runtime.compiler(), least, second)
     slow = all(finding.code == "compile-timeout" for finding in found.findings)
     keeps = WASTEFUL_SHARE if slow else None
-    return GateResult.of(found.findings, resources=found.resources, keeps=keeps)
+    return GateResult.of(
+        found.findings, resources=found.resources, keeps=keeps, visited=found.visited
+    )
+
+
+def compared(context: Context, again: bool) -> GateResult:
+    """Compare what ran with what was compiled, which must be the same program.
+
+    `again` as in `differing`.
+    """
+    facts = context.facts
+    found = differing(context, context.captured, facts.ran, facts.visited, again)
+    return GateResult.of(found, keeps=0.0 if found else None)
+
+
+def differing(
+    context: Context, captured: Captured, ran: Arms | None, visited: Arms, again: bool = True
+) -> list[Finding]:
+    """What ran in these cases and was not compiled.
+
+    `again`: compile the launches that were left out before, of which there were too many.
+    """
+    left_out = frozenset(ran or ()) - visited.keys()
+    if left_out and again:
+        runtime, least = context.runtime, context.exercise.least_capability
+        more = compile_gate(context.submission, captured, runtime.compiler(), least, only=left_out)
+        if more.findings:
+            return more.findings
+        visited = {**visited, **more.visited}
+    return unseen(captured.plan, ran, visited)

@@ -22,6 +22,7 @@ from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
 from graders.judge.diagnosis.text_marks import masked_like_a_store
 from graders.judge.gates import hidden
+from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
 from graders.judge.gates.protocol import Context, Facts, GateResult
 from graders.judge.records import Exercise, LaunchFacts
@@ -29,6 +30,7 @@ from graders.judge.report import Finding
 from graders.judge.running.interpret import RunResult, run_cases
 from graders.judge.running.pointing import pointing_of, with_rounds
 from graders.judge.running.traffic import traffic_case
+from graders.judge.running.unseen import ran_in
 from graders.judge.scoring import WASTEFUL_SHARE
 
 ADDRESS_OUTSIDE = "address-outside"
@@ -43,6 +45,7 @@ def run(context: Context) -> GateResult:
     workers, planned = runtime.workers("cpu"), context.planned
     ran = run_cases(planned, cases, workers, orders=True, counted=counted)
     context.facts.counted = None if counted is None else ran.outcome_of(counted)
+    context.facts.ran = ran_in(outcome for _, outcome in ran.outcomes)
     context.facts.largest = max((item.size for item in ran.passed), default=0)
     _count(context.facts, cases, ran)
     findings = _explained(exercise, ran)
@@ -71,18 +74,23 @@ def official(context: Context) -> GateResult:
     def failed() -> Parts:
         if context.hidden.findings:
             return every, False
-        wrong = compile_gate(
+        compiled = compile_gate(
             context.submission,
             context.hidden,
             runtime.compiler(),
             exercise.least_capability,
             compiled=context.captured.plan,
-        ).findings
-        if wrong:
-            slow = all(finding.code == "compile-timeout" for finding in wrong)
+        )
+        if compiled.findings:
+            slow = all(finding.code == "compile-timeout" for finding in compiled.findings)
             return (set(), True) if slow else (every, False)
         jobs, workers, largest = context.hidden_jobs, runtime.workers("cpu"), context.facts.largest
         ran = run_cases(jobs, cases, workers, orders=True, largest=largest)
+        known = context.hidden.plan.kernels == context.captured.plan.kernels
+        visited = {**(context.facts.visited if known else {}), **compiled.visited}
+        arms = ran_in(outcome for _, outcome in ran.outcomes)
+        if differing(context, context.hidden, arms, visited):
+            return every, False
         return _failed_parts(ran), ran.slow
 
     return hidden.graded("interpret", context, failed, [item.case for item in distinct(cases)])

@@ -14,6 +14,7 @@ from graders.judge.capture.gate import Captured
 from graders.judge.records import Exercise
 from graders.judge.report import BytesMoved, Finding, GateStatus, KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
+from graders.judge.running.unseen import Arms
 from graders.judge.runtime import Runtime
 from graders.judge.sandbox.pool import Outcome
 from graders.judge.submission.loading import Submission
@@ -28,6 +29,7 @@ class GateResult:
     remarks: tuple[Finding, ...] = ()
     resources: tuple[KernelResources, ...] = ()  # what the compiler made of the kernels
     keeps: float | None = None  # in place of the gate's own share, where this failure leaves more
+    visited: Arms = field(default_factory=dict)  # by the compiler, see `compiling.gate`
 
     @classmethod
     def of(
@@ -36,10 +38,11 @@ class GateResult:
         remarks: Sequence[Finding] = (),
         resources: tuple[KernelResources, ...] = (),
         keeps: float | None = None,
+        visited: Arms | None = None,
     ) -> GateResult:
         """Failed where there is a finding, else passed."""
         status = GateStatus.FAILED if findings else GateStatus.PASSED
-        return cls(status, tuple(findings), tuple(remarks), resources, keeps)
+        return cls(status, tuple(findings), tuple(remarks), resources, keeps, visited or {})
 
 
 NOT_RUN = GateResult(GateStatus.NOT_RUN)  # there was nothing to run it on, or to compare with
@@ -61,6 +64,8 @@ class Facts:
     compiled_on_gpu: int = 0  # kernels for which the GPU waited meanwhile
     largest: int = 0  # elements of the largest public case that passed on the interpreter
     official_seconds: float = 0.0  # that went by with hidden cases and speed
+    ran: Arms | None = None  # in the public cases, see `running.unseen`
+    visited: Arms = field(default_factory=dict)  # by the compiler for the public cases
 
 
 @dataclass

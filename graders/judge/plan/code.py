@@ -10,7 +10,10 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
+
+from graders.judge.plan.arms import number_arms
 
 # What a kernel may use of Python's builtins.
 KERNEL_BUILTINS = frozenset(
@@ -49,18 +52,27 @@ class Code:
         """The last line on which something begins."""
         return max(line for line, _ in self.places)
 
-    def tree(self, first_line: int | None = None) -> ast.FunctionDef:
+    def tree(self, first_line: int | None = None, kernel: int | None = None) -> ast.FunctionDef:
         """A fresh tree whose nodes have the lines of the submission.
 
-        first_line: what the line of `def` shall count as; by default as what it is.
+        first_line: what the line of `def` shall count as; by default as what it is. kernel: give
+        each arm of a branch its number in this kernel of the plan, as the attribute `arm`.
         """
         shift = 0 if first_line is None else first_line - self.def_line
         node = ast.parse(self.text).body[0]
         assert isinstance(node, ast.FunctionDef)
-        for part, (line, column) in zip(placed(node), self.places, strict=True):
+        nodes = placed(node)
+        for part, (line, column) in zip(nodes, self.places, strict=True):
             part.lineno = part.end_lineno = line + shift
             part.col_offset = part.end_col_offset = column
+        if kernel is not None:
+            number_arms(node, nodes, kernel)
         return node
+
+    @cached_property
+    def known_tree(self) -> ast.FunctionDef:
+        """The tree for all who only read it."""
+        return self.tree()
 
     def altered(self, tree: ast.FunctionDef) -> Code:
         """The code of an altered tree; new nodes need the line of one beside them."""

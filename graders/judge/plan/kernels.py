@@ -22,8 +22,10 @@ import torch
 import triton
 import triton.language as tl
 
+from graders.judge.plan.arms import RAN, noting
 from graders.judge.plan.code import NAMESPACE, Code
-from graders.judge.plan.steps import Kernel, TensorRef, Value
+from graders.judge.plan.specialising import meaning, specialising
+from graders.judge.plan.steps import Kernel, Launch, TensorRef, Value
 
 MODULE = "submission"
 LIBRARIES = ("triton.language", "triton_util", "triton")
@@ -41,27 +43,45 @@ class Kernels:
         self._filename = filename
         self._kernels = kernels
         self._made: dict[int, Any] = {}
+        self._compiled: dict[int, types.CodeType] = {}  # by the identity of a text
+        self.arms: set[int] = set()  # of functions of constants, which ran; see `plan.arms`
+
+    def meaning(self, launch: Launch) -> str:
+        """A digest of what Triton's front end tells apart in a launch."""
+        return meaning(specialising(launch), self._kernels)
 
     def get(self, number: int) -> Any:
         """The @triton.jit function of this number, or a function of constants."""
         if number not in self._made:
             kernel = self._kernels[number]
             scope: dict[str, Any] = {"__name__": MODULE, "__builtins__": dict(NAMESPACE)}
-            function = self._function(kernel, scope)
-            self._made[number] = self._jit(kernel, function)
+            function = self._function(kernel, number, scope)
+            self._made[number] = self._jit(kernel, function, number)
             assert kernel.code is not None
-            for name in kernel.code.names & kernel.names.keys():
+            for name in (kernel.code.names & kernel.names.keys()) - scope.keys():
                 value = kernel.names[name]
                 if not (isinstance(value, Mapping) and "unknown" in value):
                     scope[name] = self.value(value)
         return self._made[number]
 
-    def _function(self, kernel: Kernel, scope: dict[str, Any]) -> types.FunctionType:
+    def _ran(self, arm: int, value: Any = None) -> Any:
+        self.arms.add(arm)
+        return value
+
+    def _function(self, kernel: Kernel, number: int, scope: dict[str, Any]) -> types.FunctionType:
         code = _code(kernel)
-        node = code.tree()
-        module = ast.Module([node], [])
-        exec(compile(module, self._filename, "exec", dont_inherit=True), scope)
-        function: types.FunctionType = scope.pop(node.name)
+        node = code.known_tree
+        if kernel.constant:  # neither the interpreter nor the compiler looks into it
+            node = noting(code.tree(kernel=number))
+            scope[RAN] = self._ran
+        made = None if kernel.constant else self._compiled.get(id(code))
+        if made is None:
+            made = compile(ast.Module([node], []), self._filename, "exec", dont_inherit=True)
+        if not kernel.constant:
+            self._compiled[id(code)] = made
+        local: dict[str, types.FunctionType] = {}  # a kernel may be called __builtins__
+        exec(made, scope, local)
+        function = local[node.name]
         defaults = {p.name: self.value(p.default) for p in kernel.parameters if p.has_default}
         keywords = {argument.arg for argument in node.args.kwonlyargs}
         plain = [value for name, value in defaults.items() if name not in keywords]
@@ -74,7 +94,7 @@ class Kernels:
         }
         return function
 
-    def _jit(self, kernel: Kernel, function: types.FunctionType) -> Any:
+    def _jit(self, kernel: Kernel, function: types.FunctionType, number: int) -> Any:
         """The function as Triton has it, whose text is the canonical one."""
         code = _code(kernel)
         if kernel.constant:
@@ -90,12 +110,12 @@ class Kernels:
         if hasattr(made, "parse"):  # a compiler's
             made.starting_line_number = made.def_file_line_number = code.def_line
             made.file_name = self._filename
-            made.parse = lambda: ast.Module([code.tree(1)], [])
+            made.parse = lambda: ast.Module([code.tree(1, number)], [])
             made._unsafe_update_src(self._quoted(code))
         else:
             from triton_util.interpreter.control.sources import know
 
-            know(function, lambda: ast.Module([code.tree(1)], []), code.def_line)
+            know(function, lambda: ast.Module([code.tree(1, number)], []), code.def_line)
         return made
 
     def _quoted(self, code: Code) -> str:

@@ -72,8 +72,12 @@ def plan_from_lines(lines: Iterable[Mapping[str, Any]], cases: int) -> LaunchPla
 
 def kernels_from_json(raw: Any) -> tuple[Kernel, ...]:
     """Kernels that the judge has written itself."""
+    codes: list[Code | None] = []
+    for kernel in raw:
+        code = kernel["code"]
+        known = codes[code] if isinstance(code, int) else None
+        codes.append(known or (None if code is None else Code.from_json(code)))
     made = (PlanReader().kernel(kernel) for kernel in raw)
-    codes = (None if kernel["code"] is None else Code.from_json(kernel["code"]) for kernel in raw)
     return tuple(replace(kernel, code=code) for kernel, code in zip(made, codes, strict=True))
 
 

@@ -49,11 +49,12 @@ class Replay:
         self.turns: dict[int, int] = {}
         self.tuners: dict[int, Any] = {}
         self.run: Any = None
+        self.ran: dict[str, set[int]] = {}  # the arms that ran, by the meaning of a launch
         self._copied: dict[int, torch.Tensor] = {}  # per byte: is it unstored, as a copy found it?
 
     def begin(self, run: Any, inputs: Mapping[int, torch.Tensor], keep: Sequence[int]) -> None:
         """A new case: its arguments' storages, and what is kept of earlier ones."""
-        self.run = run
+        self.run, self.ran = run, {}
         self.release(keep)
         self.storages |= inputs
 
@@ -167,6 +168,12 @@ class Replay:
         named = {n: self.kernels.value(value, self.tensor) for n, value in step.named.items()}
         if step.allocator and self.device == "cuda":
             triton.set_allocator(_workspace)
+        control = getattr(self.run, "control", None)  # of the interpreter
+        if control is None:
+            kernel[grid](*positional, **named)
+            return
+        ran = self.ran.setdefault(self.kernels.meaning(step), set())
+        control.arms = self.kernels.arms = ran
         kernel[grid](*positional, **named)
 
     def _at(self, line: int | None, act: Callable[[], None]) -> None:

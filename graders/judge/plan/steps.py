@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graders.judge.plan.code import Code
@@ -335,6 +335,22 @@ def kernel_to_json(kernel: Kernel) -> dict[str, Any]:
     code = None if kernel.code is None else kernel.code.to_json()
     names = dict(kernel.names)
     return {**vars(kernel), "names": names, "parameters": parameters, "code": code}
+
+
+def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
+    """Kernels as they travel: a text that several share is in the first of them.
+
+    The others have its number in the place of the text.
+    """
+    first: dict[int, int] = {}
+    made = []
+    for number, kernel in enumerate(kernels):
+        known = first.setdefault(id(kernel.code), number) if kernel.code is not None else number
+        if known == number:
+            made.append(kernel_to_json(kernel))
+        else:
+            made.append({**kernel_to_json(replace(kernel, code=None)), "code": known})
+    return made
 
 
 def told_to_json(told: Told) -> list[Any]:

@@ -17,9 +17,9 @@ from graders.judge.compiling.gate import (
     claimed,
     is_empty,
     items_of,
-    specialising,
 )
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.plan.specialising import specialising
 from graders.judge.plan.steps import (
     CasePlan,
     Kernel,
@@ -27,7 +27,7 @@ from graders.judge.plan.steps import (
     Step,
     TensorRef,
     Tune,
-    kernel_to_json,
+    kernels_to_json,
     launches_of,
     tensors_in,
 )
@@ -51,28 +51,57 @@ class Alternatives:
     launches: tuple[Launch, ...]
 
 
-Made = dict[tuple[int, int], LoweredKernel]  # by the number of a launch, and target
+@dataclass(frozen=True)
+class Made:
+    """The launches that are compiled, and those for which there was no time.
+
+    A launch is known by the number of its choice and its place in it, and for `compiled` by its
+    target besides.
+    """
+
+    compiled: dict[tuple[int, int, int], LoweredKernel]
+    left: frozenset[tuple[int, int]]
 
 
 def broken_in_ptx(planned: PlannedJobs, exercise: Exercise, worker: CompileWorker) -> list[Finding]:
     """The finding for the first promise about compiled kernels that is broken.
 
-    Where something is not known no promise is broken: a kernel that was not compiled, a load of
-    which nobody knows what it reads.
+    A load of which nobody knows what it reads breaks none. Where no launch that was compiled
+    breaks one, but there was no time to compile them all, that is the finding.
     """
     if not exercise.compiler_promises:
         return []
     choices = list(_choices(planned, exercise))
     made = _compiled(planned, choices, worker)
     known = _known(planned, choices, made, worker)
+    unknown: list[Finding] = []
     for promise in exercise.compiler_promises:
-        for case, alternatives in known:
+        for case, alternatives, whole in known:
             if not promise.where(*case.args):
                 continue
             found = [promise.broken(launch) for launch in alternatives]
-            if found and all(found) and found[0] is not None:
+            if not all(found):
+                continue
+            if not whole:
+                unknown = unknown or [_not_known(promise, case)]
+            elif found and found[0] is not None:
                 return [_finding(promise, case, alternatives[0], found[0])]
-    return []
+    return unknown
+
+
+def _not_known(promise: CompilerPromise, case: Case) -> Finding:
+    told = (
+        f"The result is right. {promise.message} The launcher launches so many different kernels "
+        "that the judge had no time to compile each of them. That is worth half of the points."
+    )
+    return Finding(
+        "traffic",
+        "too-many-kernels",
+        "The judge could not look at every compiled kernel",
+        " ".join(told.split()),
+        case=case.name,
+        next_step="Launch fewer kernels with different constants and options.",
+    )
 
 
 def _finding(
@@ -112,53 +141,74 @@ def _alternatives(step: Step) -> Iterator[Launch]:
 
 
 def _compiled(planned: PlannedJobs, choices: Sequence[Alternatives], worker: CompileWorker) -> Made:
-    """The launches as PTX, by their number in the order of the choices."""
+    """The launches as PTX. The first of each choice comes before the second of any."""
+    places = sorted(
+        (
+            (number, place)
+            for number, one in enumerate(choices)
+            for place in range(len(one.launches))
+        ),
+        key=lambda found: found[::-1],
+    )
     raws = [
-        {**specialising(launch, len(choice.launches) > 1), "line": launch.line}
-        for choice in choices
-        for launch in choice.launches
-    ][:LAUNCHES_LIMIT]
+        {
+            **specialising(choices[number].launches[place]),
+            "tuned": len(choices[number].launches) > 1,
+            "line": choices[number].launches[place].line,
+        }
+        for number, place in places[:LAUNCHES_LIMIT]
+    ]
     request = {
         "task": "compile",
         "every": True,
         "source": planned.source,
         "filename": FILENAME,
-        "kernels": [kernel_to_json(kernel) for kernel in planned.plan.kernels],
+        "kernels": kernels_to_json(planned.plan.kernels),
         "launches": raws,
     }
     key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
     known = worker.remembered(key)
-    if isinstance(known, dict):
+    if isinstance(known, Made):
         return known
-    answer = asked(request, worker)
-    made: Made = {}
-    for item in items_of(answer.report or {}, "compiled", COMPILED_LIMIT):
-        compiled, numbers = claimed(item), item.get("of")
-        if compiled is None or not isinstance(numbers, list):
-            continue
-        for number in numbers[:NUMBERS_LIMIT]:
-            if type(number) is int:
-                made[number, compiled.target] = compiled
+    report = asked(request, worker).report
+    found = {}
+    for item in items_of(report or {}, "compiled", COMPILED_LIMIT):
+        compiled = claimed(item)
+        if compiled is not None:
+            for at in _places_in(item.get("of"), places):
+                found[*at, compiled.target] = compiled
+    left = places if report is None else [*_places_in(report.get("left"), places)]
+    made = Made(found, frozenset((*left, *places[LAUNCHES_LIMIT:])))
     worker.remember(key, made)
     return made
 
 
+def _places_in(numbers: object, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The launches that a child names by their numbers."""
+    for number in numbers[:NUMBERS_LIMIT] if isinstance(numbers, list) else ():
+        if type(number) is int and 0 <= number < len(places):
+            yield places[number]
+
+
 def _known(
     planned: PlannedJobs, choices: Sequence[Alternatives], made: Made, worker: CompileWorker
-) -> list[tuple[Case, list[CompiledLaunch]]]:
-    """For each choice and target what it chooses among, where all of that is known."""
+) -> list[tuple[Case, list[CompiledLaunch], bool]]:
+    """For each choice and target what it chooses among, and whether that is all.
+
+    What does not compile is not chosen.
+    """
     found = []
-    number = 0
-    targets = sorted({target for _, target in made})
-    for choice in choices:
-        numbers = range(number, number + len(choice.launches))
-        number = numbers.stop
+    targets = sorted({target for _, _, target in made.compiled}) or [0]
+    for number, choice in enumerate(choices):
+        whole = not any((number, place) in made.left for place in range(len(choice.launches)))
         for target in targets:
-            whole = [item for n in numbers if (item := made.get((n, target))) is not None]
-            if len(whole) == len(numbers):
-                pairs = zip(choice.launches, whole, strict=True)
-                alternatives = [_read(planned, choice, *pair, worker) for pair in pairs]
-                found.append((choice.case, alternatives))
+            alternatives = [
+                _read(planned, choice, launch, item, worker)
+                for place, launch in enumerate(choice.launches)
+                if (item := made.compiled.get((number, place, target))) is not None
+            ]
+            if alternatives or not whole:
+                found.append((choice.case, alternatives, whole))
     return found
 
 

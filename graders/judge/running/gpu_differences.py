@@ -127,7 +127,7 @@ def _loads_without_other(tree: ast.AST) -> list[ast.Call]:
 
 
 def _trees(kernels: Sequence[Kernel]) -> Iterator[ast.AST]:
-    return (kernel.code.tree() for kernel in kernels if kernel.code is not None)
+    return (kernel.code.known_tree for kernel in kernels if kernel.code is not None)
 
 
 def _undefined_lanes(kernels: Sequence[Kernel]) -> int | None:

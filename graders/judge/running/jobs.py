@@ -23,7 +23,7 @@ from graders.judge.plan.steps import (
     TensorRef,
     Value,
     items_of,
-    kernel_to_json,
+    kernels_to_json,
     launches_of,
     ref_of,
     steps_to_text,
@@ -51,7 +51,7 @@ class PlannedJobs:
     def __init__(self, source: str, captured: Captured) -> None:
         self.source = source
         self._captured = captured
-        self._kernels = tuple(kernel_to_json(kernel) for kernel in captured.plan.kernels)
+        self._kernels = kernels_to_json(captured.plan.kernels)
         # Storages that a case uses although the module or an earlier case made them.
         self._needs = {id(case): taken_over(case) for case in captured.plan.cases}
         self._kept = tuple(sorted(set().union(*self._needs.values())))

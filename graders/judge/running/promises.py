@@ -65,7 +65,7 @@ def _broken_in_plan(
 
 def _attributes(plan: LaunchPlan) -> frozenset[str]:
     """What the kernels name after a dot, and the functions of Triton that other names stand for."""
-    trees = (kernel.code.tree() for kernel in plan.kernels if kernel.code is not None)
+    trees = (kernel.code.known_tree for kernel in plan.kernels if kernel.code is not None)
     parts = (part for tree in trees for part in ast.walk(tree))
     handed: list[Value] = [
         [*k.names.values(), *(p.default for p in k.parameters)] for k in plan.kernels

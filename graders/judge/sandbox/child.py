@@ -155,6 +155,7 @@ def _run_job(
                 raise
             finally:
                 report |= job_report.launches(run, job)
+                report["ran"] = {alike: sorted(arms) for alike, arms in replay.ran.items()}
         # Behind the engine, which would look at every operation of torch.
         view = ref_of(job.result)
         assert view is not None, "the judge sends no job without a result"

@@ -46,6 +46,7 @@ class WorkerReport:
     error: Fault | None = None
     returned: str = ""
     compiled: int = 0
+    ran: Mapping[str, frozenset[int]] | None = None
 
 
 def parse(raw: bytes) -> WorkerReport:
@@ -69,7 +70,20 @@ def parse(raw: bytes) -> WorkerReport:
         error=_fault(report.get("error")),
         returned=text(report.get("returned"), MAX_MESSAGE),
         compiled=_whole(report.get("compiled"), MOST_COMPILED) or 0,
+        ran=_ran(report.get("ran")),
     )
+
+
+def _ran(value: object) -> Mapping[str, frozenset[int]] | None:
+    """The arms that ran in each launch; None where that is not known."""
+    if not isinstance(value, dict):
+        return None
+    found = {}
+    for alike, arms in value.items():
+        if not isinstance(arms, list) or any(type(arm) is not int or arm < 0 for arm in arms):
+            return None
+        found[str(alike)] = frozenset(arms)
+    return found
 
 
 def text(value: object, limit: int) -> str:

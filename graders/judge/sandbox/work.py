@@ -97,6 +97,7 @@ class Outcome:
     `output` and `never_stored` are the judge's own copies, present where `status` is "returned".
     `again` is true where a program stored in a later round of a loop; it is known of jobs that say
     what `programs` point at.
+    `ran` is None where the process did not say it.
     Where it is "wrong-return", `returned` says in words what came back.
     """
 
@@ -112,5 +113,6 @@ class Outcome:
     error: Fault | None = None
     returned: str = ""
     compiled: int = 0  # kernels that were compiled while the GPU waited
+    ran: Mapping[str, frozenset[int]] | None = None  # arms of branches, see `plan.arms`
     seconds: float = 0.0
     signal: str = ""

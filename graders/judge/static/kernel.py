@@ -224,7 +224,7 @@ class _KernelReader:
 
     def _name(self, node: ast.Name) -> Iterator[Finding]:
         name = node.id
-        if name == "_tw" or name.startswith(("__", "_tw_")):  # the last two are the engine's
+        if name == "__builtins__":  # a kernel's namespace has it
             yield self._foreign(node, name, "Use the functions of triton.language (tl.…).")
             return
         if name in self.local or isinstance(node.ctx, ast.Store):
@@ -284,10 +284,8 @@ class _KernelReader:
 
 def _in_language(path: str) -> bool:
     """Whether a dotted path names a function or value that kernels may use."""
-    if path in TRITON_IN_KERNEL:
-        return True
-    if path.startswith("triton_util."):
-        return path.rsplit(".", 1)[-1] in TRITON_UTIL
+    if path in TRITON_IN_KERNEL or path.startswith("triton_util."):
+        return path in TRITON_IN_KERNEL | TRITON_UTIL
     parts = path.split(".")
     if any(part.startswith("_") for part in parts):
         return False

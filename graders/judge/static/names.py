@@ -8,9 +8,13 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The course's helpers for kernels.
-TRITON_UTIL = names(
-    "cdiv print_if breakpoint_if get_1d_offset get_2d_offset get_1d_mask get_2d_mask"
+# The course's helpers for kernels, where they are and as the package has them.
+_HELPERS = names(
+    "launching.cdiv debugging.print_if debugging.breakpoint_if indexing.get_1d_offset "
+    "indexing.get_2d_offset indexing.get_1d_mask indexing.get_2d_mask"
+)
+TRITON_UTIL = frozenset(
+    f"triton_util.{name}" for path in _HELPERS for name in (path, path.split(".")[1])
 )
 
 TL_DENIED = names(

@@ -33,8 +33,6 @@ def canonical(statements: Iterable[ast.stmt]) -> list[Code]:
 
 
 def _code(node: ast.FunctionDef) -> Code | None:
-    if node.name == "_tw" or node.name.startswith(("__", "_tw_")):  # the engine has these
-        return None
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     bare = _bare(node)
     try:
@@ -47,9 +45,7 @@ def _code(node: ast.FunctionDef) -> Code | None:
         return None
     if ast.dump(read) != ast.dump(bare):
         return None
-    # A name such as __builtins__ would give the namespace of a kernel another meaning.
-    names = frozenset(name for name in used if not name.startswith("__"))
-    return Code(node.name, first, text + "\n", places(bare), names)
+    return Code(node.name, first, text + "\n", places(bare), used)
 
 
 def _bare(node: ast.FunctionDef) -> ast.FunctionDef:

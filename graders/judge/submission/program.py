@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graders.judge.plain_text import one_line
-from graders.judge.plan.code import Code
+from graders.judge.plan.code import Code, placed
 from graders.judge.submission.canonical import canonical
 from graders.judge.submission.python_text import Broken, Cell, parsed
 from graders.judge.submission.refusals import (
@@ -38,6 +38,7 @@ from triton_util.other_names import behind_pointer, instead_in_kernel, instead_i
 
 CODE_LIMIT = 1_000_000  # characters: parsing takes hundreds of times their memory
 STATEMENT_LIMIT = 10_000  # at the top level
+NODE_LIMIT = 50_000  # of the tree of what the launcher needs: 20 times what honest ones have
 _DEFINITION = re.compile(r"^[ \t]*+(?:def[ \t]++(\w++)[ \t]*+\(|(\w++)[ \t]*+=[^=])", re.MULTILINE)
 
 
@@ -132,8 +133,16 @@ class Program:
             raise SubmissionError(self._in_its_cell(error.refusal)) from None
         cells = () if [number for _, number in self._cells] == [0] else tuple(self._cells)
         source = sliced(self.statements, found.kept, found.needed, self.line_count)
-        kept = (s.node for s in self.statements if s.index in found.kept)
-        return Slice(source, cells, tuple(canonical(kept)))
+        kept = [s.node for s in self.statements if s.index in found.kept]
+        self._check_size(sum(len(placed(node)) for node in kept))
+        codes = tuple(canonical(kept))
+        self._check_size(sum(len(code.places) for code in codes))
+        return Slice(source, cells, codes)
+
+    def _check_size(self, nodes: int) -> None:
+        """Refuse what would take the judge much memory: it holds the tree of what is kept."""
+        if nodes > NODE_LIMIT:
+            raise self._too_much(f"{NODE_LIMIT:,} names, numbers and other parts")
 
     def _launcher(self, exercise: Wanted) -> Statement:
         self._refuse_broken(exercise.name)

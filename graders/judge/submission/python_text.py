@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 import warnings
 from dataclasses import dataclass
 
 NUMBER_BITS = 10_000  # of a whole number that is written out
 DEPTH_LIMIT = 150  # nested syntax: deeper trees would exhaust the stack of every visitor
+TOO_DEEP = "nested too deeply"
+KEYWORD = "a name that reads as the keyword"
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,10 @@ def _tree(text: str) -> ast.Module:
             tree = ast.parse(text)
             _check_depth(tree)
             _check_numbers(tree)
+            _check_names(tree)
             compile(tree, "<submission>", "exec", dont_inherit=True)  # `return` outside a function
     except (RecursionError, MemoryError):  # MemoryError: often the parser's own stack
-        raise SyntaxError("nested too deeply") from None
+        raise SyntaxError(TOO_DEEP) from None
     except ValueError as error:  # a zero byte, say
         raise SyntaxError(str(error)) from None
     return tree
@@ -78,7 +82,17 @@ def _check_depth(tree: ast.AST) -> None:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return
-    raise SyntaxError("nested too deeply")
+    raise SyntaxError(TOO_DEEP)
+
+
+def _check_names(tree: ast.AST) -> None:
+    """Python takes letters of other alphabets for plain ones, and so a name for a keyword's."""
+    for node in ast.walk(tree):
+        for field in ("id", "arg", "attr", "name", "asname"):
+            name = getattr(node, field, None)
+            if isinstance(name, str) and keyword.iskeyword(name):
+                place = ("", getattr(node, "lineno", 1), None, None)
+                raise SyntaxError(f"{KEYWORD} {name}", place)
 
 
 PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")

@@ -112,13 +112,38 @@ SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
         "'return' outside function",
         "This return stands outside a function: is its indentation right?",
     ),
-    ("nested too deeply", "The expression is too long, or nested too deeply."),
+)
+# The same for what Python reads and the judge does not → code, title, message and next step.
+VALID_PYTHON: tuple[tuple[str, tuple[str, str, str, str]], ...] = (
+    (
+        "nested too deeply",
+        (
+            "too-deep",
+            "The code is nested too deeply",
+            "An expression or a block has more than 150 levels, as a sum of 150 terms has. Python "
+            "may read it; the judge does not.",
+            "Split it into several statements.",
+        ),
+    ),
+    (
+        "reads as the keyword",
+        (
+            "keyword-name",
+            "A name reads as a keyword of Python",
+            "A name here is spelled with letters of another alphabet, which Python takes for plain "
+            "ones. So it reads as a keyword, and the judge cannot write it down again.",
+            "Write the name with plain letters, or take another one.",
+        ),
+    ),
 )
 
 
 def syntax_refusal(error: SyntaxError, place: str, line: int | None) -> SubmissionError:
     """A syntax error with its place, its text and what it usually means."""
     raw = error.msg or "invalid syntax"
+    for part, (code, title, said, step) in VALID_PYTHON:
+        if part in raw:
+            return refusal(code, title, f"{place}: {said}", step, line=line)
     words = next(
         (said for part, said in SYNTAX_WORDS if part in raw), "Python cannot read this line."
     )

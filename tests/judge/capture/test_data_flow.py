@@ -84,6 +84,12 @@ def test_a_few_conversions_are_fine_and_many_are_not() -> None:
     assert codes(of_copies(case(OUT, SCRATCH, *[there] * 13), PLAIN, ARGS)) == ["torch-computes"]
 
 
+def test_a_forged_copy_of_more_elements_than_there_are_numbers_is_judged() -> None:
+    endless = TensorRef(0, "float32", (1 << 40, 1 << 40), (0, 0), 0)
+    copied = Copy(replace(endless, storage=2), endless)
+    assert codes(of_copies(case(OUT, copied), PLAIN, ARGS)) == ["torch-computes"]
+
+
 def test_where_moving_is_the_exercise_no_copy_is_let_pass() -> None:
     found = of_copies(case(OUT, SCRATCH, Copy(ref(3, "float64"), ref(0))), MOVING, ARGS)
     assert codes(found) == ["torch-computes"]

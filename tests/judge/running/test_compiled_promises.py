@@ -10,6 +10,7 @@ from graders.course.below_triton.mistakes.in_ptx import WIDE_LOADS, no_spills
 from graders.judge.compiling.compiled import BrokenPromise, CompiledLaunch, CompilerPromise
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.records import Case, TensorSpec
+from graders.judge.running import compiled_promises
 from graders.judge.running.compiled_promises import broken_in_ptx
 from tests.support.capturing import planned
 from tests.support.exercise_records import an_exercise
@@ -128,3 +129,20 @@ def test_what_is_known_of_a_launch(worker: CompileWorker) -> None:
         assert launch.loads_from(2) == []
         assert launch.kernel.name == "add_kernel"
         assert launch.args == CASES[1].args
+
+
+def test_what_there_was_no_time_to_compile_is_not_kept(
+    worker: CompileWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of the launches of the four cases, of which one is empty."""
+    left = compiled_promises.Made({}, frozenset((number, 0) for number in range(4)))
+    monkeypatch.setattr(compiled_promises, "_compiled", lambda *_: left)
+    assert broken(worker, text()) == [("too-many-kernels", "64")]
+
+
+def test_launches_beyond_the_limit_are_left(worker: CompileWorker) -> None:
+    """The process lowers 24 of them; the last one breaks the promise."""
+    many = "for block in (16, 32, 64, 128, 256, 512, 1024):\n        for warps in (1, 2, 4, 8):\n"
+    many += "            add_kernel[(1,)](y, out, x, n, BLOCK=block, num_warps=warps)\n    "
+    found = broken(worker, text(launch=many + LAUNCH), (no_spills(),))
+    assert [code for code, _ in found] == ["too-many-kernels"]

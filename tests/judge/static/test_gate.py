@@ -8,6 +8,7 @@ import pytest
 
 from graders.judge import discovery
 from graders.judge.report import Finding
+from graders.judge.static import kernel
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
 from tests.judge.capture.honest_styles import HEAD, HONEST
@@ -58,3 +59,18 @@ def test_honest_styles_pass() -> None:
 def test_right_kernels_of_the_course_pass(path: Path) -> None:
     exercise = discovery.exercise(path.parent.parent.name)
     assert read_gate(load(path, exercise), exercise) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("triton_util.get_1d_mask", True),
+        ("triton_util.indexing.get_1d_mask", True),
+        ("triton_util.launching.cdiv", True),
+        ("triton_util.bench.cdiv", False),
+        ("triton_util.indexing.tl.cdiv", False),
+        ("triton_util.explain.launches.cdiv", False),
+    ],
+)
+def test_a_helper_of_the_course_is_known_by_its_module_and_name(path: str, known: bool) -> None:
+    assert kernel.is_foreign({"library": path.rsplit(".", 1)}) is not known

@@ -112,7 +112,7 @@ def test_canonical_form(before: str, after: str) -> None:
 def test_names_are_those_from_around_and_no_others() -> None:
     text = "def k(a, n: C):\n  b: D = tl.load(a) + E\n  c = [i for i in F]\n  __builtins__\n  b.x\n"
     (code,) = codes_of(text)
-    assert code.names == {"tl", "D", "E", "F"}
+    assert code.names == {"tl", "D", "E", "F", "__builtins__"}
 
 
 def test_a_name_that_no_assembler_knows_is_written_in_ascii() -> None:

@@ -108,7 +108,7 @@ def test_line_ends_and_marks_of_other_systems(tmp_path: Path) -> None:
         (b"#" * 1_100_000, "too-large"),
         (b"x=1\n" * 10_001, "too-large"),
         (b"def vector_add(x, y):\n  return (\n", "syntax-error"),
-        (b"def vector_add(x, y):\n  return " + b"-" * 9000 + b"1", "syntax-error"),
+        (b"def vector_add(x, y):\n  return " + b"-" * 9000 + b"1", "too-deep"),
         (b"def vector_add(x, y):\n  return " + b"(" * 400 + b")" * 400, "syntax-error"),
         (b"return 3\ndef vector_add(x, y):\n  return 1", "syntax-error"),
     ],

@@ -39,6 +39,7 @@ class Control:
     def __init__(self, run: Running) -> None:
         self.run = run
         self.frames: list[Frame] = []
+        self.arms: set[int] = set()  # that ran, see `rewriting`
 
     @property
     def batch(self) -> Batch:
@@ -96,6 +97,11 @@ class Control:
         """The values of variables, or UNDEFINED."""
         return tuple(scope.get(name, UNDEFINED) for name in names)
 
+    def ran(self, arm: int, value: Any = None) -> Any:
+        """Note that an arm ran, and give the value of its expression back."""
+        self.arms.add(arm)
+        return value
+
     def branch(self, test: Any) -> Branch:
         """The two paths of an `if`."""
         return Branch(self, test)
@@ -125,24 +131,39 @@ class Control:
         branch.close()
         return result
 
-    def every(self, *operands: Callable[[], Any]) -> Any:
+    def every(self, arms: Sequence[int | None], *operands: Callable[[], Any]) -> Any:
         """`a and b`, as Triton compiles it: `logical_and` as soon as tensors take part."""
-        return self._logical(operands, False, self.semantic.logical_and)
+        return self._logical(arms, operands, False, self.semantic.logical_and)
 
-    def some(self, *operands: Callable[[], Any]) -> Any:
+    def some(self, arms: Sequence[int | None], *operands: Callable[[], Any]) -> Any:
         """`a or b`, as Triton compiles it."""
-        return self._logical(operands, True, self.semantic.logical_or)
+        return self._logical(arms, operands, True, self.semantic.logical_or)
 
     @acts_for_the_kernel
-    def _logical(self, operands: Sequence[Callable[[], Any]], ends: bool, join: Any) -> Any:
+    def _logical(
+        self,
+        arms: Sequence[int | None],
+        operands: Sequence[Callable[[], Any]],
+        ends: bool,
+        join: Any,
+    ) -> Any:
         result: Any = not ends
         tensors: list[Any] = []
-        for operand in operands:
-            result = _unwrapped(operand())
-            if isinstance(result, tl.tensor):
-                tensors.append(result)
-            elif bool(result) is ends:
-                return result
+        noted = self.arms
+        try:
+            for arm, operand in zip(arms, operands, strict=True):
+                result = _unwrapped(operand())
+                if arm is not None:
+                    self.arms.add(arm)
+                if isinstance(result, tl.tensor):
+                    tensors.append(result)
+                    if is_one_element(result.handle) and self.truth(result) is ends:
+                        # Triton may know it, too, and leave out the rest: a size that is 1, say.
+                        self.arms = set()
+                elif bool(result) is ends:
+                    return result
+        finally:
+            self.arms = noted
         if not tensors:
             return result
         whole = tensors[0]
@@ -166,7 +187,8 @@ class Control:
             right = operand()
             results.append(compare(left, right))
             left = right
-        return self.every(*(lambda result=result: result for result in results))
+        arms = [None] * len(results)
+        return self.every(arms, *(lambda result=result: result for result in results))
 
     @acts_for_the_kernel
     def check(self, condition: Any, message: Callable[[], Any]) -> None:

@@ -5,6 +5,7 @@ branch and loop: where all programs agree, Python goes on as written; where they
 run, each with only its own programs active, and the variables assigned on the way are merged.
 Only what Triton compiles is rewritten: `if`, `for` over a range, `while`, `return` inside `if`, and
 conditional expressions, `and`, `or`, `not`, chained comparisons.
+Where a node has a number `arm`, `Control.arms` has this number after the node ran.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from weakref import WeakKeyDictionary
 from triton_util.interpreter.control.flow import Control
 from triton_util.interpreter.control.liveness import private_names
 from triton_util.interpreter.control.sources import parsed
-from triton_util.interpreter.operations.language import ImportedFunctions
+from triton_util.interpreter.operations.language import CONTROL, ImportedFunctions
 from triton_util.interpreter.state import SourceLines
 
 BUILTINS = ("min", "max", "print")
+KERNELS = "_kernels_"  # begins a kernel's name in a template
 _makers: WeakKeyDictionary[Any, Callable[..., Any] | None] = WeakKeyDictionary()
 
 
@@ -56,19 +58,19 @@ def _maker(function: Any) -> Callable[..., Any] | None:
         message, line = error.args
         filename = function.__code__.co_filename
         raise SyntaxError(message, (filename, start + line - 1, None, None)) from None
-    names = ["_tw", *function.__code__.co_freevars]
-    module = ast.parse(f"def _tw_make({', '.join(names)}):\n    return 0")
+    names = [CONTROL, *function.__code__.co_freevars]
+    module = ast.parse("def make():\n    return 0")
     outer = module.body[0]
     assert isinstance(outer, ast.FunctionDef)
-    give_back = ast.parse(f"return {definition.name}").body[0]
-    outer.body = [definition, give_back]
+    outer.args.args = [ast.arg(name) for name in names]
+    outer.body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
     ast.fix_missing_locations(definition)
     ast.increment_lineno(definition, start - 1)
     ast.fix_missing_locations(module)
     code: CodeType = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
     local: dict[str, Callable[..., Any]] = {}
     exec(code, function.__globals__, local)
-    return local["_tw_make"]
+    return local[outer.name]
 
 
 def _strip_signature(definition: ast.FunctionDef) -> None:
@@ -93,8 +95,7 @@ class KernelRewriter(ast.NodeTransformer):
     """Rewrites the statements of one function."""
 
     def __init__(self) -> None:
-        self._count = 0
-        self._loops = 0
+        self._count = self._loops = 0
         self._framed = False
         self._private: dict[int, frozenset[str]] = {}
 
@@ -114,11 +115,20 @@ class KernelRewriter(ast.NodeTransformer):
     def _block(self, statements: Iterable[ast.stmt]) -> list[ast.stmt]:
         result: list[ast.stmt] = []
         for statement in statements:
+            if hasattr(statement, "arm"):
+                result += _located([ast.Expr(_call("ran", ast.Constant(statement.arm)))], statement)
             new = self.visit(statement)
             result.extend(new if isinstance(new, list) else [new])
             if isinstance(statement, ast.Return):
                 break
         return result
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rewrite a node; an expression that has an `arm` is noted when it has its value."""
+        made = super().visit(node)
+        if isinstance(node, ast.expr) and hasattr(node, "arm"):
+            return _call("ran", ast.Constant(node.arm), made)
+        return made
 
     def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
         """The variables assigned in a branch or loop that are seen outside it."""
@@ -246,8 +256,9 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         name = "every" if isinstance(node.op, ast.And) else "some"
-        values = [_lambda(self.visit(value)) for value in node.values]
-        return ast.copy_location(_call(name, *values), node)
+        numbers: list[ast.expr] = [ast.Constant(getattr(v, "arm", None)) for v in node.values]
+        values = [_lambda(super(KernelRewriter, self).visit(value)) for value in node.values]
+        return ast.copy_location(_call(name, ast.Tuple(numbers, ast.Load()), *values), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)
@@ -276,7 +287,7 @@ class KernelRewriter(ast.NodeTransformer):
 
 
 def _attribute(name: str) -> ast.expr:
-    return ast.Attribute(ast.Name("_tw", ast.Load()), name, ast.Load())
+    return ast.Attribute(ast.Name(CONTROL, ast.Load()), name, ast.Load())
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
@@ -289,7 +300,7 @@ def _lambda(body: ast.expr, *names: str) -> ast.expr:
 
 
 def _tuple(names: Sequence[str]) -> str:
-    return f"({', '.join(names)},)"
+    return "(" + "".join(f"{KERNELS}{name}, " for name in names) + ")"
 
 
 def _capture(names: Sequence[str]) -> str:
@@ -325,15 +336,21 @@ class _Fill(ast.NodeTransformer):
 
 def _template(text: str, **parts: Any) -> list[ast.stmt]:
     """Statements from text; names that are keys of `parts` stand for what is put there."""
-    # The placeholders get names that no kernel may use: a variable may be called TEST.
     tree = ast.parse(text)
-    parts = {f"_tw_{name}": part for name, part in parts.items()}
+    parts = {_own(f"_tw_{name}"): part for name, part in parts.items()}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = _own(node.id)
         for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             if hasattr(node, attribute):
                 delattr(node, attribute)
     body: list[ast.stmt] = _Fill(parts).visit(tree).body
     return body
+
+
+def _own(name: str) -> str:
+    """A name of a template: one of ours gets a space, so that no kernel can spell it."""
+    return CONTROL + name[3:] if name.startswith("_tw") else name.removeprefix(KERNELS)
 
 
 def _located(statements: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
@@ -378,6 +395,6 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
     names: dict[str, None] = {}
     for node in _statements(nodes):
         name = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
-        if name and not name.startswith("_tw_"):
+        if name and not name.startswith(CONTROL):
             names[name] = None
     return list(names)

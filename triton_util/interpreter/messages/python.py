@@ -284,6 +284,13 @@ LAUNCHES: tuple[Row, ...] = (
     ),
     (
         "grid",
+        r"a grid of \d+ programs would not come to its end",
+        "The grid has so many programs that no GPU comes to their end.",
+        "Let each program work on a block, and launch one program for each block: "
+        "(triton.cdiv(n, BLOCK_SIZE),).",
+    ),
+    (
+        "grid",
         r"grid (must|sizes)|grid must have at most 3 dimensions",
         "The grid is not a tuple of one to three whole numbers.",
         "Write kernel[(triton.cdiv(n, BLOCK_SIZE),)](...): the comma makes it a tuple, and "

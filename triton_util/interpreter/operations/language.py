@@ -109,6 +109,9 @@ def _transposed(tensor: Any) -> Any:
     return tl.tensor(block, tl.block_type(tensor.dtype, list(block.shape)))
 
 
+CONTROL = " tw"  # the name of `Control` in a rewritten kernel, which no source can spell
+
+
 class ImportedFunctions(ast.NodeTransformer):
     """`load` of `from triton.language import load` becomes `tl.load`, which is what is patched."""
 
@@ -125,5 +128,8 @@ class ImportedFunctions(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._imported:
             return node
-        path = ast.parse(f"_tw.language.{self._imported[node.id]}", mode="eval").body
+        path = ast.parse(f"control.language.{self._imported[node.id]}", mode="eval").body
+        for part in ast.walk(path):
+            if isinstance(part, ast.Name):
+                part.id = CONTROL
         return ast.copy_location(path, node)
