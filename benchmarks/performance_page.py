@@ -1,8 +1,8 @@
-"""docs/performance.md, made of the figures that benchmarks/solutions.py has kept.
+"""Make docs/performance.md from the figures that benchmarks/solutions.py has stored.
 
     python benchmarks/performance_page.py [--check]
 
-writes the page; with --check it only says whether the page is the one that the figures give.
+writes the page; with --check it only reports whether the page matches the figures.
 """
 
 from __future__ import annotations
@@ -28,60 +28,85 @@ INTRODUCTION = """\
 <!-- Made by `python benchmarks/performance_page.py` from benchmarks/results/h200.json. -->
 
 Measured on an {gpu} with {versions}, by
-`python benchmarks/solutions.py`. Float16 unless a line says otherwise. Not all bars hold: *not yet* says so.
+`python benchmarks/solutions.py`. The dtype is float16 unless a line says otherwise. Some bars are not
+reached yet: the table marks them *not yet*.
 
-How it was measured: each contender is warmed up apart; then, in each round, the inputs are new,
-the L2 cache is flushed, all contenders run once in shuffled order between two events of the
-GPU, the host's clock is held against them, and *every* output is checked. Given is the median
-in microseconds. "Copy" is `Tensor.copy_` of the same tensor; "copy of as many bytes" moves, reading
-and writing together, the least that the problem needs. "Torch, fewer bits" is `torch._scaled_mm`
-with `use_fast_accum`, which rounds its sums sooner than the exercise allows. A fraction of a baseline is the
-median of the ratios round by round, with its 95 % confidence interval (which takes six rounds), and belongs to the better
-of the two forms of the solution: *plain* is the one that the lesson teaches, *fast* the one in
-solutions/fast/, which exists where the plain one does not reach the bar.
+How it was measured: the benchmark warms up each contender separately. Then it runs
+rounds. In each round
 
-Before each call the GPU idles for about a millisecond, so that the host gets ahead of it: these
+- the inputs are new, and the L2 cache is flushed;
+- all contenders run once in shuffled order, between two events of the GPU;
+- the host's clock checks these times;
+- the benchmark checks *every* output.
+
+The tables give the median in microseconds, and use these words:
+
+| word | meaning |
+|---|---|
+| copy | `Tensor.copy_` of the same tensor |
+| copy of as many bytes | a copy that reads and writes, together, the fewest bytes that the problem needs |
+| torch, fewer bits | `torch._scaled_mm` with `use_fast_accum`, which rounds its sums sooner than the exercise allows |
+| plain | the solution that the lesson teaches |
+| fast | the solution in solutions/fast/, which exists where the plain one does not reach the bar |
+| reached | the median of the ratios round by round, for the better of the two forms, with its 95 % confidence interval (which needs six rounds) |
+
+Before each call the GPU idles for about a millisecond, so that the host gets ahead of it. So these
 are times of single calls on a GPU that is not hot. Under sustained load its power cap lowers the
 clocks of matrix products by a tenth and more, for all contenders alike.
 
-Figures of different runs stand side by side, but no bar compares one run with another. What the
-GPU itself reached in each run: copying, in a half-precision matrix product of size 8192, and in a
-float32 one of 4096.
+The tables mix figures of different runs, but each bar compares figures of one run. The next
+table gives what the GPU itself reached in each run: in copying, in a half-precision matrix product
+of size 8192, and in a float32 one of 4096.
 
 {runs}
 """  # noqa: E501
+
+
+STOPWATCH = """\
+In each run the benchmark tests its stopwatch in two ways, several times each:
+
+- It compares the same softmax under two names. The difference should be zero.
+- It compares a vector addition with one that repeats a fifth of its work in a second launch. It
+  should detect the slow-down each time, and see it as about 1.2 times as slow.
+"""
 
 
 VERDICTS_INTRODUCTION = """\
 ## How long a verdict takes
 
 `python benchmarks/gpu_verdicts.py` on an {gpu} with 16 cores (torch {torch}, triton {triton},
-{date}): `tilewise grade --mode all` of a model solution, all processes new, hidden cases and speed
-included. *GPU* is how long its worker had the GPU for the verdict, and *compiled on it* how many
-kernels it had to wait for there; the others were compiled ahead. The speed is measured where an
-exercise has bars for it; that includes the model solution's, unless it was timed within the last
-ten minutes. Most of it is starting processes, for which machines differ much.
+{date}) ran `tilewise grade --mode all` on model solutions. All processes were new, and hidden cases
+and speed were included.
+
+- *GPU* is how long the worker had the GPU for the verdict.
+- *Compiled on it* is the number of kernels that the worker had to compile while it had the GPU.
+  The others were compiled ahead.
+- The judge measures the speed where an exercise has bars for it. It then also times the model
+  solution, unless that was timed within the last ten minutes.
+
+Most of the time goes into starting processes, which differs much between machines.
 """
 
 
 CHECKS_INTRODUCTION = """\
-The second check of a changed kernel by the class's GPU, as a learner waits for it: the verdict on
-the public cases, and the same with the speed where the exercise has a size for it. The median of
-these {exercises} checks is {check:.1f} s, with the speed {with_speed:.1f} s. Cold and class are of
-one run, these checks of another one.
+The next table gives the second check of a changed kernel by the class's GPU, as a learner waits for
+it: the verdict on the public cases, and the same with the speed where the exercise has a size for
+it. The median of these {exercises} checks is {check:.1f} s, with the speed {with_speed:.1f} s. One
+run gave the table above and the figures for a class below; another run gave these checks.
 """
 
 CLASS = """\
-A class of {submissions}, right and wrong kernels of all exercises, official and timed, by {judges}
-judges on that one GPU: {seconds:.0f} s, which is {a_minute:.0f} submissions a minute. {as_expected}
-of {submissions} verdicts are as they should be, and {as_alone} of {alone} are the same one by one.
-The median submission had the GPU for {gpu_median:.2f} s, and {speed_gpu_median:.2f} s more for its
-speed. A slow kernel keeps it for some seconds at most: then timing is stopped.
+A class of {submissions}: correct and wrong kernels of all exercises, graded officially and timed,
+by {judges} judges on that one GPU. It took {seconds:.0f} s, which is {a_minute:.0f} submissions
+a minute. {as_expected} of {submissions} verdicts are as expected. Of {alone} submissions that were
+also judged alone, {as_alone} got the same verdict. The median submission had the GPU for
+{gpu_median:.2f} s, and {speed_gpu_median:.2f} s more for its speed. A slow kernel keeps the GPU for
+some seconds at most: then the judge stops timing.
 """
 
 
 def page_of(report: dict[str, Any], verdicts: dict[str, Any]) -> str:
-    """The whole page. verdicts: as benchmarks/gpu_verdicts.py keeps them."""
+    """The whole page. verdicts: as benchmarks/gpu_verdicts.py stores them."""
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     runs = [report, *report.get("later", [])]
     parts = [
@@ -93,7 +118,8 @@ def page_of(report: dict[str, Any], verdicts: dict[str, Any]) -> str:
         "## Times\n",
         "\n".join(time_table(report["results"])) + "\n",
         "## Can the stopwatch be trusted?\n",
-        *(stopwatch(number, run["stopwatch"]) for number, run in enumerate(runs, 1)),
+        STOPWATCH,
+        "\n".join(stopwatch_table(runs)) + "\n",
         *doubts(report),
         VERDICTS_INTRODUCTION.format(**verdicts),
         "\n".join(verdict_table(verdicts["cold"])) + "\n",
@@ -201,16 +227,17 @@ def rate_of(result: dict[str, Any]) -> str:
     return f"{result['bytes'] / min(times) / 1e6:.0f} GB/s"
 
 
-def stopwatch(number: int, answers: dict[str, Any]) -> str:
-    """The two questions to the stopwatch itself, in one run."""
-    n = answers["repetitions"]
-    low, high = min(answers["seen_middle"]), max(answers["seen_middle"])
-    return (
-        f"Run {number}: The same softmax under two names differed by at most "
-        f"{answers['largest_difference']:.2%} in {n} runs. A vector addition that does a fifth "
-        f"of its work once more, in a second launch, was told apart in {answers['told_apart']} of "
-        f"{n} runs; it was seen as {low:.3f} to {high:.3f} times as slow.\n"
-    )
+def stopwatch_table(runs: list[dict[str, Any]]) -> Iterator[str]:
+    """One line per run: what it answered to the two questions to the stopwatch itself."""
+    yield "| run | softmax, largest difference | slow-down detected | seen as |"
+    yield "|---:|---:|---:|---:|"
+    for number, run in enumerate(runs, 1):
+        answers = run["stopwatch"]
+        low, high = min(answers["seen_middle"]), max(answers["seen_middle"])
+        yield (
+            f"| {number} | {answers['largest_difference']:.2%} | {answers['told_apart']} of "
+            f"{answers['repetitions']} | {low:.3f} to {high:.3f} |"
+        )
 
 
 def doubts(report: dict[str, Any]) -> Iterator[str]:
@@ -225,7 +252,7 @@ def doubts(report: dict[str, Any]) -> Iterator[str]:
     lines += [f"- {name}: {problem}" for name, problem in report.get("failed", {}).items()]
     if lines:
         yield "## Not timed, or not believed (†)\n"
-        yield "A fast form that was wrong no longer serves such inputs: the plain one does.\n"
+        yield "Where a fast form was wrong, the solution now uses the plain form for such inputs.\n"
         yield "\n".join(lines) + "\n"
     noted: dict[str, dict[str, None]] = {}  # the workloads, without repetition, by note
     for result in results:
@@ -235,7 +262,7 @@ def doubts(report: dict[str, Any]) -> Iterator[str]:
     for result in results:
         rounds = min(timing.get("rounds", FEW) for timing in result["timings"].values())
         if rounds < FEW:
-            note = f"timed in {rounds} rounds only: then the time allowed for a workload was over"
+            note = f"timed in {rounds} rounds only, because the workload's time limit was reached"
             noted.setdefault(note, {})[result["name"]] = None
     if noted:
         yield "## What disturbed the runs\n"
