@@ -53,13 +53,13 @@ def load_ignores_pid(reference: Result) -> Misconception:
         code="load-ignores-pid",
         title="Every program loads the first block",
         message=(
-            "The results are stored at the right places, but they were computed from elements "
-            "of the first block, again and again: the pointers of a load do not depend on "
-            "`tl.program_id`. Program 0 is right, and so is a vector of one block."
+            "The results are stored at the correct places, but every program computed them from "
+            "the first block: the pointers of a load do not depend on `tl.program_id`. A vector "
+            "of one block does not show it."
         ),
         next_step=(
-            "Add the same `offsets`, `pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`, to every "
-            "pointer: of each load and of the store."
+            "Add the same `offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)` to every "
+            "pointer: that of each load and of the store."
         ),
         expected_wrong=computes_with_block(from_first_block, blocks=TELLING_BLOCKS, in_memory=True),
     )
@@ -98,8 +98,8 @@ def through_integers() -> Misconception:
         code="through-integers",
         title="The fractions are gone",
         message=(
-            "The tensors hold floating-point numbers, but every result is a whole number: "
-            "somewhere the values went through an integer type, or were rounded by hand."
+            "The tensors hold floating-point numbers, but every result is a whole number: the "
+            "values went through an integer type, or were rounded."
         ),
         next_step=(
             "Look for `.to(tl.int32)`, `.to(tl.uint8)`, `//`, `tl.floor` and for the dtype of the "
@@ -163,11 +163,11 @@ def infinity_times_zero() -> Misconception:
         code="infinity-times-zero",
         title="Minus infinity becomes NaN",
         message=(
-            "Every finite number is right. But the kernel calculates where it should choose, and "
-            "with -inf that gives NaN: `x * (x > 0)` is -inf * 0, and `(x + tl.abs(x)) / 2` is "
-            "-inf + inf."
+            "Every finite number is correct. But the kernel calculates where it should select, "
+            "and with -inf that gives NaN: `x * (x > 0)` is -inf * 0, and `(x + tl.abs(x)) / 2` "
+            "is -inf + inf."
         ),
-        next_step="Choose: `tl.where(x > 0, x, 0.0)`, or `tl.maximum(x, 0.0)`.",
+        next_step="Select with `tl.where(x > 0, x, 0.0)`, or use `tl.maximum(x, 0.0)`.",
         detector=detector,
     )
 
@@ -197,10 +197,9 @@ def another_activation(wanted: str, before: Result) -> Misconception:
         code="another-activation",
         title="This is another activation function",
         message=(
-            "Every element is computed alone and from the right input, but with another "
-            "function: min(x, 0), max(-x, 0), |x|, or a leaky, clipped or smooth relative (leaky "
-            "ReLU, ReLU6, ELU, SiLU, GELU, sigmoid, tanh, softplus). The contract asks for "
-            f"{wanted}."
+            "Each element is computed from the correct input, but with another function, such as "
+            "|x|, max(-x, 0), or a leaky, clipped or smooth variant (ReLU6, ELU, SiLU, GELU). The "
+            f"contract asks for {wanted}."
         ),
         next_step=f"Compare your formula with {wanted} at -1, at 0.5 and at 10.",
         expected_wrong=computes(otherwise_activated),

@@ -49,14 +49,13 @@ def launch_order(
         places=True,
         title="Sizes or strides of the launch arrive at the wrong parameters",
         message=(
-            "Arguments without a name go by their place: the first one arrives at the kernel's "
-            "first parameter, the second one at the second. The launch passes the right numbers, "
-            "but in another order than the kernel's `def` line has them, so that a parameter gets "
-            "the number of another one. The mistake is in the launch, not in the mask."
+            "The launch passes the correct numbers in the wrong order, so some parameters of the "
+            "kernel get each other's values. Arguments without a name are matched by position. "
+            "The mistake is in the launch, not in the mask."
         ),
         next_step=(
-            "Put the launch beside the `def` line of the kernel, and compare the two place by "
-            f"place. Behind the tensors come, in this order, {listed}."
+            "Compare the launch with the kernel's `def` line, position by position. After the "
+            f"tensors come, in this order, {listed}."
         ),
         detector=detector,
         rules_out=FOLLOWS,

@@ -15,9 +15,8 @@ from graders.judge.records import Evidence, Misconception
 WIDEST_TILE = 256  # columns
 
 START = (
-    "Programs are counted from 0, and `pid` blocks lie before the one of program `pid`. So it "
-    "starts at `pid * BLOCK_SIZE`: program 0 at 0, program 1 at BLOCK_SIZE. Write down the offsets "
-    "and the mask of programs 0 and 1 for a block of 4."
+    "Programs are counted from 0: program `pid` starts at `pid * BLOCK_SIZE`. Write down the "
+    "offsets and the mask of programs 0 and 1 for a block of 4."
 )
 
 
@@ -46,8 +45,8 @@ def misplaced_programs() -> tuple[Misconception, ...]:
     ignored = replace(
         offset_ignores_pid(),
         message=(
-            "The launch had programs enough for all elements, but every one of them worked on the "
-            "first block: the offsets of the store do not depend on `tl.program_id`."
+            "The launch had enough programs, but each of them worked on the first block: the "
+            "offsets of the store do not depend on `tl.program_id`."
         ),
         next_step=START,
         detector=_same_place,
@@ -60,8 +59,8 @@ ARANGE_MISSING = Misconception(
     places=True,
     title="Each program stores one element, not a block",
     message=(
-        "`pid * BLOCK_SIZE` is one number: the place at which the block of a program begins. What "
-        "is missing are the other elements of the block."
+        "`pid * BLOCK_SIZE` is one number: the offset of the block's first element. The other "
+        "elements of the block are missing."
     ),
     next_step="Add the lanes: `offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`.",
     detector=detectors.stores_single_elements,
@@ -71,12 +70,9 @@ STARTS_LATE = Misconception(
     places=True,
     title="The first program starts too late",
     message=(
-        "The offsets of program 0 do not begin at 0, so the elements before them are never "
-        "stored. The programs are counted from 0: with `(pid + 1) * BLOCK_SIZE` or "
-        "`pid + BLOCK_SIZE` the offsets of program 0 already begin at BLOCK_SIZE, and the first "
-        "block (elements 0 to BLOCK_SIZE - 1) is never written. With `tl.arange(1, ...)` or "
-        "`offsets + 1` element 0 is never written. `tl.num_programs(0)` is not the number of a "
-        "program either: it is how many programs there are, the same number in each."
+        "Program 0 does not start at offset 0, so the first elements are never stored. `(pid + 1) "
+        "* BLOCK_SIZE`, `pid + BLOCK_SIZE` and `tl.arange(1, ...)` do that, and so does "
+        "`tl.num_programs(0)` in place of the program id."
     ),
     next_step=START,
     detector=detectors.starts_late,
@@ -86,12 +82,9 @@ TOO_FAR_APART = Misconception(
     places=True,
     title="The programs start too far apart",
     message=(
-        "Program 0 starts at element 0, but program 1 starts more than one block further on, and "
-        "elements that lie between are never stored. `pid * n_elements` does that: it moves on by "
-        "a whole vector, not by a block. A factor too many does it too, as in "
-        "`pid * BLOCK_SIZE * 4` or `offsets * 4`: a pointer counts elements and not bytes, so "
-        "`x_ptr + 1` is the next element, whatever its dtype. The mask is not the mistake: it "
-        "rightly switches off the lanes behind the end."
+        "Program 1 starts more than one block after program 0, so the elements between are never "
+        "stored. `pid * n_elements` and `pid * BLOCK_SIZE * 4` do that: a pointer counts "
+        "elements, not bytes."
     ),
     next_step=START,
     detector=_apart(lambda distance, lanes: distance > lanes),
@@ -101,9 +94,9 @@ TOO_CLOSE = Misconception(
     places=True,
     title="The programs start too close to each other",
     message=(
-        "Each program starts before the block of the one before it is over, so they work on the "
-        "same elements again and never come to the last ones. `pid + tl.arange(0, BLOCK_SIZE)` "
-        "does that: it moves on by one *element*, where a whole block is due."
+        "Each program starts before the previous program's block ends, so the last elements are "
+        "never stored. `pid + tl.arange(0, BLOCK_SIZE)` does that: it moves by one *element*, not "
+        "by a block."
     ),
     next_step=START,
     detector=_apart(lambda distance, lanes: 0 < distance < lanes),
@@ -127,14 +120,12 @@ SHARE_ROUNDED_DOWN = Misconception(
     places=True,
     title="The share of each program is rounded down",
     message=(
-        "Every program stored the same number of elements, and the last few, fewer than there are "
-        "programs, were never stored. `n_elements // programs` rounds down, and nobody has what "
-        "is left over. Where the number of programs divides that of the elements it does not show."
+        "Every program stored the same number of elements, and the last few were never stored: "
+        "`n_elements // programs` rounds down, and no program handles the remainder."
     ),
     next_step=(
-        "Round the share up, `triton.cdiv(n_elements, programs)`, and let the mask switch off what "
-        "lies behind the end; or let program pid take the blocks pid, pid + programs and so on: "
-        "`range(pid * BLOCK_SIZE, n_elements, programs * BLOCK_SIZE)`."
+        "Round up, `triton.cdiv(n_elements, programs)`, and mask the lanes past the end. Or let "
+        "program `pid` loop over `range(pid * BLOCK_SIZE, n_elements, programs * BLOCK_SIZE)`."
     ),
     detector=_share_rounded_down,
     rules_out=frozenset({"mask-too-narrow", "programs-too-close"}),
@@ -162,16 +153,13 @@ def address_stretched() -> Misconception:
         places=True,
         title="The addresses reach further than the offsets of the mask",
         message=(
-            "Some lanes point outside the tensor, but the mask is not too wide: it switches on no "
-            "more lanes than there are elements, or some elements are never stored at all. So what "
-            "is added to the pointer is not the offset that the mask compares. Perhaps it was "
-            "multiplied once more, as in `x_ptr + offsets * 4`. A pointer counts elements and not "
-            "bytes: `x_ptr + 1` is the next element, whatever its dtype. Or something was added "
-            "twice, for instance the start of the block."
+            "Some lanes point outside the tensor, although the mask is not too wide. So the "
+            "pointer gets another offset than the mask compares: perhaps one multiplied by 4, or "
+            "with the block's start added twice."
         ),
         next_step=(
-            "Add to the pointer the same offsets that the mask compares, once and without a factor "
-            "for bytes: `x_ptr + offsets`."
+            "Add the offsets that the mask compares to the pointer: `x_ptr + offsets`. A pointer "
+            "counts elements, not bytes."
         ),
         detector=detectors.either(strays.strays_though_masked, _strays_and_leaves_holes),
         rules_out=frozenset({"missing-mask"}),
@@ -183,14 +171,14 @@ def starts_before_tensor() -> Misconception:
     return Misconception(
         code="starts-before-tensor",
         places=True,
-        title="The first lanes lie before the tensor",
+        title="The first lanes are before the tensor",
         message=(
-            "Some offsets are negative. They point to memory in front of the first element, and "
-            "a mask `offsets < n` lets them pass: a negative number is smaller than n, too."
+            "Some offsets are negative: they point to memory before the first element. A mask "
+            "`offsets < n` does not stop them, because a negative number is smaller than n."
         ),
         next_step=(
-            "`tl.program_id` counts from 0, so program 0 starts at element 0: use `pid` itself, "
-            "not `pid - 1`, and look for whatever else is subtracted from an offset."
+            "`tl.program_id` counts from 0, so use `pid` itself, not `pid - 1`, and look for "
+            "anything else that is subtracted from an offset."
         ),
         detector=strays.starts_before_tensor,
     )
@@ -213,16 +201,12 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
         places=True,
         title="The mask leaves out elements that exist",
         message=(
-            "The grid is large enough: its programs come to every element. But the mask is false "
-            "for elements that exist, and a lane whose mask is false stores nothing. So the mask "
-            "compares with too small a number (the rows where all elements are counted, the size "
-            "of the other axis, BLOCK_SIZE, `n - 1`) or with the wrong index, the comparison is "
-            "the wrong way round (`>` or `>=` for `<`: then it is false for every element), or it "
-            "asks about values: lanes that are switched off do not store 0, they store nothing."
+            "The programs reach every element, but the mask is false for some of them, and a "
+            "masked-off lane stores nothing. The mask compares the wrong index, size or value, or "
+            "in the wrong direction (`>` for `<`)."
         ),
         next_step=(
-            f"Let the mask hold for exactly the elements that there are: {right}. Work it out for "
-            "the first element that is missing."
+            f"Make the mask true for all elements: {right}. Check it for the first missing element."
         ),
         detector=lambda evidence: detectors.has_holes(evidence) and detectors.came_to_all(evidence),
     )
@@ -256,10 +240,8 @@ def mask_sizes_exchanged(rows: str, columns: str) -> Misconception:
         places=True,
         title="The mask compares each index with the size of the other axis",
         message=(
-            f"The grid comes to every element. But rows are stored only up to `{columns}`, and "
-            f"columns only up to `{rows}`: the two sizes in the mask have changed places. Where "
-            "one size is larger than it should be, the mask lets lanes outside through; where it "
-            "is smaller, elements are missing. A square hides it."
+            f"Rows are stored only up to `{columns}`, and columns only up to `{rows}`: the two "
+            "sizes in the mask are exchanged. Square matrices hide it."
         ),
         next_step=f"Compare `rows[:, None] < {rows}` and `cols[None, :] < {columns}`.",
         detector=detector,
@@ -281,14 +263,12 @@ def rows_for_elements() -> Misconception:
         places=True,
         title="The rows were counted, not the elements",
         message=(
-            "Only the first elements were stored, exactly as many as x has rows (or rows plus "
-            "columns). So the mask, or the grid, ends at the number of rows, where it should end "
-            "at the number of elements. `len(x)` and `x.shape[0]` are the number of *rows*. A "
-            "flat offset counts elements, and of these there are rows times columns."
+            "The kernel stored exactly as many elements as x has rows (or rows plus columns). "
+            "`len(x)` and `x.shape[0]` count *rows*, but a flat offset counts elements: rows "
+            "times columns."
         ),
         next_step=(
-            "Take `x.numel()`, or `n_rows * n_cols`, both for the grid and for the mask of a flat "
-            "offset."
+            "Use `x.numel()`, or `n_rows * n_cols`, for the grid and for the mask of a flat offset."
         ),
         detector=detector,
         rules_out=frozenset({"mask-too-narrow", "grid-too-small"}),

@@ -36,8 +36,8 @@ def one_kernel(what: str) -> Promise:
         code="several-kernels",
         title="Several kernels share the work through memory",
         message=(
-            f"But {what} was asked of one kernel. Here what one kernel stores the next one loads: "
-            "all of it travels to memory and back in between, which is what a fused kernel saves."
+            f"But {what} was asked of one kernel. Here one kernel stores what the next one loads, "
+            "so all of it travels to memory and back. A fused kernel saves that."
         ),
         next_step=(
             "Keep the accumulator in registers: after the loop over k add the bias, apply the "
@@ -75,10 +75,10 @@ def _own_memory(case: CasePlan, step: Launch | Tune) -> Iterator[tuple[int, int,
 BY_HAND = Promise(
     code="swizzle-given",
     title="The order comes from tl.swizzle2d",
-    message="But the arithmetic that this function does is what the exercise asks you to write.",
+    message="But the exercise asks you to write the arithmetic that this function does.",
     next_step=(
-        "Work out row and column from the number of the program: which group is it in, where does "
-        "the group begin, and how many rows has it?"
+        "Compute row and column from the number of the program: which group is it in, where does "
+        "the group begin, and how many rows does the group have?"
     ),
     broken=lambda plans: "" if "swizzle2d" in plans.attributes else None,
 )
@@ -89,26 +89,26 @@ SEVERAL_TRIED = Promise(
     code="nothing-tuned",
     title="Nothing was tuned",
     message=(
-        "But the exercise is about a kernel that finds its block sizes by itself. On a GPU with "
-        "room for all of them no two configurations were ever compared: there is only one, or "
-        "all but one are ruled out before anything is measured."
+        "But the exercise is about a kernel that chooses its block sizes itself. Even on a GPU "
+        "with room for all configurations, no two were compared: there is only one, or all but "
+        "one were pruned."
     ),
     next_step=(
         "Give `@triton.autotune` several configurations, and let `keep_what_fits` return all that "
-        "fit the GPU."
+        "fit on the GPU."
     ),
     broken=lambda plans: None if _most_tried(plans.a100) > 1 else "",
 )
 KEY_FOLLOWS_SHAPE = Promise(
     code="key-missing",
-    title="The choice is made once, for whatever shape comes first",
+    title="The first shape decides for all shapes",
     message=(
         "But the key of the autotuner does not change with the shape of the matrices. The first "
-        "call decides, and what is fastest for 64 rows is used for 8,192 as well."
+        "call decides: what is fastest for 64 rows is also used for 8,192 rows."
     ),
     next_step=(
-        "`key=['M', 'N', 'K']`; or coarser, with arguments that follow from them, such as M "
-        "rounded up to a power of two."
+        "Use `key=['M', 'N', 'K']`, or coarser arguments that follow from them, such as M rounded "
+        "up to a power of two."
     ),
     broken=lambda plans: None if _key_varies(plans.a100) else "",
 )
@@ -116,14 +116,13 @@ UNFIT_RULED_OUT = Promise(
     code="nothing-pruned",
     title="Configurations that cannot fit are kept",
     message=(
-        "But `early_config_prune` keeps what has no room on the GPU. Triton then compiles each of "
-        "them for every new key, only to see that it cannot start."
+        "But `early_config_prune` keeps configurations that need more shared memory than the GPU "
+        "has. Triton then compiles each of them for every new key, only to find that it cannot "
+        "start."
     ),
     next_step=(
-        "Return those configurations for which `num_stages` tiles of a and b, "
-        "`(BLOCK_M + BLOCK_N) * BLOCK_K` elements each time, fit into "
-        "`shared_memory_per_block_optin`. An element of float32 has 4 bytes, one of float16 or "
-        "bfloat16 has 2: `a.element_size()`."
+        "Keep a configuration if `num_stages * (BLOCK_M + BLOCK_N) * BLOCK_K * a.element_size()` "
+        "bytes fit into `shared_memory_per_block_optin`."
     ),
     broken=lambda plans: (
         _kept_though_too_large(plans.on(SMALL), SMALL_BYTES)
@@ -135,12 +134,12 @@ REGISTERS_LEFT = Promise(
     code="registers-forgotten",
     title="A configuration is kept whose accumulator leaves no registers",
     message=(
-        "But `early_config_prune` keeps a tile that needs all registers of its threads for the "
-        "accumulator alone. Triton then moves it to memory and back in every step of the loop."
+        "But `early_config_prune` keeps a tile whose accumulator alone needs all registers of its "
+        "threads. Triton then moves it to memory and back (it spills) in every step of the loop."
     ),
     next_step=(
         "A thread has 255 registers, and the accumulator needs `BLOCK_M * BLOCK_N / (32 * "
-        "num_warps)` of each. Keep what leaves half of them."
+        "num_warps)` of them. Keep only what leaves half of them free."
     ),
     broken=lambda plans: (
         _kept_without_registers([*plans.a100, *plans.on(SMALL)])
@@ -151,8 +150,8 @@ FIRST_ALONE_ON_CPU = Promise(
     code="tuned-on-cpu",
     title="On a CPU several configurations are left to choose from",
     message=(
-        "But on a CPU `keep_what_fits` keeps more than one. The autotuner then measures how fast "
-        "Python interprets each of them, which says nothing about a GPU."
+        "But on a CPU `keep_what_fits` keeps more than one configuration. The autotuner then "
+        "measures how fast Python interprets each of them, which says nothing about a GPU."
     ),
     next_step="Begin with `if named_args['a_ptr'].device.type != 'cuda': return configs[:1]`.",
     broken=lambda plans: _several_on_cpu(plans.on(CPU)),
@@ -161,8 +160,8 @@ FIRST_FITS = Promise(
     code="first-too-large",
     title="The first configuration does not fit every GPU",
     message=(
-        "But the first configuration is the one that serves where nothing is measured. It must "
-        "have room on any GPU, and this one does not."
+        "But the first configuration is used where nothing is measured, so it must fit on every "
+        "GPU. This one does not."
     ),
     next_step="Begin the list with a small tile: BLOCK_M, BLOCK_N and BLOCK_K 32, two stages.",
     broken=lambda plans: _kept_though_too_large(_firsts(plans.on(CPU)), SMALL_BYTES),
@@ -171,9 +170,8 @@ SOMETHING_KEPT = Promise(
     code="nothing-kept",
     title="Where nothing fits, no configuration is left",
     message=(
-        "But on a GPU with little shared memory `keep_what_fits` keeps none at all, and the "
-        "autotuner stops with an error. At least one is returned, so that there is something to "
-        "launch."
+        "But on a GPU with little shared memory `keep_what_fits` returns an empty list, and the "
+        "autotuner stops with an error. Always return at least one configuration."
     ),
     next_step="End with `return kept or configs[:1]`.",
     broken=lambda plans: _none_kept(plans.a100, plans.on(TINY)),

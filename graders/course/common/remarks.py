@@ -38,13 +38,14 @@ def _loaded_again(
 
 STORED_BEFORE_THE_END = Remark(
     code="stored-before-the-end",
-    title="A value goes to memory in between",
+    title="An intermediate value goes through memory",
     message=(
-        "The result is right. But the kernel stores a value that is not the result yet, loads it "
-        "again, and stores a second time. A fused kernel saves just that: one load of each input, "
-        "and one store."
+        "The result is correct. But the kernel stores an intermediate value, loads it again, and "
+        "stores a second time. A fused kernel loads each input once and stores once."
     ),
-    next_step="Keep what lies between in a variable: that is in registers. Store once, at the end.",
+    next_step=(
+        "Keep intermediate values in variables: they stay in registers. Store once, at the end."
+    ),
     applies=_through_memory,
     promised=True,
 )
@@ -52,9 +53,9 @@ LOADED_TWICE = Remark(
     code="loaded-twice",
     title="The same elements are loaded twice",
     message=(
-        "The result is right. But the kernel loads the elements of its input again where they are "
-        "in registers already, and the contract asks for one load of each. Bytes are what an "
-        "elementwise kernel waits for."
+        "The result is correct. But the kernel loads elements that are already in registers, and "
+        "the contract asks for one load of each. An elementwise kernel is limited by the bytes "
+        "that it moves."
     ),
     next_step="Load a block once, `x = tl.load(...)`, and use `x` as often as you like.",
     applies=_loaded_again,
@@ -62,22 +63,24 @@ LOADED_TWICE = Remark(
 )
 ONE_ELEMENT_AT_A_TIME = Remark(
     code="one-element-at-a-time",
-    title="The result is right, but each store writes a single element",
+    title="The result is correct, but each store writes a single element",
     message=(
-        "A program of Triton works on a whole block at once: its 128 threads share the lanes of "
-        "a block among them. Here each load and store is about one element, so all threads but "
-        "one are idle."
+        "A Triton program works on a whole block at once: its threads share the lanes of the "
+        "block. Here each load and store covers one element, so all threads but one are idle."
     ),
-    next_step="Work on `pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`, all lanes in one load.",
+    next_step=(
+        "Work on `pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)`: load and store a whole block at "
+        "once."
+    ),
     applies=_one_lane,
 )
 IDLE_PROGRAMS = Remark(
     code="idle-programs",
-    title="The result is right, but most programs have nothing to do",
+    title="The result is correct, but most programs have nothing to do",
     message=(
-        "The grid has many times the programs that the output needs: a program handles a block, "
-        "and the launch has one for each element, or nearly. The rest start, find their mask empty "
-        "and end, which takes a GPU time, too."
+        "The grid has one program for each element, or nearly, where one for each block is "
+        "enough. The other programs start, find that their mask is empty, and end. That costs "
+        "time on a GPU."
     ),
     next_step="Launch one program for each block: `grid = (triton.cdiv(n_elements, BLOCK_SIZE),)`.",
     applies=_idle,

@@ -60,14 +60,12 @@ def lossy_dtype(reference: Result | None = None) -> Misconception:
         everywhere=True,
         title="The values went through half precision",
         message=(
-            "The numbers look as if they had been rounded to float16 (or bfloat16) on the way, "
-            "although the tensors are float32: 11 significant bits or fewer are left of 24, and "
-            "what is rounded away does not come back."
+            "The tensors are float32, but the numbers look rounded to float16 or bfloat16: at "
+            "most 11 of their 24 significant bits are left."
         ),
         next_step=(
-            "Look for `tl.float16`, `tl.bfloat16` or `.half()` and for the dtype of every buffer "
-            "that you allocate. Compute in float32, convert once, at the store, to the dtype "
-            "of the output."
+            "Look for `tl.float16`, `tl.bfloat16`, `.half()`, and for the dtype of each buffer. "
+            "Compute in float32, and convert once, at the store, to the dtype of the output."
         ),
         detector=_went_through_half(reference),
     )
@@ -107,13 +105,11 @@ def lossy_copy() -> Misconception:
         code="lossy-dtype",
         title="The copy changes values on the way",
         message=(
-            "The elements went through another format, float32 or one with fewer digits. Large "
-            "integers and float64 numbers have more digits than it can hold, and integers hold "
-            "no fractions. A copy must be bit for bit the same."
+            "The elements went through another format, such as float32, that cannot represent all "
+            "large integers and float64 numbers. A copy must be bit for bit the same."
         ),
         next_step=(
-            "Store what you loaded, without any `.to(...)` or arithmetic, into an output of "
-            "x.dtype."
+            "Store what you loaded, without `.to(...)` or arithmetic, into an output of x.dtype."
         ),
         detector=either(detector, _went_through_half()),
     )
@@ -133,14 +129,13 @@ def accumulates_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception
         everywhere=True,
         title="The sum is kept in half precision",
         message=(
-            "The output is nearly right, and the longer the sum the worse it gets: after every "
-            "step the accumulator was rounded to the 11 bits of float16 (8 of bfloat16), so "
-            "small products added to a large sum vanish. Here large terms cancel, and what is "
-            "left of the sum is mostly rounding error."
+            "The output is nearly correct, and the longer the sum, the larger the error. After "
+            "each step the accumulator was rounded to 11 bits (float16) or 8 bits (bfloat16), so "
+            "small terms vanish."
         ),
         next_step=(
-            "Accumulate in float32, `tl.zeros(..., dtype=tl.float32)`, whatever the dtype of the "
-            "inputs, and convert once, at the store."
+            "Accumulate in float32, `tl.zeros(..., dtype=tl.float32)`, for every input dtype, and "
+            "convert once, at the store."
         ),
         detector=detector,
     )
@@ -160,10 +155,9 @@ def computes_in_half(magnitude: Callable[..., torch.Tensor]) -> Misconception:
         everywhere=True,
         title="Part of the arithmetic ran in half precision",
         message=(
-            "The output is nearly right, but further off than one rounding explains: a number on "
-            "the way was rounded to the 11 bits of float16 (8 of bfloat16). What tl.load brings "
-            "has the dtype of the tensor, and so has what is computed with it; a scratch buffer "
-            "in that dtype rounds as well."
+            "The output is nearly correct, but the error is larger than one rounding. An "
+            "intermediate number was rounded to 16 bits: what you load has the dtype of the "
+            "tensor, and so has what you compute with it."
         ),
         next_step=(
             "Convert right after the load, `tl.load(...).to(tl.float32)`, keep scratch buffers in "
@@ -217,10 +211,10 @@ def tf32_product(magnitude: Callable[..., torch.Tensor]) -> Misconception:
         everywhere=True,
         title="The float32 inputs were cut off to TF32",
         message=(
-            "The product is right to about three decimal digits only. For float32 `tl.dot` uses "
-            "the tensor cores by default, which cut both inputs off to TF32: 10 bits of mantissa "
-            "instead of 23. The contract asks for float32 accuracy."
+            "The product is correct to about three decimal digits only. By default the tensor "
+            "cores cut both inputs off to TF32 in `tl.dot`: 10 bits of mantissa instead of 23. "
+            "The contract asks for float32 accuracy."
         ),
-        next_step='Say so: `tl.dot(a, b, acc, input_precision="ieee")`.',
+        next_step='Ask for full precision: `tl.dot(a, b, acc, input_precision="ieee")`.',
         detector=detector,
     )

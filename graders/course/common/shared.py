@@ -40,27 +40,21 @@ def missing_mask(what: str, bound: str = "n_elements") -> Misconception:
     compared = f"the offsets with `{bound}`"
     if columns:
         compared = (
-            f"rows with `{rows}` and columns with `{columns}` (a flat offset with "
-            f"`{rows} * {columns}`)"
+            f"rows with `{rows}` and columns with `{columns}` (a flat offset with `{rows} * "
+            f"{columns}`)"
         )
     return Misconception(
         code="missing-mask",
         places=True,
-        title="Some lanes of the last block lie outside the tensor",
+        title="Some lanes of the last block are outside the tensor",
         message=(
-            f"A block always has all its lanes, but {what} rarely ends exactly where a block "
-            "ends. The lanes that stick out touched memory that is not yours. On a GPU that "
-            "reads rubbish or overwrites somebody else's data, often without any error. Either the "
-            "line has no mask, or its mask lets these lanes through: with `<=`, `>` or `>=` in "
-            "place of `<`, with `|` in place of `&`, by testing rows or columns alone, or the "
-            "number of a lane in place of its offset."
+            f"A block always has all its lanes, but {what} rarely ends where a block ends. Some "
+            "lanes accessed memory outside the tensor."
         ),
         next_step=(
-            f"Build the mask by comparing {compared}, strictly smaller, and give it to *every* "
-            "`tl.load` and `tl.store` of the kernel. If the mask is right already, the address is "
-            "wrong: write down pointer, stride and offset of one lane that lies outside. Each "
-            "offset is added once, and a pointer counts elements, not bytes: `x_ptr + 1` is the "
-            "next one."
+            f"Build the mask with `<`, comparing {compared}, and pass it to every `tl.load` and "
+            "`tl.store`. If it is correct already, check the address: a pointer counts elements, "
+            "not bytes."
         ),
         faults=OUT_OF_BOUNDS,
     )
@@ -72,13 +66,14 @@ def other_missing(neutral: str, detector: Detector | None = None) -> Misconcepti
         code="other-missing",
         title="Lanes that were masked off take part in the result",
         message=(
-            "A `tl.load` with a mask and without `other` leaves the lanes that are masked off "
-            "undefined: on a GPU they hold whatever was in the register. They never reach the "
-            "output by a store, but here they did by way of a sum, a maximum or a product over "
-            "the block. (The judge fills them with NaN, so that it shows; behind a `tl.maximum` "
-            "with 0 such a NaN has become 0.)"
+            "A `tl.load` with a mask and without `other` leaves the masked-off lanes undefined. "
+            "Here they entered a sum, a maximum or a product over the block. (The judge fills "
+            "them with NaN, so that the mistake shows.)"
         ),
-        next_step=f"Say what they hold: `tl.load(..., mask=mask, other={neutral})`.",
+        next_step=(
+            "Give these lanes a value that does not change the result: `tl.load(..., mask=mask, "
+            f"other={neutral})`."
+        ),
         faults=frozenset({"masked-lanes-used"}),
         detector=detector,
     )
@@ -90,17 +85,13 @@ def tiles_lost() -> Misconception:
         code="tiles-lost",
         title="There are programs for all tiles, but some tiles are left out",
         message=(
-            "The grid is right: it has a program for each tile. Yet some tiles were never "
-            "computed, because other programs took the same ones twice, or tiles that do not "
-            "exist: the mapping from program to tile is no bijection. Usual causes: rows and "
-            "columns from the same axis of the grid, or from one that it does not have, an axis "
-            "counted in blocks of the other axis, BLOCK_M for BLOCK_N, an id that is divided by "
-            "the wrong number of tiles, or a last group of rows that is treated like a full one."
+            "The grid has a program for each tile, but some tiles were never computed: other "
+            "programs computed the same tile twice, or tiles that do not exist."
         ),
         next_step=(
-            "Write down (pid_m, pid_n) for each program of a small case, 3 x 2 tiles for "
-            "instance: each pair must come exactly once. (`swizzle_ids` on 5 x 4 tiles shows the "
-            "last group.)"
+            "Write down (pid_m, pid_n) for each program of a small case, such as 3 x 2 tiles: "
+            "each pair must appear once. Check the grid axis of each id, the divisor, and the "
+            "last group."
         ),
         detector=leaves_tiles_out,
     )
@@ -112,9 +103,8 @@ def grid_too_large() -> Misconception:
         code="grid-too-large",
         title="There are more programs than tiles",
         message=(
-            "The grid has programs left over when every tile has one. Their row or column numbers "
-            "lie beyond the matrix, or come out negative, and the masks do not keep them from "
-            "loading."
+            "The grid has more programs than tiles. The row or column numbers of the extra "
+            "programs are negative or outside the matrix, and the masks do not stop their loads."
         ),
         next_step=(
             "Launch `triton.cdiv(M, BLOCK_M) * triton.cdiv(N, BLOCK_N)` programs, with the block "
@@ -129,16 +119,15 @@ def axes_of_grid_swapped() -> Misconception:
     return Misconception(
         code="grid-axes-swapped",
         places=True,
-        title="The two axes of the grid have changed places",
+        title="The two axes of the grid are exchanged",
         message=(
-            "The grid has as many programs along one axis as there are tiles along the *other*. "
-            "The kernel takes its rows by one program id and its columns by the other one, and "
-            "the launch counts them the other way round: some tiles have no program, and some "
-            "programs have no tile. Square matrices hide it."
+            "Along one axis the grid has as many programs as there are tiles along the *other* "
+            "axis. So some tiles have no program, and some programs have no tile. Square matrices "
+            "hide it."
         ),
         next_step=(
-            "The first number of the grid belongs to `tl.program_id(0)`: count there what the "
-            "kernel multiplies that id by."
+            "The first number of the grid belongs to `tl.program_id(0)`. If the kernel computes "
+            "its rows from that id, the number of row tiles comes first."
         ),
         detector=grid_axes_swapped,
     )
@@ -151,11 +140,11 @@ def programs_by_column() -> Misconception:
         places=True,
         title="There is a program for each column, not for each row",
         message=(
-            "A program takes a row, but the grid has as many programs as there are *columns*. With "
-            "more columns than rows the last programs work on rows that do not exist; with more "
-            "rows than columns the last rows are never computed. Square matrices hide it."
+            "A program computes one row, but the grid has as many programs as there are "
+            "*columns*. With more columns than rows, the last programs work on rows that do not "
+            "exist; otherwise the last rows are never computed. Square matrices hide it."
         ),
-        next_step="Launch one program for each row: `grid = (n_rows,)`, which is `x.shape[0]`.",
+        next_step="Launch one program for each row: `grid = (n_rows,)` with `n_rows = x.shape[0]`.",
         detector=one_program_per_column,
     )
 
@@ -168,17 +157,13 @@ def offset_ignores_pid() -> Misconception:
         in_all_gaps=True,
         title="Only the first block was computed",
         message=(
-            "The launch had programs enough for all elements, but hardly more than the first "
-            "block was stored. Either every program works on the first block, because its offsets "
-            "do not depend on `tl.program_id` (or its mask compares them with `BLOCK_SIZE`), or "
-            "the programs start at the wrong distance. At `pid` they are one *element* apart. At "
-            "`pid * n_elements`, or with a factor too many as in `pid * BLOCK_SIZE * 4`, they "
-            "start behind the end, where the mask rightly switches them off. (A pointer counts "
-            "elements, not bytes.)"
+            "Little more than the first block was stored. Either the offsets do not depend on "
+            "`tl.program_id`, or the programs start at the wrong distance, or the mask compares "
+            "with `BLOCK_SIZE`."
         ),
         next_step=(
-            "Program `pid` has `pid` blocks before it, so it starts at `pid * BLOCK_SIZE`. Write "
-            "down offsets and mask of program 1 for a block of 4."
+            "Program `pid` starts at `pid * BLOCK_SIZE`, not at `pid` or `pid * n_elements`. "
+            "Write down the offsets and the mask of program 1 for a block of 4."
         ),
         detector=stuck_on_first_tile,
     )
@@ -191,15 +176,13 @@ def grid_too_small(size: str = "n_elements") -> Misconception:
         places=True,
         title="There was no program for the last elements",
         message=(
-            "The end of the output was never stored: the programs of the grid do not reach it. "
-            f"`{size} // BLOCK_SIZE` rounds down and forgets the block that is not full; a grid "
-            "that was counted with another block size than the kernel has is too small; and a "
-            "fixed number of programs suits only one size, unless each of them loops over its "
-            "share of the blocks, to the very last one."
+            "The programs of the grid do not reach the end of the output, so it was never stored. "
+            f"`{size} // BLOCK_SIZE` rounds down and drops the last, partial block."
         ),
         next_step=(
             f"Round up, `grid = (triton.cdiv({size}, BLOCK_SIZE),)`, with the BLOCK_SIZE that the "
-            "kernel gets. A program that loops goes on by `tl.num_programs(0)` blocks."
+            "kernel gets. If each program loops over blocks, step by `tl.num_programs(0)` blocks, "
+            "up to the last block."
         ),
         detector=ran_out_of_programs,
     )
@@ -212,19 +195,13 @@ def tiles_missing(rows: str = "m", columns: str = "n") -> Misconception:
         places=True,
         title="There was no program for the last rows or columns",
         message=(
-            "Whole rows or columns at the end of the output were never stored: no program gets "
-            "that far. `//` rounds down and forgets the tile that is not full, in the grid and "
-            "in the bounds of a loop; a fixed block covers only so many columns; a mask may stop "
-            "one too early; a grid that counts rows has too few programs where the kernel counts "
-            "elements; and a grid, or a mask, whose two axes are exchanged fits square matrices "
-            "only."
+            "No program stored the last rows or columns of the output. `//` rounds down and drops "
+            "the last, partial tile, in the grid and in a loop."
         ),
         next_step=(
-            f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and "
-            f"`triton.cdiv({columns}, BLOCK_N)`, check that the axis of `tl.program_id` matches "
-            "the place in the grid, and that each mask compares with the size of its own axis. "
-            "A kernel with flat offsets needs programs for all elements: rows times columns, "
-            "`x.numel()`."
+            f"Round up on both axes, `triton.cdiv({rows}, BLOCK_M)` and `triton.cdiv({columns}, "
+            "BLOCK_N)`. Check that each mask and each `tl.program_id` uses its own axis. With "
+            "flat offsets, count all elements: `x.numel()`."
         ),
         detector=ran_out_of_tiles,
     )
@@ -238,15 +215,13 @@ def axis_ignores_pid() -> Misconception:
         in_all_gaps=True,
         title="One axis stays on its first block",
         message=(
-            "The grid has programs enough along both axes, but along one of them all programs "
-            "work on the first block: its offsets do not move on with the program id of that "
-            "axis. Either the id is not used, or it is multiplied by something else than the "
-            "block size of its own axis."
+            "The grid has enough programs along both axes, but along one axis all programs work "
+            "on the first block. Its offsets ignore the program id of that axis, or multiply it "
+            "by the wrong block size."
         ),
         next_step=(
-            "Each axis needs an id of its own: `tl.program_id(0) * BLOCK_M + tl.arange(0, "
-            "BLOCK_M)` for the rows, `tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)` for "
-            "the columns."
+            "Rows: `tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)`. Columns: "
+            "`tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)`."
         ),
         detector=stays_along_one_axis,
     )
@@ -263,9 +238,9 @@ def last_element_missed() -> Misconception:
         places=True,
         title="The last element is missing",
         message=(
-            "All but the very last element is there. The mask stops one too early: with "
-            "`n_elements` elements the valid offsets are 0 to `n_elements - 1`, and "
-            "`offsets < n_elements` already leaves `n_elements` out."
+            "Only the last element is missing, because the mask stops one too early. The valid "
+            "offsets are 0 to `n_elements - 1`, and `offsets < n_elements` already excludes "
+            "`n_elements`."
         ),
         next_step="Compare with `n_elements` itself, not with `n_elements - 1`.",
         detector=detector,
@@ -279,13 +254,13 @@ def offset_in_32_bits() -> Misconception:
         places=True,
         title="An offset does not fit into 32 bits",
         message=(
-            "`tl.program_id` and `tl.arange` are 32-bit integers, and so is their product with "
-            "a small stride. Past 2**31 elements the product wraps around and points *before* "
-            "the tensor. Small tests never show it; a view into a large tensor does."
+            "`tl.program_id` and `tl.arange` are 32-bit integers, and so is their product with a "
+            "small stride. Past 2**31 elements the product overflows and points *before* the "
+            "tensor."
         ),
         next_step=(
-            "Go to 64 bits before you multiply: `row.to(tl.int64) * stride_row`, and the columns "
-            "alike, whose stride may be as large. Converting the finished product is too late."
+            "Convert to 64 bits before you multiply: `row.to(tl.int64) * stride_row`, and the "
+            "columns likewise. Converting the product is too late."
         ),
         faults=frozenset({"offset-overflow"}),
         detector=lambda evidence: reaches_far(evidence) and has_fault(evidence, OUT_OF_BOUNDS),
@@ -301,16 +276,14 @@ def contiguous_assumed(reference: Results, width: str = "the width") -> Misconce
     return Misconception(
         code="contiguous-assumed",
         places=True,
-        title="The kernel takes a view to be contiguous",
+        title="The kernel assumes that the tensor is contiguous",
         message=(
-            f"It finds the next row by stepping over {width} (or the next column by stepping "
-            "over 1), which is true only of a tensor that lies densely in memory, row after "
-            "row. This case passes a view: its rows lie further apart, its columns are not "
-            "neighbours, or one row is repeated. So the kernel reads elements that are not part "
-            "of this view (lesson 04 calls them ghost data). Contiguous tensors never show it."
+            f"The kernel steps over {width} to the next row, or over 1 to the next column: "
+            "correct only for a contiguous tensor. Here it reads elements that do not belong to "
+            "the view (ghost data)."
         ),
         next_step=(
-            "Pass `x.stride(0)` and `x.stride(1)` to the kernel, and compute every address as "
+            "Pass `x.stride(0)` and `x.stride(1)` to the kernel, and compute each address as "
             "`base + row * stride_row + column * stride_column`."
         ),
         expected_wrong=computes_from_memory(misread),
@@ -325,13 +298,12 @@ def programs_race(what: str, detector: Detector | None = None) -> Misconception:
         places=True,
         title="Several programs write to the same elements",
         message=(
-            f"{what} Programs run at the same time and in any order, so whichever stores last "
-            "wins and the work of the others is lost. Run one after another, as on a patient "
-            "interpreter, the result can even look right."
+            f"{what} Programs run at the same time and in any order: the last store wins, and the "
+            "work of the other programs is lost."
         ),
         next_step=(
-            "Give each output element to exactly one program, which does all the work for it. "
-            "(Where that is impossible, `tl.atomic_add` on a zeroed float32 output adds safely.)"
+            "Assign each output element to exactly one program. Where that is impossible, use "
+            "`tl.atomic_add` on a zeroed float32 output."
         ),
         faults=RACES,
         detector=detector,

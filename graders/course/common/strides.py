@@ -37,16 +37,16 @@ def _misread(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 EXCHANGED = (
     "The strides of rows and columns are exchanged",
-    "The kernel moves to the next *row* by the stride of the columns, and the other way round. A "
-    "square matrix is then read transposed; any other shape is read at wrong places, or left.",
+    "The kernel moves to the next *row* by the stride of the columns, and to the next column by "
+    "the stride of the rows. A square matrix is read transposed; any other shape is read at wrong "
+    "places.",
     "`x.stride(0)` belongs to the row index, `x.stride(1)` to the column index. Check the order of "
     "the arguments at the launch too, and that `//` gives the row and `%` the column.",
 )
 NOT_TURNED = (
     "Nothing is transposed: each stride is multiplied by the wrong index",
-    "The row of the *output* is multiplied by `stride_row` and its column by `stride_col`: so a "
-    "square matrix arrives as it was, and any other shape is read at wrong places, or left. "
-    "(Strides that are passed in the other order at the launch do the same.)",
+    "The row of the *output* is multiplied by `stride_row` and its column by `stride_col`, so "
+    "nothing is transposed. Passing the strides in the wrong order at the launch does the same.",
     "Row i of the output is column i of x: load from `x_ptr + output_cols * stride_row + "
     "output_rows * stride_col`, and pass `x.stride(0), x.stride(1)` in this order.",
 )
@@ -112,10 +112,9 @@ def divided_by_wrong_size(
         places=True,
         title="Row and column come from a division by the wrong size",
         message=(
-            "The number of an output element was divided by the height of a matrix where the "
-            f"length of a row is asked for. A row of the output has `{length}` elements, so by "
-            "that number you divide, for the quotient *and* for the remainder; "
-            f"`{other}` fits square matrices only."
+            "The number of an output element was divided by the height of the matrix instead of "
+            f"the length of a row. A row of the output has `{length}` elements; `{other}` fits "
+            "square matrices only."
         ),
         next_step=(
             f"`offsets // {length}` is the row of the output, `offsets % {length}` its column."
@@ -176,13 +175,11 @@ def index_of_axes_wrong(reference: Result) -> Misconception:
     return Misconception(
         code="index-of-axes-wrong",
         places=True,
-        title="The number of an element is taken apart wrongly",
+        title="The number of an element is split into wrong indices",
         message=(
-            "From the number of an element comes one index for each axis. Each index but the first "
-            "needs two steps: divide by the number of elements behind that axis, and take the "
-            "remainder by the length of *that* axis. Here one of the two steps is missing, or is "
-            "taken with the length of another axis: the index runs on beyond its axis, or starts "
-            "anew too early. With two axes it may not show."
+            "Each index but the first needs two steps: divide by the number of elements after "
+            "that axis, then take the remainder by the length of *that* axis. Here one step is "
+            "missing, or uses another axis's length."
         ),
         next_step=(
             "For shape (n0, n1, n2): `i2 = offs % n2`, `i1 = offs // n2 % n1`, and "
@@ -210,15 +207,15 @@ def strides_padded_behind(reference: Result) -> Misconception:
     return Misconception(
         code="strides-padded-behind",
         places=True,
-        title="Shape and strides are filled up to four axes at different ends",
+        title="Shape and strides are padded to four axes at different ends",
         message=(
-            "A tensor of fewer than four axes gets more of them, of length 1. If they stand in "
-            "front in the shape and behind in the strides, every index is multiplied by the "
-            "stride of another axis. With four axes nothing is filled up, and all is right."
+            "A tensor with fewer than four axes gets extra axes of length 1. If they are first in "
+            "the shape and last in the strides, each index is multiplied by the stride of another "
+            "axis."
         ),
         next_step=(
-            "Fill up both in front: `shape = (1,) * missing + shape` and "
-            "`strides = (0,) * missing + strides`."
+            "Add them at the front of both: `shape = (1,) * missing + shape` and `strides = (0,) "
+            "* missing + strides`."
         ),
         expected_wrong=computes_from_memory(misread),
     )
@@ -259,13 +256,13 @@ def column_stride_ignored(reference: Result) -> Misconception:
     return Misconception(
         code="column-stride-ignored",
         places=True,
-        title="The columns are taken to be neighbours",
+        title="The kernel assumes that columns are neighbours in memory",
         message=(
-            "The rows are found by their stride, but within a row the kernel steps by 1. In a "
-            "transposed or stepped view two neighbours of a row lie `stride(1)` elements apart, "
-            "and in an expanded one they are the same element. Slices of rows do not show this."
+            "The kernel uses the stride of the rows, but within a row it steps by 1. In a "
+            "transposed or stepped view, two neighbours in a row are `stride(1)` elements apart; "
+            "in an expanded view they are the same element."
         ),
-        next_step="Multiply the column by `stride_col` as well: both strides, always.",
+        next_step="Multiply the column by `stride_col` too.",
         expected_wrong=computes_from_memory(misread),
         detector=detector,
     )
@@ -303,8 +300,8 @@ def output_strides_of_input(reference: Result) -> Misconception:
         places=True,
         title="The output is written with the strides of the input",
         message=(
-            "Reading is right, but the store uses the strides of x. The output is a new, "
-            "dense tensor: its rows are `n_cols` elements apart, whatever the view was."
+            "The kernel loads correctly, but stores with the strides of x. The output is a new, "
+            "contiguous tensor: its rows are `n_cols` elements apart, whatever view x is."
         ),
         next_step=(
             "Compute two offsets: `row * stride_row + col * stride_col` to load, and "
@@ -338,9 +335,9 @@ def stored_transposed(reference: Result) -> Misconception:
         code="stored-transposed",
         title="The output is filled column by column",
         message=(
-            "The right values arrive, but in the order of the transposed matrix: element "
-            "(i, j) was stored at `j * n_rows + i`. In a dense matrix of `n_cols` columns it "
-            "lies at `i * n_cols + j`."
+            "The values are correct, but in the order of the transposed matrix: element (i, j) "
+            "was stored at `j * n_rows + i`. In a contiguous matrix of `n_cols` columns it "
+            "belongs at `i * n_cols + j`."
         ),
         next_step="Store to `row * n_cols + col`.",
         expected_wrong=computes(by_columns),
@@ -364,11 +361,11 @@ def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misco
     return Misconception(
         code="row-stride-is-height",
         places=True,
-        title="The rows are taken to be as long as a column",
+        title="The kernel assumes that a row is as long as a column",
         message=(
-            f"The next row is looked for `{height}` elements further on, but a row holds "
-            f"`{width}` of them. Square matrices hide it; wide ones stay unfinished (their rows "
-            "overlap), and tall ones are left at their end."
+            f"The kernel looks for the next row `{height}` elements further on, but a row has "
+            f"`{width}` elements. Square matrices hide it. In wide matrices the rows overlap; in "
+            "tall ones the kernel leaves the tensor."
         ),
         next_step=f"Address element (i, j) of a dense matrix as `i * {width} + j`.",
         detector=detector,
@@ -386,12 +383,11 @@ def flat_mask(rows: str = "n_rows", columns: str = "n_cols") -> Misconception:
     return Misconception(
         code="flat-mask",
         places=True,
-        title="Lanes beyond the last column slip into the next row",
+        title="Lanes past the last column reach the next row",
         message=(
-            "The mask compares the offset in the output with the number of all elements. A lane "
-            "one column too far to the right passes it: its offset is that of the first element "
-            "of the *next* row. So it stores there, computed from an address that belongs to "
-            "nobody, and races with the program whose element that is."
+            "The mask compares the output offset with the number of all elements. A lane past the "
+            "last column passes it: its offset is that of the *next* row's first element. There "
+            "it races with the program that owns that element."
         ),
         next_step=(
             f"Use `mask = (rows[:, None] < {rows}) & (cols[None, :] < {columns})` everywhere."

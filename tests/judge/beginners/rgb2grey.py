@@ -84,12 +84,12 @@ ATTEMPTS = {
     ),
     "one-axis-twice": Attempt(
         "tiles-lost",
-        "rows and columns from the same axis of the grid",
+        "Check the grid axis of each id",
         ("tl.program_id(axis=1)", "tl.program_id(axis=0)"),
     ),
     "axis-two": Attempt(
         "tiles-lost",
-        "or from one that it does not have",
+        "Check the grid axis of each id",
         ("tl.program_id(axis=1)", "tl.program_id(axis=2)"),
         ("tl.program_id(axis=0)", "tl.program_id(axis=1)"),
     ),
