@@ -26,7 +26,7 @@ def report_text(report: Report, below: Sequence[str] = ()) -> str:
         told = [f"{phrases.STATUS_MARK.get(status, '–')} {name}" for name, status in gates]
         lines.append("  gates: " + "  ".join(told))
     for finding in report.findings:
-        lines += ["", _finding(finding)]
+        lines += ["", _finding(finding, whole=not report.counts)]
     for remark in report.remarks:
         lines += ["", _finding(remark)]
     if below:
@@ -40,11 +40,11 @@ def report_text(report: Report, below: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, whole: bool = False) -> str:
     """In the order of the card: what is wrong, where, what to do next; then what was seen."""
-    said, rest = phrases.first_sentence(finding.message)
+    said, rest = (finding.message, "") if whole else phrases.first_sentence(finding.message)
     lines = [_wrap(finding.title)] if finding.title else []
-    lines += [_wrap(said)] if said else []
+    lines += [_wrap(part) for part in said.split("\n") if part.strip()]
     if finding.where or finding.code_line:
         lines += [f"  {finding.where or 'Where'}:", *_quoted(finding)]
     if finding.next_step:
