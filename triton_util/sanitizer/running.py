@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_util.sanitizer.compiling.requests import COMPILING_VARIABLE
-from triton_util.sanitizer.gpu.described import DEFAULT_TARGET, TARGET_VARIABLE
+from triton_util.sanitizer.gpu.described import COMPILING_VARIABLE, DEFAULT_TARGET, TARGET_VARIABLE
 from triton_util.sanitizer.record import VARIABLE
 
 CUDA_VARIABLE = "TILEWISE_CUDA"

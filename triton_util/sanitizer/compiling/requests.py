@@ -13,10 +13,9 @@ import time
 from typing import Any
 
 from triton_util.sanitizer.compiling import describing
-from triton_util.sanitizer.gpu.described import target
+from triton_util.sanitizer.gpu.described import COMPILING_VARIABLE, target
 from triton_util.sanitizer.record import current
 
-COMPILING_VARIABLE = "TILEWISE_COMPILE"
 SECONDS = 120.0  # that a program waits for an answer that it asks for
 _keys: dict[Any, str] = {}
 

@@ -9,6 +9,7 @@ from typing import Any
 from triton_util.hardware import GPUS, WARP, Gpu
 
 TARGET_VARIABLE = "TILEWISE_TARGET"
+COMPILING_VARIABLE = "TILEWISE_COMPILE"
 DEFAULT_TARGET = 90  # the newest that most people have
 CLOCK_KHZ, MEMORY_KHZ, BUS_BITS = 1_755_000, 2_619_000, 5120  # of an H100
 MEMORY_BYTES = 80 << 30
