@@ -15,7 +15,8 @@ from triton.runtime import interpreter as stock
 from triton.runtime.jit import TensorWrapper, _normalize_ty, mangle_type
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from triton_util.interpreter.operations.blocks import Pointer, scalar
+from triton_util.interpreter.operations.blocks import Block, Pointer, scalar
+from triton_util.interpreter.operations.formats import is_carried, round_to
 from triton_util.interpreter.regions import Region
 from triton_util.interpreter.state import Batch
 
@@ -74,7 +75,7 @@ class Converter:
     def convert(self, name: str, value: Any) -> Any:
         """One argument as the kernel sees it."""
         if isinstance(value, Typed):
-            return tl.tensor(scalar(value.value, value.dtype), value.dtype)
+            return tl.tensor(rounded(value.value, value.dtype), value.dtype)
         if isinstance(value, bool):
             return tl.tensor(scalar(value, tl.int1), tl.int1)
         if isinstance(value, int):
@@ -148,6 +149,15 @@ class Typed:
         self.dtype = dtype
 
 
+def rounded(value: int | float, dtype: Any) -> Block:
+    """A number as a parameter of this dtype receives it: a float16 parameter rounds to float16."""
+    number = scalar(value, dtype)
+    if is_carried(dtype):
+        with np.errstate(over="ignore"):  # to infinity, as on a GPU
+            return Block(round_to(number.data, dtype), dtype, ())
+    return number
+
+
 def typed(value: Any, annotation: Any) -> Any:
     """The argument as the compiler types it: an annotation wins over the size of the number."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -193,7 +203,7 @@ def _fact(value: Any) -> dict[str, Any]:
 
 def on_host(value: Any, moved: dict[int, tuple[torch.Tensor, torch.Tensor]]) -> Any:
     """A tensor on a GPU as one on the CPU with the same strides; `moved` remembers both."""
-    if isinstance(value, torch.Tensor) and value.device.type != "cpu":
+    if isinstance(value, torch.Tensor) and not value.is_cpu:
         storage = value.untyped_storage()
         key = storage.data_ptr()
         if key not in moved:

@@ -67,12 +67,13 @@ def bench(function: Callable[[], Any], quantiles: Sequence[float] | None, mode: 
 def _modelled(run: Running, function: Callable[[], Any]) -> tuple[ModelledMilliseconds, int]:
     """Call a function and add up the modelled times of its launches."""
     before = len(run.launches)
-    with run.counting():
+    with run.turn, run.counting():
         function()
     total = 0.0
     for launch in run.launches[before:]:
         x, y, z = launch.grid
-        assert launch.traffic is not None
+        if launch.traffic is None:  # it was not run: its cost is not known
+            return ModelledMilliseconds("inf"), len(run.launches) - before
         launch.modelled_ms = modelled_ms(launch.traffic, x * y * z, launch.meta)
         total += launch.modelled_ms
     return ModelledMilliseconds(total), len(run.launches) - before
@@ -82,12 +83,15 @@ def _run_of(run: Running, start: Callable[..., Any]) -> Callable[..., Any]:
     @acts_for_the_kernel
     def launch(self: Any, *positional: Any, **named: Any) -> Any:
         """Launch as triton does, and note how much choice there was."""
-        before = len(run.launches)
-        try:
-            return start(self, *positional, **named)
-        finally:
-            for record in run.launches[before:]:
-                record.configs = len(self.configs)
+        with run.turn:
+            before = len(run.launches)
+            run.tuned_by.append(self)
+            try:
+                return start(self, *positional, **named)
+            finally:
+                run.tuned_by.pop()
+                for record in run.launches[before:]:
+                    record.configs = len(self.configs)
 
     return launch
 

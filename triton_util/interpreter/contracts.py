@@ -24,6 +24,11 @@ class Running(Protocol):
     builder: Any
     control: Any
     counter: Any
+    known_memory: Any
+    given_options: dict[str, Any]
+    within: Any
+    tuned_by: list[Any]
+    turn: Any
 
     def counting(self) -> AbstractContextManager[None]:
         """Count the traffic of the launches inside, whatever the options say."""

@@ -49,8 +49,10 @@ class Execution:
         """Run every program of `grid` with these arguments (already converted)."""
         run = self.run
         batch = Batch(run.options, grid)
+        batch.known_memory = run.known_memory
         reporter = Reporter(self.function.__name__, run.lines, run.faults)
         launching = Launching(batch, reporter, run.watchers, run.counter is not None)
+        launching.within = run.within
         run.builder.launching = launching
         values = args.Converter(batch).convert_all(bound)
         with np.errstate(all="ignore"):
@@ -116,7 +118,7 @@ class Execution:
         if len(programs) == 1 and self.reason:
             self.mode = "serial"
         launching.batch.start(programs, undoable)
-        self.run.control.frames.clear()
+        self.run.control.begin()
         for watcher in self.run.watchers:
             watcher.batch_started()
         try:

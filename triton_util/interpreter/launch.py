@@ -26,6 +26,7 @@ class Launching:
         self.memory = Memory(batch, reporter, watchers)
         self.counting = counting
         self.flops: Counter[str] = Counter()
+        self.within: Any = None  # who compares the lanes of one program, or None
         self.tf32 = False  # whether a tl.dot cut float32 off to TF32
 
     def program_id(self, axis: int) -> Block:
@@ -34,6 +35,11 @@ class Launching:
         if (values == values[0]).all():
             values = values[:1]
         return Block(None, tl.int32, (), terms=(values,))
+
+    def barrier(self) -> None:
+        """The lanes of a program wait for one another."""
+        if self.within is not None:
+            self.within.barrier()
 
     def count(self, kind: str, result: Block, each: int = 1) -> None:
         """Add the floating-point operations of one block operation, over all programs."""

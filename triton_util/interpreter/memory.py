@@ -10,6 +10,7 @@ import triton.language as tl
 
 from triton_util.interpreter.access import Plan, Tile, make_plan
 from triton_util.interpreter.messages.reports import Reporter
+from triton_util.interpreter.operations import provenance
 from triton_util.interpreter.operations.blocks import (
     Block,
     Pointer,
@@ -54,6 +55,8 @@ class Memory:
         for watcher in self.watchers:
             watcher.loaded(pointer.region, plan, pointer)
         values = self._read(pointer.region, plan, dtype, other)
+        for rounds in self.batch.rounds:
+            rounds.saw(pointer.region, pointer.bounds()[0], values)
         return Block(values, dtype.scalar, pointer.shape)
 
     def atomic(
@@ -84,10 +87,13 @@ class Memory:
             self.batch.pointing.add("store", pointer, factors, self.batch)
         self.check("tl.store", pointer, factors, plan)
         self.look_for_poison(value, factors)
+        if "undefined" in value.attr:
+            self._look_for_undefined(value, factors)
         if self.batch.aims is not None:
             self.batch.aims.add(region, pointer, factors, self.batch)
         raw = np.broadcast_to(encode(value.data, pointer.get_element_ty()), shape)
         parts = [(piece, raw[piece.where]) for piece in plan.pieces]
+        self.batch.version += 1
         for watcher in self.watchers:
             watcher.storing(region, plan, parts)
         for piece, values in parts:
@@ -246,6 +252,16 @@ class Memory:
             index = int(np.unravel_index(int(marked.argmax()), marked.shape)[0])
             self.reporter.poison(self.batch.program_id(index))
 
+    def _look_for_undefined(self, value: Block, factors: tuple[Array, ...]) -> None:
+        """Note it where an active lane stores a number that its integer dtype cannot hold."""
+        lanes, numbers = value.attr["undefined"]
+        used = lanes & conjunction(factors) if factors else lanes
+        if used.any():
+            at = np.unravel_index(int(used.argmax()), used.shape)
+            number = float(np.broadcast_to(numbers, used.shape)[at])
+            program = self.batch.program_id(int(at[0]))
+            self.reporter.undefined_conversion(str(value.dtype.scalar), number, program)
+
     def _load_mixed(
         self,
         pointer: Pointer,
@@ -283,18 +299,9 @@ class Memory:
         """Give pointers made from integers their argument back, by address."""
         if pointer.owners is not None:
             return pointer
-        regions = self.batch.regions
-        address = total(pointer.sum_terms())
-        owners = np.full(address.shape, -1)
-        offsets = np.zeros(address.shape, np.int64)
-        for number, region in enumerate(regions):
-            inside = (address >= region.address) & (
-                address < region.address + region.extent * region.item_bytes
-            )
-            owners[inside] = number
-            offsets[inside] = (address[inside] - region.address) // pointer.item_bytes
+        found, owners = provenance.resolved(pointer, self.batch)
         lost = (owners < 0) & (conjunction(factors) if factors else np.True_)
         if lost.any():
             index = int(np.unravel_index(int(lost.argmax()), lost.shape)[0])
             raise self.reporter.stray(operation, self.batch.program_id(index), int(lost.sum()))
-        return Pointer(None, (offsets,), pointer.dtype, pointer.shape, owners, tuple(regions))
+        return found

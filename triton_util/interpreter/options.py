@@ -34,6 +34,9 @@ class EngineOptions:
         permits it.
     programs
         keep what each program of the last launch points at, for `Run.programs`.
+    within_programs
+        compare the lanes of one program with one another: what one of them stores, another reads
+        without a barrier in between.
     """
 
     schedule: Schedule = "grid"
@@ -45,6 +48,7 @@ class EngineOptions:
     poison_masked: bool = True
     tf32: bool = False
     programs: bool = False
+    within_programs: bool = False
 
     def __post_init__(self) -> None:
         if self.schedule not in get_args(Schedule):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -37,6 +38,7 @@ from triton_util.interpreter.watchers.aims import Aims
 from triton_util.interpreter.watchers.programs import Programs
 from triton_util.interpreter.watchers.shadow import Shadow
 from triton_util.interpreter.watchers.traffic import Traffic, TrafficWatcher
+from triton_util.interpreter.watchers.within import WithinPrograms
 
 
 @dataclass
@@ -86,10 +88,19 @@ class Run:
         self.programs = Programs(lambda: self.lines.current()[1]) if options.programs else None
         if self.programs is not None:
             self.watchers.append(self.programs)
+        self.within = WithinPrograms(self) if options.within_programs else None
+        if self.within is not None:
+            self.watchers.append(self.within)
         self.tuned: dict[Any, Any] = {}
+        self.tuned_by: list[Any] = []  # the tuners whose launch is running
         self.builder: Any = stock.interpreter_builder
         self.control = Control(self)
+        self.bound: dict[str, Any] = {}  # the arguments of the last launch, by parameter
+        self.given_options: dict[str, Any] = {}  # its num_warps and the like
         self._functions: dict[Any, Callable[..., Any]] = {}
+        # More memory that pointers made from integers may lead to, beside the arguments.
+        self.known_memory: Callable[[], list[torch.Tensor]] | None = None
+        self.turn = threading.RLock()  # launches of several threads take turns
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[None]:
@@ -129,12 +140,16 @@ class Run:
             self._functions[kernel] = rewrite(kernel, self.control, self.lines)
         return self._functions[kernel]
 
-    def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> None:
+    def warmup(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
+        """What `kernel.warmup` returns, which runs nothing: None, where nothing is compiled."""
+
+    def launch(self, interpreted: Any, positional: Any, grid: Any, named: dict[str, Any]) -> Any:
         """Run one launch of a kernel; raises KernelFault."""
         kernel = interpreted.fn
         bound: dict[str, Any] = {}
         try:
             bound, options = self._bind(interpreted, positional, named)
+            self.bound, self.given_options = bound, options
             sizes = normalised_grid(grid, {k: _plain(v) for k, v in bound.items()})
             function = self.function(kernel)
         except KernelFault:
@@ -237,8 +252,10 @@ def _constexprs(function: Any) -> set[str]:
 
 
 @contextlib.contextmanager
-def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
+def interpret(options: EngineOptions | None = None, make: type[Run] = Run) -> Iterator[Run]:
     """Run every @triton.jit launch inside the block in the engine.
+
+    make: the kind of Run.
 
     Yields the Run.  Raises EngineUnavailable where triton does not interpret, and KernelFault from
     the launch that did something no GPU kernel may do.  Everything that the engine replaces in
@@ -249,7 +266,7 @@ def interpret(options: EngineOptions | None = None) -> Iterator[Run]:
             "Set TRITON_INTERPRET=1 before triton is imported: this process compiles kernels "
             "for a GPU and cannot interpret them."
         )
-    run = Run(options or EngineOptions())
+    run = make(options or EngineOptions())
     with contextlib.ExitStack() as stack:
         _install(run, stack)
         yield run
@@ -333,9 +350,10 @@ def _engine_options(options: Any) -> Any:
 
 
 def _runner(run: Run) -> Callable[..., Any]:
-    def launch(self: Any, *positional: Any, grid: Any, warmup: bool, **named: Any) -> None:
-        if not warmup:
-            run.launch(self, positional, grid, named)
+    def launch(self: Any, *positional: Any, grid: Any, warmup: bool, **named: Any) -> Any:
+        with run.turn:
+            start = run.warmup if warmup else run.launch
+            return start(self, positional, grid, named)
 
     return launch
 

@@ -51,9 +51,12 @@ class Batch:
         self.linear: Array = np.zeros(1, np.int64)
         self.active: Array | None = None
         self.regions: list[Region] = []
+        self.known_memory: Any = None  # gives tensors that integers may point to, or None
         self.undo: list[tuple[Array, Any, Array]] | None = None
         self.undo_bytes = 0
         self.poisoned = False
+        self.version = 0  # of memory: how often something was stored
+        self.rounds: list[Any] = []  # of the `while` loops that are running, the innermost last
         self.lanes_seen = 1
         self.lane_limit = 1 << 62
         self.aims: Any = None  # who wants to know where stores were aimed at

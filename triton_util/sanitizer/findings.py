@@ -1,15 +1,18 @@
-"""What was found, each thing once: as text, as annotations for GitHub, and against a baseline."""
+"""What was found, each thing once, and against a baseline of what is known."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from triton_util.sanitizer import record
+
 Key = tuple[str, str, str, str, str]
+NOT_CHECKED = "not-interpreted"
 
 
 @dataclass(frozen=True)
@@ -49,86 +52,77 @@ class Findings:
 
     known: set[Key] = field(default_factory=set)
     launches: int = 0
+    compiled: int = 0
+    not_compiled: Counter[str] = field(default_factory=Counter)
+    unchecked: int = 0
+    stopped: dict[int, str] = field(default_factory=dict)  # by process, after unchecked launches
     _found: dict[Key, LaunchFinding] = field(default_factory=dict)
 
-    def add(self, fault: Any) -> None:
-        """Note a fault of the engine; the same one again only counts."""
-        finding = LaunchFinding(
-            code=fault.code,
-            message=fault.message,
-            file=relative(fault.filename),
-            line=fault.line,
-            kernel=fault.kernel,
-            source=fault.source,
-            argument=fault.argument,
-            cause=fault.cause,
-        )
+    def read(self, folder: Path) -> None:
+        """Take everything from the record of a run."""
+        self.launches += record.launches(folder)
+        for event in record.events(folder):
+            if "finding" in event:
+                self.add(event["finding"])
+            elif "not_compiled" in event:
+                self.not_compiled[f"{event['kernel']} names {event['not_compiled']}"] += 1
+            elif "stopped" in event:
+                self.stopped[event["process"]] = event["stopped"]
+            elif "unchecked" in event:
+                self.unchecked += 1
+        for path in sorted(folder.glob("*.answer")):
+            self._read_answer(path)
+
+    def _read_answer(self, path: Path) -> None:
+        made = json.loads(path.read_text())
+        if "ours" in made:
+            self.not_compiled["a kernel could not be made again for the compiler"] += 1
+            return
+        self.compiled += 1
+        skipped = made.get("resources") and path.with_suffix(".tuned").exists()
+        if "refused" in made and not skipped:
+            self.add(made["refused"])
+
+    def add(self, fault: Mapping[str, Any]) -> None:
+        """Note a fault; the same one again only counts."""
+        given = {k: fault[k] for k in ("code", "message", "line", "kernel", "source", "argument")}
+        finding = LaunchFinding(**given, file=relative(fault["filename"]), cause=fault["cause"])
         before = self._found.get(finding.key)
         times = 1 if before is None else before.times + 1
         self._found[finding.key] = replace(before or finding, times=times)
 
     @property
+    def all(self) -> list[LaunchFinding]:
+        """Everything that was found, known or not; gaps of the engine are none."""
+        return [finding for finding in self._found.values() if finding.code != NOT_CHECKED]
+
+    @property
     def new(self) -> list[LaunchFinding]:
-        """What the baseline does not know; the engine's own gaps are no finding."""
-        return [
-            finding
-            for finding in self._found.values()
-            if finding.key not in self.known and finding.code != "not-interpreted"
-        ]
+        """What the baseline does not know."""
+        return [finding for finding in self.all if finding.key not in self.known]
+
+    @property
+    def known_again(self) -> int:
+        """How many findings the baseline knows."""
+        return len(self.all) - len(self.new)
 
     @property
     def gaps(self) -> list[LaunchFinding]:
-        """Kernels that the engine could not run: nobody's mistake, and nothing was checked."""
-        return [finding for finding in self._found.values() if finding.code == "not-interpreted"]
-
-    def text(self) -> str:
-        """The report for a terminal."""
-        parts = [_paragraph(number, finding) for number, finding in enumerate(self.new, 1)]
-        parts += [f"not checked: {f.file}:{f.line} {f.kernel}: {f.message}" for f in self.gaps]
-        known = sum(key in self.known for key in self._found)
-        new = len(self.new)
-        summary = f"tilewise: {new} finding{'' if new == 1 else 's'} in {self.launches} launches"
-        parts.append(summary + (f", and {known} known from the baseline" if known else ""))
-        return "\n\n".join(parts)
-
-    def annotations(self) -> str:
-        """Lines that GitHub shows beside the code of a pull request."""
-        return "\n".join(
-            f"::error file={_escaped(f.file, True)},line={max(1, f.line)},"
-            f"title={_escaped(f.code, True)}::{_escaped(f.message)}"
-            for f in self.new
-        )
+        """Kernels that the engine could not run, and that the compiler does not refuse."""
+        refused = {finding.kernel for finding in self.all if finding.code == "does-not-compile"}
+        gaps = [finding for finding in self._found.values() if finding.code == NOT_CHECKED]
+        return [gap for gap in gaps if gap.kernel not in refused]
 
     def write_baseline(self, path: Path) -> None:
         """Keep what is known today, so that only what is new fails tomorrow."""
-        keys = sorted(key for key in self._found if key[0] != "not-interpreted")
+        keys = sorted(finding.key for finding in self.all)
         path.write_text(json.dumps([list(key) for key in keys], indent=1) + "\n")
 
 
 def read_baseline(path: Path) -> set[Key]:
-    """The findings that a baseline file knows; ValueError if it is none."""
+    """The findings that a baseline file knows; ValueError if the file is something else."""
     try:
         rows: Iterable[list[str]] = json.loads(path.read_text())
         return {(row[0], row[1], row[2], row[3], row[4]) for row in rows}
     except (json.JSONDecodeError, IndexError, TypeError, KeyError) as error:
         raise ValueError(f"{path} is no baseline of tilewise: {error}") from error
-
-
-def wants_annotations() -> bool:
-    """Whether this is a run of GitHub's actions."""
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def _paragraph(number: int, finding: LaunchFinding) -> str:
-    where = f"{finding.file}:{finding.line}"
-    times = f" ({finding.times} times)" if finding.times > 1 else ""
-    lines = [f"{number}. {where} {finding.code} in {finding.kernel}{times}"]
-    if finding.source:
-        lines.append(f"       {finding.source}")
-    lines += [f"   {text}" for text in (finding.message, finding.cause) if text]
-    return "\n".join(lines)
-
-
-def _escaped(text: str, in_property: bool = False) -> str:
-    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.replace(":", "%3A").replace(",", "%2C") if in_property else text

@@ -33,6 +33,18 @@ FAULTS = {
         "On a GPU it would change memory that belongs to something else.",
         "Guard the atomic with a mask that is true only for offsets inside the tensor.",
     ),
+    "out-of-bounds-gather": FindingText(
+        "tl.gather asks for a lane outside its block",
+        "No mask switches off a lane of tl.gather: a GPU reads whatever is at that place.",
+        "Keep every index in the block, also in lanes that are masked off later: "
+        "tl.where(index < BLOCK, index, 0).",
+    ),
+    "waits-forever": FindingText(
+        "A program waits for something that never comes",
+        "A GPU may start the other programs only when this one has ended, so it can wait for ever.",
+        "Wait only for programs that are certain to have started: take the number of the program "
+        "from a counter with tl.atomic_add, or split the work into two launches.",
+    ),
     "gap-read": FindingText(
         "The kernel reads elements that are not part of the view",
         "A sliced or stepped view has gaps between its rows. The pointer arithmetic walks "

@@ -17,6 +17,7 @@ from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.blame import acts_for_the_kernel
 from triton_util.interpreter.control.merging import UNDEFINED, merged_value
+from triton_util.interpreter.control.waiting import Rounds
 from triton_util.interpreter.operations.blocks import Block
 from triton_util.interpreter.operations.formats import Array
 from triton_util.interpreter.operations.language import agreed_value, is_one_element
@@ -40,6 +41,11 @@ class Control:
         self.run = run
         self.frames: list[Frame] = []
         self.arms: set[int] = set()  # that ran, see `rewriting`
+
+    def begin(self) -> None:
+        """A batch begins: no function and no loop of it is running."""
+        self.frames.clear()
+        self.batch.rounds.clear()
 
     @property
     def batch(self) -> Batch:
@@ -112,7 +118,13 @@ class Control:
 
     def while_loop(self) -> Loop:
         """A `while`."""
-        return Loop(self, (), {}, False, False)
+        loop = Loop(self, (), {}, False, False)
+        loop.rounds = self.rounds()
+        return loop
+
+    def rounds(self) -> Rounds:
+        """A `while` begins that Python runs, because it contains a break or a return."""
+        return Rounds(self.run, self.batch)
 
     def frame(self) -> Frame:
         """A function whose programs may return at different places."""
@@ -282,6 +294,7 @@ class Loop:
         self.strict = strict
         self.split = False
         self.outer = control.batch.active
+        self.rounds: Rounds | None = None  # of a `while`
 
     @acts_for_the_kernel
     def turns(self) -> Iterator[Any]:
@@ -321,6 +334,8 @@ class Loop:
     def goes(self, test: Any) -> bool:
         """Whether some program goes round a `while` once more."""
         answer = self.control.truth(test)
+        assert self.rounds is not None
+        self.rounds.again(answer is not False)
         if isinstance(answer, bool):
             if self.control.batch.active is self.outer:
                 self.split = False
@@ -342,6 +357,8 @@ class Loop:
 
     def close(self) -> None:
         """Go on behind the loop with everybody."""
+        if self.rounds is not None:
+            self.rounds.close()
         self.control.activate(self.outer)
 
 

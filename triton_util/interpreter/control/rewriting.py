@@ -192,9 +192,7 @@ class KernelRewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         if _leaves_loop(node.body) or _returns(node) or node.orelse:
-            test = _call("plain", self.visit(node.test))
-            rest = self._block(node.orelse)
-            return ast.copy_location(ast.While(test, self._loop_body(node.body), rest), node)
+            return self._python_while(node)
         names = self._shared(node, [*node.body, ast.Expr(node.test)])
         body = self._loop_body(node.body)
         n = self._fresh()
@@ -202,6 +200,16 @@ class KernelRewriter(ast.NodeTransformer):
         text += textwrap.indent(self._guarded("l", n, names), "    ")
         text += f"_tw_l{n}.close()\n"
         return _located(_template(text, TEST=self.visit(node.test), BODY=body), node)
+
+    def _python_while(self, node: ast.While) -> list[ast.stmt]:
+        """A `while` in which all programs go the same way; it notices when it waits in vain."""
+        n, rest = self._fresh(), self._block(node.orelse)
+        test, body = self.visit(node.test), self._loop_body(node.body)
+        text = f"_tw_w{n} = _tw.rounds()\n"
+        text += f"while _tw_w{n}.again(_tw.plain(_tw_TEST)):\n    _tw_BODY\n"
+        text += "else:\n    _tw_REST\n" if rest else ""
+        text += f"_tw_w{n}.close()\n"
+        return _located(_template(text, TEST=test, BODY=body, REST=rest), node)
 
     def _guarded(self, kind: str, n: int, names: Sequence[str]) -> str:
         if not names:

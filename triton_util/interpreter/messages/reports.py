@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from triton_util.interpreter.faults import Fault, KernelFault
+from triton_util.interpreter.messages.races import RaceReporter
 from triton_util.interpreter.operations.formats import Array
-from triton_util.interpreter.state import SourceLines
 
 if TYPE_CHECKING:
+    from triton_util.interpreter.operations.blocks import Block
     from triton_util.interpreter.regions import Region
-
-# More findings of one launch than this say nothing new.
-MOST_NOTES = 200
+    from triton_util.interpreter.state import Batch
 
 
-class Reporter:
-    """Makes the faults of one launch; `faults` collects those that do not stop the kernel."""
-
-    def __init__(self, kernel: str, lines: SourceLines, faults: list[Fault]) -> None:
-        self.kernel = kernel
-        self.lines = lines
-        self.faults = faults
-        self._seen: set[tuple[str, int, str]] = set()
-
-    def note(self, fault: Fault) -> None:
-        """Add a finding, once per code, line and argument."""
-        key = (fault.code, fault.line, fault.argument)
-        if key not in self._seen and len(self._seen) < MOST_NOTES:
-            self._seen.add(key)
-            self.faults.append(fault)
-
-    def forget(self, length: int) -> None:
-        """Drop the findings after the first `length`: their batch was undone."""
-        del self.faults[length:]
-        self._seen = {(f.code, f.line, f.argument) for f in self.faults}
-
-    def place(self) -> dict[str, object]:
-        """The fields of a fault that tell where the kernel is."""
-        filename, line, function = self.lines.current()
-        return self.place_of(filename, line, function)
-
-    def place_of(self, filename: str, line: int, function: str) -> dict[str, object]:
-        """The same for a place that is known."""
-        source = linecache.getline(filename, line).strip() if line else ""
-        name = self.kernel if function in ("", self.kernel) else f"{self.kernel} (in {function})"
-        return {"kernel": name, "filename": filename, "line": line, "source": source}
+class Reporter(RaceReporter):
+    """Makes the faults of one launch."""
 
     def memory(
         self,
@@ -112,13 +83,16 @@ class Reporter:
             Fault(
                 code=f"out-of-bounds-{kind}",
                 message=(
-                    f"{operation} follows {lanes} pointers that lie in none of the kernel's "
-                    f"arguments, in program {program}."
+                    f"{operation} follows {lanes} pointers that lie in no tensor that is known, "
+                    f"in program {program}."
                 ),
                 program_id=program,
                 operation=operation,
                 lanes_outside=lanes,
-                cause="A pointer made from an integer must still point into an argument.",
+                cause=(
+                    "Usual causes: the tensor whose address was taken is gone, or the address was "
+                    "computed with the wrong size."
+                ),
                 **self.place(),  # type: ignore[arg-type]
             )
         )
@@ -142,98 +116,71 @@ class Reporter:
             )
         )
 
-    def write_race(
-        self,
-        region: Region,
-        offset: int,
-        elements: int,
-        program: tuple[int, int, int] | None,
-        other: tuple[int, int, int] | None,
-    ) -> None:
-        """Note that two programs store different values to one element."""
-        who = "an atomic operation" if other is None else f"program {other}"
-        self.note(
+    def gather(self, index: Block, outside: Array, length: int, batch: Batch) -> KernelFault:
+        """A fault about a lane that tl.gather takes from outside of its block."""
+        at = np.unravel_index(int(outside.argmax()), outside.shape)
+        program = batch.program_id(int(at[0]))
+        wanted = int(np.broadcast_to(index.data, outside.shape)[at])
+        return KernelFault(
             Fault(
-                code="write-race",
+                code="out-of-bounds-gather",
                 message=(
-                    f"Program {program} and {who} store different values to offset {offset} of "
-                    f"{region.name!r} ({elements} such elements found here): the result depends "
-                    "on which one comes last, and on a GPU that is chance."
+                    f"tl.gather asks for lane {wanted} of a block that has {length} along this "
+                    f"axis, in program {program}. A GPU reads whatever is there."
                 ),
                 program_id=program,
-                operation="tl.store",
-                argument=region.name,
-                shape=region.shape,
-                strides=region.strides,
-                first_offset=offset,
+                operation="tl.gather",
+                lanes_outside=int(outside.sum()),
+                first_offset=wanted,
                 cause=(
-                    "Usual causes: the offset does not depend on the program id, blocks overlap, "
-                    "or a sum over programs is stored instead of tl.atomic_add."
+                    "The index of each lane must lie in the block, also that of a lane which is "
+                    "masked off later: use tl.where(index < BLOCK, index, 0)."
                 ),
                 **self.place(),  # type: ignore[arg-type]
             )
         )
 
-    def lane_race(
-        self,
-        region: Region,
-        offset: int,
-        elements: int,
-        program: tuple[int, int, int] | None,
-    ) -> None:
-        """Note that two lanes of one store put different values into one element."""
-        self.note(
+    def waiting(
+        self, program: tuple[int, int, int], rounds: int, left: int, place: tuple[str, int, str]
+    ) -> KernelFault:
+        """A fault about a loop that waits for something that never comes."""
+        later = (
+            f"{left} programs of the launch have not started, and a GPU may start them only when "
+            "this one has ended"
+            if left
+            else "all other programs have ended, and nothing else can change it"
+        )
+        return KernelFault(
             Fault(
-                code="lane-race",
+                code="waits-forever",
                 message=(
-                    f"Two lanes of one tl.store in program {program} put different values into "
-                    f"offset {offset} of {region.name!r} ({elements} such elements found here): "
-                    "lanes store at the same time, and on a GPU it is chance which value stays."
+                    f"Program {program} waits in this loop: it has seen the same value {rounds:,} "
+                    f"times. {later[0].upper()}{later[1:]}."
                 ),
                 program_id=program,
-                operation="tl.store",
-                argument=region.name,
-                shape=region.shape,
-                strides=region.strides,
-                first_offset=offset,
+                operation="while",
                 cause=(
-                    "Usual causes: a stride that is zero or too small, offsets divided or taken "
-                    "modulo something, or a whole block stored where its tl.sum was meant."
-                ),
-                **self.place(),  # type: ignore[arg-type]
-            )
-        )
-
-    def read_race(
-        self,
-        region: Region | None,
-        offset: int,
-        elements: int,
-        writer: tuple[int, int, int] | None,
-        place: tuple[str, int, str],
-    ) -> None:
-        """Note that a program reads what another program of the same launch stores."""
-        name = region.name if region is not None else ""
-        who = "an atomic operation of another program" if writer is None else f"program {writer}"
-        self.note(
-            Fault(
-                code="read-write-race",
-                message=(
-                    f"Offset {offset} of {name!r} is read here, and {who} stores to it in the same "
-                    f"launch ({elements} such elements): whether the read sees the old or the new "
-                    "value is chance."
-                ),
-                program_id=writer,
-                operation="tl.load",
-                argument=name,
-                shape=region.shape if region is not None else (),
-                strides=region.strides if region is not None else (),
-                first_offset=offset,
-                cause=(
-                    "Programs of one launch run in any order and at the same time. Write to "
-                    "another tensor, or split the work into two launches."
+                    "A program may wait only for programs that are certain to have started. Take "
+                    "the number of the program from a counter (tl.atomic_add), or split the work "
+                    "into two launches."
                 ),
                 **self.place_of(*place),  # type: ignore[arg-type]
+            )
+        )
+
+    def undefined_conversion(self, dtype: str, value: float, at: tuple[int, int, int]) -> None:
+        """Note that a number was stored that an integer cannot hold."""
+        self.note(
+            Fault(
+                code="undefined-conversion",
+                message=(
+                    f"{value} was converted to {dtype}, which cannot hold it, and stored, in "
+                    f"program {at}. The result of such a conversion is not defined."
+                ),
+                program_id=at,
+                operation="tl.store",
+                cause="Bring the number into the range first: tl.clamp, or tl.where for NaN.",
+                **self.place(),  # type: ignore[arg-type]
             )
         )
 

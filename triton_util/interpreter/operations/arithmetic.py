@@ -24,6 +24,7 @@ from triton_util.interpreter.operations.formats import (
     convert,
     decode,
     encode,
+    holds_poison,
     is_carried,
     raw_dtype,
     round_to,
@@ -193,6 +194,21 @@ def cast(source: Block, target: tl.dtype) -> Block:
             return Block(None, scalar, source.shape, terms=source.terms)
     values = convert(source.data, source.dtype.scalar, scalar)
     return Block(values, scalar, source.shape)
+
+
+def mark_undefined(source: Block, result: Block) -> None:
+    """Note which lanes of a float are no number that the integer can hold."""
+    kind = carrier_dtype(result.dtype)
+    if not source.dtype.scalar.is_floating() or kind.kind not in "iu":
+        return
+    info = np.iinfo(kind)
+    values = source.data
+    whole = np.trunc(values.astype(np.float64))
+    held = (whole >= float(info.min)) & (whole < float(info.max) + 1)
+    if not held.all():
+        undefined = ~held & ~holds_poison(values)
+        if undefined.any():
+            result.set_attr("undefined", (undefined, values))
 
 
 def reinterpret(source: Block, target: tl.dtype) -> Block:

@@ -60,7 +60,9 @@ def read_modify_write(
         told += memory.atomic(region, offsets, programs, single, ordering)
         memory.batch.remember(region.flat, _Scattered(offsets))
         unsigned = name in ("UMIN", "UMAX")
+        before = region.flat[offsets]
         found[active] = _update(region.flat, offsets, values[active], dtype, name, unsigned)
+        _note(memory, region, offsets, before, found[active])
     return Answer(found, value.dtype.scalar, pointer.shape, told)
 
 
@@ -83,13 +85,22 @@ def compare_and_swap(
         memory.batch.remember(region.flat, _Scattered(offsets))
         wanted = encode(np.broadcast_to(expected.data, shape)[active], dtype)
         new = encode(np.broadcast_to(value.data, shape)[active], dtype)
-        old = np.empty_like(new)
+        old, before = np.empty_like(new), region.flat[offsets]
         for lane, offset in enumerate(offsets):
             old[lane] = region.flat[offset]
             if old[lane] == wanted[lane]:
                 region.flat[offset] = new[lane]
         found[active] = decode(old, dtype)
+        _note(memory, region, offsets, before, old)
     return Answer(found, expected.dtype.scalar, pointer.shape, told)
+
+
+def _note(memory: Memory, region: Any, offsets: Array, before: Array, found: Array) -> None:
+    """Tell loops that may be waiting whether this has changed anything, and what it has found."""
+    changed = not np.array_equal(before, region.flat[offsets])
+    memory.batch.version += changed
+    for rounds in memory.batch.rounds:
+        rounds.asked(region, int(offsets[0]) if offsets.size else 0, found, changed)
 
 
 class Answer(Block):

@@ -15,7 +15,14 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.faults import NotInterpreted
-from triton_util.interpreter.operations import arithmetic, atomics, mathematics, products, shapes
+from triton_util.interpreter.operations import (
+    arithmetic,
+    atomics,
+    mathematics,
+    products,
+    provenance,
+    shapes,
+)
 from triton_util.interpreter.operations.atomic_builder import AtomicOperations
 from triton_util.interpreter.operations.blocks import Block, Pointer, joint_shape, scalar
 from triton_util.interpreter.operations.builder_tables import add_tables
@@ -57,6 +64,7 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
 
     def create_barrier(self, *_: Any) -> None:
         """Programs of a batch run in step: nothing to wait for."""
+        self.launching.barrier()
 
     def create_grid_dependency_wait(self, *_: Any) -> None:
         """The launch before this one has ended: launches run one after another here."""
@@ -94,7 +102,10 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
     # -- casts -----------------------------------------------------------------------------------
 
     def cast_impl(self, source: Block, target: tl.dtype) -> Block:
-        return arithmetic.cast(source, target)
+        result = arithmetic.cast(source, target)
+        if self.launching.within is not None:
+            arithmetic.mark_undefined(source, result)
+        return result
 
     def create_int_cast(self, source: Block, target: tl.dtype, *_: Any) -> Block:
         return arithmetic.cast(source, target)
@@ -109,7 +120,9 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
 
     def create_int_to_ptr(self, source: Block, target: tl.dtype) -> Pointer:
         terms = (source.data.astype(np.int64),)
-        return Pointer(None, terms, target.scalar, source.shape)
+        return provenance.found(
+            Pointer(None, terms, target.scalar, source.shape), self.launching.batch
+        )
 
     def create_ptr_to_int(self, source: Pointer, target: tl.dtype) -> Block:
         values = source.data.astype(carrier_dtype(target))
@@ -194,6 +207,7 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         return self.unary_op(block, mathematics.rsqrt)
 
     def create_dot(self, a: Block, b: Block, accumulator: Block, precision: Any, *_: Any) -> Block:
+        self.launching.barrier()  # as compiled, its operands go through shared memory
         allowed = str(precision).endswith(".TF32")
         rounded = truncate_to_tf32 if self.launching.batch.options.tf32 and allowed else None
         if rounded is not None and a.dtype.scalar.name == "fp32":
@@ -253,7 +267,19 @@ class GridBuilder(AtomicOperations, stock.InterpreterBuilder):  # type: ignore[m
         return shapes.split(block)
 
     def create_gather(self, source: Block, index: Block, axis: int) -> Block:
+        self.launching.barrier()
+        self._check_gather(source, index, axis)
         return shapes.gather(source, index, axis)
+
+    def _check_gather(self, source: Block, index: Block, axis: int) -> None:
+        """Every lane takes from a lane of the block; a mask cannot switch one off."""
+        length = source.shape[axis]
+        outside = (index.data < 0) | (index.data >= length)
+        if self.launching.batch.active is not None and outside.any():
+            alive = self.launching.batch.active.reshape((-1,) + (1,) * len(index.shape))
+            outside = outside & alive
+        if outside.any():
+            raise self.launching.reporter.gather(index, outside, length, self.launching.batch)
 
     # -- descriptors and block pointers ----------------------------------------------------------
 

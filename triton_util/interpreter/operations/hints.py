@@ -45,6 +45,8 @@ def checked(name: str, hint: Callable[..., Any], launch: Callable[[], Requiring]
             sizes = [int(getattr(value, "value", value)) for value in _listed(values)]
             asked = [math.gcd(size, VECTOR) for size in sizes] if _points(block) else sizes
             data = block.full(running.batch.programs)
+            if _points(block):
+                asked = _along_rows(data, asked, block.item_bytes)  # type: ignore[attr-defined]
             held = np.array([holds(lanes, asked) for lanes in data])
             shown = sizes[0] if len(sizes) == 1 else sizes
             running.require(Block(held, tl.int1, ()), told.format(sizes=shown), f"tl.{name}")
@@ -55,6 +57,22 @@ def checked(name: str, hint: Callable[..., Any], launch: Callable[[], Requiring]
 
 def _points(block: Block) -> bool:
     return isinstance(block, Pointer)
+
+
+def _along_rows(addresses: Array, asked: list[int], item_bytes: int) -> list[int]:
+    """Of a tile, what is asked of the axes whose lanes follow each other in memory.
+
+    The compiler makes wide loads along these; what a hint says of the other axes changes nothing.
+    """
+    if addresses.ndim < 3:
+        return asked
+    return [
+        size
+        if (np.diff(addresses.astype(np.int64), axis=axis) == item_bytes).all()
+        and addresses.shape[axis] > 1
+        else 1
+        for axis, size in enumerate(asked, start=1)
+    ]
 
 
 def _listed(values: Any) -> list[Any]:

@@ -39,6 +39,7 @@ class BatchReduce(stock.ReduceOps):  # type: ignore[misc]
 
     def apply_impl(self, input: Sequence[Tensor]) -> list[Tensor]:
         rank = len(input[0].shape)
+        stock.interpreter_builder.launching.barrier()  # as compiled, through shared memory
         axis = self.axis if self.axis is None or self.axis >= 0 else self.axis + rank
         arrays, place = _along(input, axis)
         results = _reduce(self.combine_fn, input, arrays, place)
@@ -63,6 +64,7 @@ class BatchScan(stock.ScanOps):  # type: ignore[misc]
 
     def apply_impl(self, input: Sequence[Tensor]) -> list[Tensor]:
         rank = len(input[0].shape)
+        stock.interpreter_builder.launching.barrier()  # as compiled, through shared memory
         axis = self.axis if self.axis >= 0 else self.axis + rank
         arrays, place = _along(input, axis)
         if self.reverse:

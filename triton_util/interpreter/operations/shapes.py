@@ -87,8 +87,9 @@ def concatenate(left: Block, right: Block) -> Block:
 
 
 def gather(source: Block, index: Block, axis: int) -> Block:
-    """`source` taken at `index` along one axis."""
+    """`source` taken at `index` along one axis; programs that are off may ask for any lane."""
     values, places = aligned(source, index)
+    places = np.clip(places, 0, source.shape[axis] - 1)
     place = axis + 1 if axis >= 0 else axis
     return Block(np.take_along_axis(values, places, place), source.dtype.scalar, index.shape)
 

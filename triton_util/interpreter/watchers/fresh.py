@@ -35,7 +35,8 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def holds(self, storage: int) -> bool:
         """True if the storage at this address came uninitialised."""
-        return storage in self._storages
+        known = self._storages.get(storage)
+        return known is not None and not known.is_shared()  # else other processes may write to it
 
     @acts_for_the_kernel
     def __torch_dispatch__(
@@ -60,14 +61,10 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
             value = args[place] if place < len(args) else named.get(argument.name)
             for tensor in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(tensor, torch.Tensor):
-                    self._forget(tensor.untyped_storage().data_ptr())
+                    self.forget(tensor.untyped_storage().data_ptr())
 
     def _remember(self, tensor: Any) -> None:
-        if (
-            not isinstance(tensor, torch.Tensor)
-            or tensor.device.type != "cpu"
-            or not tensor.numel()
-        ):
+        if not isinstance(tensor, torch.Tensor) or not tensor.is_cpu or not tensor.numel():
             return
         storage = tensor.untyped_storage()
         self._storages[storage.data_ptr()] = storage
@@ -76,7 +73,14 @@ class FreshMemory(TorchDispatchMode):  # type: ignore[no-untyped-call]
             _, oldest = self._storages.popitem(last=False)
             self._bytes -= oldest.nbytes()
 
-    def _forget(self, address: int) -> None:
+    def shared(self) -> FreshMemory:
+        """The same memory as another thread sees it: a mode of torch is active in one thread."""
+        other = FreshMemory()
+        other._storages = self._storages
+        return other
+
+    def forget(self, address: int) -> None:
+        """Count the storage at this address as written."""
         storage = self._storages.pop(address, None)
         if storage is not None:
             self._bytes -= storage.nbytes()

@@ -139,14 +139,14 @@ class TrafficWatcher:
         """A launch begins."""
         self.batch = batch
         self.traffic = Traffic({region.name: ArgumentTraffic() for region in batch.regions})
+        self._item_bytes = {region.name: region.item_bytes for region in batch.regions}
         self._touched: dict[tuple[str, str], Coverage] = {}
         self._saved: Any = None
 
     def launch_ended(self) -> None:
         """Count the elements that were touched at all."""
-        items = {region.name: region.item_bytes for region in self.batch.regions}
         for (kind, name), coverage in self._touched.items():
-            size = coverage.elements() * items[name]
+            size = coverage.elements() * self._item_bytes[name]
             setattr(self.traffic.arguments[name], f"distinct_{kind}", size)
 
     def batch_started(self) -> None:
@@ -194,6 +194,7 @@ class TrafficWatcher:
         row.lanes += self._active_programs() * _lanes(pointer.shape)
 
     def _row(self, region: Region) -> ArgumentTraffic:
+        self._item_bytes.setdefault(region.name, region.item_bytes)  # memory behind a pointer
         return self.traffic.arguments.setdefault(region.name, ArgumentTraffic())
 
     def _active_programs(self) -> int:

@@ -1,0 +1,1 @@
+"""Compiling what a checked program launches, in a process beside it."""

@@ -1,0 +1,1 @@
+"""The GPU that a checked program finds: the CPU, which answers in its place."""
