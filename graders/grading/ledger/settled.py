@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +38,9 @@ def settle(course: Path, config: Any, assignments: Sequence[str]) -> None:
         ledger = Ledger(gradebook, terms)
         for assignment in assignments:
             ledger.settle(assignment)
+
+
+def due_dates(config: Any) -> dict[str, datetime | None]:
+    """When each assignment of the gradebook is due, in UTC."""
+    with opened(str(config.CourseDirectory.db_url)) as gradebook:
+        return {assignment.name: assignment.duedate for assignment in gradebook.assignments}

@@ -87,7 +87,12 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     def start(self) -> None:
         """Collect; the command ends with exit code 2 where a submission was left out."""
         self._left_out = []
-        super().start()
+        try:
+            super().start()
+        except ExchangeError as error:
+            if not self._left_out:
+                raise
+            self.log.error("%s", error)
         if self._left_out:
             names = ", ".join(map(quoted, sorted(set(self._left_out))))
             self.log.error("%d NOT COLLECTED: %s", len(set(self._left_out)), names)
