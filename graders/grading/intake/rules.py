@@ -208,9 +208,12 @@ class Attempts:
         return [*before, *fresh]
 
     def told(self, student: str, limit: int | None) -> str:
-        """How many attempts the student has left, in a sentence; "" where there is no limit."""
-        if limit is None:
-            return ""
+        """How many attempts the student has left, in a sentence.
+
+        "" where there is no limit, or where the work did not come by the exchange, which counts.
+        """
         count = len(read_json(self.path).get(student, []))
+        if limit is None or not count:
+            return ""
         left = max(0, limit - count)
         return f"Attempts: {min(count, limit)} of {limit} used, {left} left."
