@@ -15,7 +15,7 @@ from graders.grading.course_config import load_config
 from graders.grading.ledger.accounts import Account, State, told, total
 from graders.grading.ledger.changes import Change, read_changes
 from graders.grading.ledger.settled import ledger_of
-from graders.grading.report.questions import Question, questions_of
+from graders.grading.report.questions import GradedQuestion, questions_of
 from graders.grading.templates import rendered
 from graders.judge.plain_text import one_line
 
@@ -111,7 +111,7 @@ class ClassReport:
     students: tuple[Student, ...]
     absent: tuple[Account, ...]
     exercises: tuple[ExerciseLine, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[GradedQuestion, ...]
     misconceptions: tuple[SeenMisconception, ...]
     changes: tuple[Change, ...] = ()
     sharing: Sharing | None = None  # where it was asked for

@@ -32,11 +32,11 @@ from graders.grading.ledger.accounts import (
 )
 from graders.grading.ledger.changes import ChangeLog
 from graders.grading.ledger.seen import works_of
-from graders.grading.ledger.terms import HandedIn, Terms, counting
+from graders.grading.ledger.terms import ClassTerms, HandedIn, counting
 
 
 @dataclass(frozen=True)
-class _Submission:
+class _OwnWork:
     """What the gradebook has of one student's own submission."""
 
     handed_in: HandedIn
@@ -46,7 +46,7 @@ class _Submission:
 class Ledger:
     """Reads accounts from a gradebook that is open, under the terms of the class."""
 
-    def __init__(self, gradebook: Gradebook, terms: Terms) -> None:
+    def __init__(self, gradebook: Gradebook, terms: ClassTerms) -> None:
         self._gradebook, self.terms = gradebook, terms
 
     def accounts(self, assignment: str, students: Sequence[str] = ()) -> list[Account]:
@@ -86,7 +86,7 @@ class Ledger:
         self,
         student: str,
         assignment: str,
-        found: Mapping[str, _Submission],
+        found: Mapping[str, _OwnWork],
         unread: Mapping[str, str],
         empty: tuple[Mark, ...],
     ) -> Account:
@@ -126,7 +126,7 @@ class Ledger:
 
     # ------------------------------------------------------------ what the gradebook says
 
-    def _submissions(self, assignment: str, students: Sequence[str]) -> dict[str, _Submission]:
+    def _submissions(self, assignment: str, students: Sequence[str]) -> dict[str, _OwnWork]:
         """The submissions of these students and their teams, by student; those that came."""
         members = self.terms.teams.members
         wanted = {one for student in students for one in members(student, assignment)}
@@ -140,7 +140,7 @@ class Ledger:
             ]
             if self._has_come(row, marks, came):
                 marks.sort(key=lambda mark: (mark.notebook, mark.cell))
-                found[row.student_id] = _Submission(self._handed_in(row), tuple(marks))
+                found[row.student_id] = _OwnWork(self._handed_in(row), tuple(marks))
         return found
 
     @staticmethod

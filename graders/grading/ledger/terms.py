@@ -28,7 +28,7 @@ class HandedIn:
 
 
 @dataclass(frozen=True)
-class Terms:
+class ClassTerms:
     """Roster, teams and rules of the class in `course`, and nbgrader's settings for lateness."""
 
     course: Path
@@ -88,10 +88,12 @@ class Terms:
         return used
 
 
-def terms_of(course: Path, config: Any = None, parent: Any = None) -> Terms:
+def terms_of(course: Path, config: Any = None, parent: Any = None) -> ClassTerms:
     """The terms that the files of a class say now; a GraderError where one of them is wrong."""
     roster = read_roster(course)
-    return Terms(course, roster, read_rules(course), read_teams(course, roster), config, parent)
+    return ClassTerms(
+        course, roster, read_rules(course), read_teams(course, roster), config, parent
+    )
 
 
 def counting(works: Sequence[HandedIn]) -> HandedIn | None:

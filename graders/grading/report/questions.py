@@ -26,7 +26,7 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Question:
+class GradedQuestion:
     """One grade cell. `bands` counts students by fifths of its points; the last has full marks."""
 
     cell: str
@@ -58,7 +58,7 @@ class Question:
         return min(BANDS - 1, int(share * BANDS))
 
 
-def questions_of(works: Sequence[_Work]) -> list[Question]:
+def questions_of(works: Sequence[_Work]) -> list[GradedQuestion]:
     """The grade cells of an assignment, in the order of their names."""
     marks: dict[str, list[Mark]] = {}
     for account, _ in works:
@@ -67,10 +67,10 @@ def questions_of(works: Sequence[_Work]) -> list[Question]:
     return [_question(cell, found, works) for cell, found in sorted(marks.items())]
 
 
-def _question(cell: str, marks: Sequence[Mark], works: Sequence[_Work]) -> Question:
+def _question(cell: str, marks: Sequence[Mark], works: Sequence[_Work]) -> GradedQuestion:
     points = sorted(mark.points for mark in marks if mark.points is not None)
     waiting = sum(mark.points is None for mark in marks)
-    return Question(cell, marks[0].max_points, tuple(points), waiting, _mistakes(cell, works))
+    return GradedQuestion(cell, marks[0].max_points, tuple(points), waiting, _mistakes(cell, works))
 
 
 def _mistakes(cell: str, works: Sequence[_Work]) -> tuple[Mistake, ...]:
