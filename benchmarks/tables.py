@@ -28,9 +28,10 @@ from sqlalchemy.exc import SAWarning
 
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.autograde import Autograder
-from graders.grading.class_report import class_report, to_html, write_csv
+from graders.grading.class_report import class_report, to_html
 from graders.grading.parallel import LocalProcesses
 from graders.grading.plugins.export import CanvasExportPlugin
+from graders.grading.report.tables import write_csv
 from graders.grading.sharing import sharing
 from graders.judge import discovery
 

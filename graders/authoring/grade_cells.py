@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from graders.judge.records import Exercise
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:  # it imports torch
+    from graders.judge.records import Exercise
+
+HIDDEN_CASE = "a hidden case"  # what a report calls each of them
 PUBLIC_SHARE = 0.4  # of an exercise's points; the hidden cases carry the rest
 
 

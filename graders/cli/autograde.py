@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # torch and nbgrader take seconds: imported where they are ne
 
 NAMED = 5  # students that one line names, where many are ungraded for one reason
 PLATFORMS = ("canvas", "moodle", "gradescope", "nbgrader", "folders")
-NOT_COLLECTED = "NOT COLLECTED"  # how `nbgrader collect` begins a line about a submission
+LEFT_OUT = 2  # the exit code of `nbgrader collect` where it has left out a submission
 LONGEST_REASON = 600  # characters
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?[^\s/:]+:\d{1,5}/?|inproc://\S+")
@@ -149,9 +149,11 @@ def _fetch(
 
     left_out = False
     if collect:
-        said = Nbgrader().run(course, "collect", assignment, "--update").output
-        click.echo(said, nl=False)
-        left_out = NOT_COLLECTED in said
+        done = Nbgrader().run(course, "collect", assignment, "--update", may_fail=True)
+        click.echo(done.output, nl=False)
+        if done.code not in (0, LEFT_OUT):
+            raise click.ClickException("nothing was collected: see above")
+        left_out = done.code == LEFT_OUT
     if source is not None:
         left_out |= _take(course, assignment, source, lms, times)
     return left_out

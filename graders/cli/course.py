@@ -74,6 +74,39 @@ def hub(named: Path | None, instructors: tuple[str, ...]) -> None:
         click.echo(f"  {name}: no longer in the roster, cannot log in any more")
 
 
+@course.command()
+@click.option("--course", "named", type=click.Path(path_type=Path), help="Default: where you are.")
+@click.option("--db", metavar="URL", help="The gradebook, e.g. postgresql+psycopg://…")
+def rules(named: Path | None, db: str | None) -> None:
+    """Bring due dates, extensions and penalties of rules.toml into the gradebook, and show them.
+
+    Grading, reports and exports do so by themselves; this shows at once what holds.
+    """
+    from graders.grading.course_config import load_config
+    from graders.grading.intake.rules import read_rules
+    from graders.grading.ledger.settled import due_dates, settle
+
+    with _told_in_one_line():
+        folder = class_folder.find(named)
+        config, said = load_config(folder, db), read_rules(folder)
+        settle(folder, config, list(due_dates(config)))
+        dates = due_dates(config)
+    for assignment, due in dates.items():
+        limit = said.attempts.get(assignment, said.attempts.get("*"))
+        when = f"{due:%Y-%m-%d %H:%M} UTC" if due is not None else "no due date"
+        click.echo(f"{assignment}: {when}, {limit or 'any number of'} attempts")
+    late = said.late
+    if late.per_day:
+        click.echo(f"late: {late.per_day:g} % for each begun day, at most {late.most:g} %")
+    else:
+        click.echo("late: as nbgrader's LateSubmissionPlugin says")
+    click.echo(f"late days without a penalty: {late.free_days} for each student")
+    for student, own in said.extensions.items():
+        for assignment, extension in own.items():
+            parts = ", ".join(f"{number:g} {unit}" for unit, number in extension.items())
+            click.echo(f"extension: {student}, {assignment}: {parts}")
+
+
 def _name_kept(done: class_folder.Updated) -> None:
     for name in done.kept:
         click.echo(f"  {name}: left as you changed it; delete source/{name} to get ours")

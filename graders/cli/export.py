@@ -9,12 +9,11 @@ import click
 from graders.authoring import class_folder
 from graders.authoring.refusal import is_refusal
 from graders.grading.course_config import load_config
-from graders.grading.finished import Finished
 from graders.grading.gradebooks import opened
 from graders.grading.plugins import export as plugins
-from graders.judge.plain_text import one_line
 
 PLUGINS = {
+    "grades": plugins.GradesExportPlugin,
     "canvas": plugins.CanvasExportPlugin,
     "moodle": plugins.MoodleExportPlugin,
     "gradescope": plugins.GradescopeExportPlugin,
@@ -36,13 +35,13 @@ def export(
 ) -> None:
     """Write a table of these assignments (default: all) as the gradebook of PLATFORM takes it.
 
-    A grade that is still open stays empty, and who is not graded is named. A late penalty is
-    worked out from the score as it is now.
+    PLATFORM `grades` is nbgrader's own table, grades.csv. A grade that is still open stays empty,
+    and who is not graded is named. A late penalty is worked out from the score as it is now.
     """
     try:
         place = class_folder.find(course)
         path = to or place / "reports" / f"{platform}.csv"
-        written = _write(platform, assignments, place, db, path)
+        written, remarks = _write(platform, assignments, place, db, path)
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         raise click.ClickException(f"the table cannot be written ({why}): name it with --to") from (
@@ -53,15 +52,15 @@ def export(
             raise click.ClickException(str(error)) from error
         raise
     click.echo(f"{', '.join(written)}: {path}")
-    for assignment in written:
-        for student, reason in Finished(place, assignment).ungraded().items():
-            click.echo(f"  not graded: {one_line(student)}, {assignment}: {reason}")
+    for line in remarks:
+        kind, _, rest = line.partition(": ")
+        click.echo(f"  {kind.lower()}: {rest}")
 
 
 def _write(
     platform: str, assignments: tuple[str, ...], course: Path, db: str | None, path: Path
-) -> list[str]:
-    """The assignments that are in the table."""
+) -> tuple[list[str], list[str]]:
+    """The assignments that are in the table, and what it leaves empty."""
     from nbgrader.apps.api import NbGraderAPI
 
     config = load_config(course, db)
@@ -71,4 +70,4 @@ def _write(
     path.parent.mkdir(parents=True, exist_ok=True)
     with opened(str(config.CourseDirectory.db_url), *assignments) as gradebook:
         exporter.export(gradebook)
-        return [a.name for a in gradebook.assignments if not assignments or a.name in assignments]
+    return list(exporter.accounts), list(plugins.remarks(exporter.accounts))

@@ -9,7 +9,7 @@ import click
 
 from graders.authoring import class_folder
 from graders.grading.course_config import load_config
-from graders.grading.feedback_zip import pack
+from graders.grading.feedback_zip import generate, pack, write_team_pages
 from graders.judge.plain_text import one_line
 from graders.judge.records import GraderError
 
@@ -46,11 +46,5 @@ def _generate(course: Path, assignment: str, database: str | None) -> None:
     config = load_config(course, database)
     if not list(course.glob(f"autograded/*/{assignment}")):
         raise GraderError(f"nobody is graded: run `tilewise autograde {assignment}` first")
-    from nbgrader.apps.api import NbGraderAPI  # slow to import
-
-    api = NbGraderAPI(config=config)
-    api.log.setLevel("ERROR")
-    done = api.generate_feedback(assignment, force=True)
-    if not done["success"]:
-        said = [line for line in str(done.get("error") or done.get("log")).splitlines() if line]
-        raise GraderError(f"nbgrader could not write the feedback: {one_line(said[-1])}")
+    generate(config, assignment)
+    write_team_pages(course, assignment, config)

@@ -13,7 +13,7 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +26,10 @@ from graders.grading import gradebooks, judging
 from graders.grading.course_config import load_config
 from graders.grading.finished import Finished
 from graders.grading.intake.handed_in import counting, in_order
-from graders.grading.intake.roster import enter, read_roster
-from graders.grading.intake.rules import grant, read_rules
+from graders.grading.intake.sources import UnreadableFileError
 from graders.grading.intake.submissions import TIMESTAMP
+from graders.grading.intake.unpacked import bring_up
+from graders.grading.ledger.settled import settle
 from graders.grading.marks import Marks
 from graders.grading.mend import MasterCell, mend
 from graders.grading.own_tests import files
@@ -107,8 +108,7 @@ class Autograder:
         """Grade what is new or changed, in the order in which it is done."""
         self._completing = completes(judging_)
         with self._alone():
-            enter(read_roster(self.course), self.database)
-            grant(read_rules(self.course), self.assignment, students, self.database)
+            settle(self.course, self._config, [self.assignment])
             waiting: dict[str, list[_Submission]] = {}
             ready: list[_Submission] = []
             results: list[GradedStudent] = []
@@ -121,6 +121,8 @@ class Autograder:
                         ready.append(submission)
                 yield from self._drain(ready, results)
             yield from self._drain(ready, results)
+            with suppress(GraderError, SQLAlchemyError):  # who reads an account settles it, too
+                settle(self.course, self._config, [self.assignment])
 
     def _tasks(
         self,
@@ -170,6 +172,7 @@ class Autograder:
         path = self.course / IN_ORDER / student / self.assignment / f"{self.assignment}.ipynb"
         submission = _Submission(student, path)
         try:
+            bring_up(folder, self.assignment)
             self._put_in_order(counting(folder, self.assignment), path)
             if self._has_own_tests:
                 files.copy(folder, path.parent, NOTES)
@@ -181,8 +184,14 @@ class Autograder:
             submission.error = f"the notebook cannot be read: {said.strip()}"
         except UnicodeEncodeError:
             submission.error = "the name of the student's folder is no text"
+        except UnreadableFileError as error:
+            submission.error = f"the notebook cannot be read: {error}"
         except (RecursionError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            submission.error = f"the notebook cannot be read: {type(error).__name__}"
+            submission.error = (
+                "the notebook cannot be read, because it is not built as Jupyter builds one "
+                f"({type(error).__name__}: {one_line(str(error), 100)}): let the student open it "
+                "in JupyterLab, save it, and hand it in again"
+            )
         return submission
 
     @staticmethod
@@ -235,8 +244,6 @@ class Autograder:
         if submission.error:
             return self._finish(submission, submission.error)
         judging.given.update(submission.marks)
-        handed_in = self._finished.get(submission.student).get("handed_in")
-        decided = judging.decided.set(handed_in == _content(submission.path))
         try:
             reason = self._nbgrader_autograde(submission.student)
         except (OSError, GraderError, SQLAlchemyError):
@@ -245,7 +252,6 @@ class Autograder:
             reason = f"nbgrader could not write it: {type(error).__name__}: {error}"
         finally:
             judging.given.clear()
-            judging.decided.reset(decided)
         reasons = [marks.reason for marks in submission.marks.values() if marks.reason]
         reasons += self._left_open(submission.student)
         return self._finish(submission, reason or "; ".join(reasons))
@@ -253,8 +259,6 @@ class Autograder:
     def _finish(self, submission: _Submission, reason: str) -> GradedStudent:
         awaits = any(marks.awaits_gpu for marks in submission.marks.values())
         state = {"digest": submission.digest, "reason": reason, "awaits_gpu": awaits}
-        if not submission.error:
-            state["handed_in"] = _content(submission.path)
         self._finished.put(submission.student, state)
         status = "ungraded" if reason else "graded"
         told = one_line(reason, LONGEST_REASON)
@@ -372,11 +376,6 @@ class _Place:
 
     root: Path
     source_directory: str = "source"
-
-
-def _content(path: Path) -> str:
-    """A digest of a notebook in order."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _code(path: Path, masters: Sequence[MasterCell]) -> list[str]:

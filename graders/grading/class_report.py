@@ -2,38 +2,69 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from graders.grading.finished import Finished
-from graders.grading.gradebooks import is_open, opened, submissions
-from graders.grading.plugins.export import harmless
+from graders.authoring.grade_cells import hidden_id, public_id
+from graders.grading.course_config import load_config
+from graders.grading.ledger.accounts import Account, State, told, total
+from graders.grading.ledger.changes import Change, read_changes
+from graders.grading.ledger.settled import ledger_of
+from graders.grading.report.questions import GradedQuestion, questions_of
 from graders.grading.templates import rendered
+from graders.judge.plain_text import one_line
 
 if TYPE_CHECKING:
     from graders.grading.sharing import Sharing
 
 TOO_EASY, TOO_HARD = 0.95, 0.4  # share of the class that solved it completely
 ENOUGH = 5  # graded submissions, before anything is called too easy or too hard
+LONGEST_REASON = 1_000  # characters
 
 
 @dataclass(frozen=True)
 class Student:
-    """One line of the grade table. `score` is None while something is not graded."""
+    """One line of the grade table: the student's account, and what the judge says of the work."""
 
-    name: str
-    score: float | None
-    max_score: float
-    open: tuple[str, ...]  # the grade cells that wait for a person
+    account: Account
     reason: str  # why the judge could not grade, "" where it could
     reports: Mapping[str, Mapping[str, Any]]  # the judge's reports by exercise
     tampered: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What the student is called in the class."""
+        return self.account.student
+
+    @property
+    def called(self) -> str:
+        """The student's name, where the roster or the gradebook has one."""
+        return self.account.name or self.account.student
+
+    @property
+    def score(self) -> float | None:
+        return self.account.score
+
+    @property
+    def max_score(self) -> float:
+        return self.account.max_score
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The grade cells that wait for a person."""
+        return tuple(sorted(mark.cell for mark in self.account.open))
+
+    def points(self, exercise: str) -> float | None:
+        """The points of an exercise as the gradebook has them; None while a part is open."""
+        cells = (public_id(exercise), hidden_id(exercise))
+        marks = [mark for mark in self.account.marks if mark.cell in cells]
+        points = [mark.points for mark in marks if mark.points is not None]
+        return total(points) if marks and len(points) == len(marks) else None
 
 
 @dataclass(frozen=True)
@@ -74,12 +105,15 @@ class ExerciseLine:
 
 @dataclass(frozen=True)
 class ClassReport:
-    """Everything on the page."""
+    """Everything on the page. `students` are those who handed in."""
 
     assignment: str
     students: tuple[Student, ...]
+    absent: tuple[Account, ...]
     exercises: tuple[ExerciseLine, ...]
+    questions: tuple[GradedQuestion, ...]
     misconceptions: tuple[SeenMisconception, ...]
+    changes: tuple[Change, ...] = ()
     sharing: Sharing | None = None  # where it was asked for
 
     @property
@@ -93,71 +127,52 @@ class ClassReport:
         return [student for student in self.students if student.reason]
 
     @property
+    def waiting(self) -> list[Student]:
+        """Those for whom a person has something to grade."""
+        return [s for s in self.students if s.account.state is State.OPEN and not s.reason]
+
+    @property
     def tampered(self) -> list[Student]:
         return [student for student in self.students if student.tampered]
 
+    @property
+    def off_roster(self) -> list[Student]:
+        return [student for student in self.students if not student.account.on_roster]
 
-def class_report(course: Path, assignment: str, database: str) -> ClassReport:
-    """Read the gradebook and the autograded notebooks of one assignment.
 
-    Who could not be graded is among the students although the gradebook may not know them.
-    """
-    known = tuple(_students(course, assignment, database))
-    students = tuple(sorted((*known, *_unread(course, assignment, known)), key=lambda s: s.name))
+def class_report(course: Path, assignment: str, database: str | None = None) -> ClassReport:
+    """Read the accounts and the autograded notebooks of one assignment."""
+    with ledger_of(course, load_config(course, database), assignment) as ledger:
+        accounts = ledger.accounts(assignment)
+    students = tuple(_student(course, a) for a in accounts if a.handed_in)
     names = sorted({name for student in students for name in student.reports})
     return ClassReport(
         assignment,
         students,
+        tuple(account for account in accounts if not account.handed_in),
         tuple(_exercise_line(name, students) for name in names),
+        tuple(questions_of([(s.account, s.reports) for s in students])),
         tuple(_misconceptions(students)),
+        tuple(read_changes(course, assignment)),
     )
 
 
-def _students(course: Path, assignment: str, database: str) -> Iterable[Student]:
-    with opened(database, assignment) as gradebook:
-        for submission in sorted(submissions(gradebook, assignment), key=lambda s: s.student.id):
-            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            unscored = [grade for grade in grades if is_open(grade)]
-            yield _student(
-                course,
-                assignment,
-                submission.student.id,
-                None if unscored else float(submission.score),
-                float(submission.max_score),
-                tuple(sorted(grade.name for grade in unscored)),
-            )
-
-
-def _unread(course: Path, assignment: str, known: Sequence[Student]) -> Iterator[Student]:
-    """Submissions that were never written to the gradebook, with the reason."""
-    names = {student.name for student in known}
-    for name, reason in Finished(course, assignment).ungraded().items():
-        if name not in names:
-            yield Student(name, None, 0.0, (), reason, {}, ())
-
-
-def _student(
-    course: Path,
-    assignment: str,
-    name: str,
-    score: float | None,
-    max_score: float,
-    open_cells: tuple[str, ...],
-) -> Student:
-    path = course / "autograded" / name / assignment / f"{assignment}.ipynb"
-    tilewise = _json(path).get("metadata", {}).get("tilewise", {})
-    state = _json(course / ".tilewise" / "graded" / assignment / f"{name}.json")
+def _student(course: Path, account: Account) -> Student:
+    place = course / "autograded" / account.work / account.assignment
+    tilewise = _json(place / f"{account.assignment}.ipynb").get("metadata", {}).get("tilewise", {})
     reports = tilewise.get("reports", {})
-    reasons = [
-        finding["message"]
-        for report in reports.values()
-        for finding in report["findings"]
-        if report["verdict"] == "ungraded"
-    ]
-    reasons += tilewise.get("open", {}).values()  # of the instructor's own tests
-    reason = state.get("reason") or "; ".join(dict.fromkeys(reasons))
-    tampered = tuple(tilewise.get("tampered", ()))
-    return Student(name, score, max_score, open_cells, reason, reports, tampered)
+    reason = account.reason
+    if account.state is State.OPEN and not reason:
+        reason = one_line("; ".join(dict.fromkeys(_reasons(tilewise))), LONGEST_REASON)
+    return Student(account, reason, reports, tuple(tilewise.get("tampered", ())))
+
+
+def _reasons(tilewise: Mapping[str, Any]) -> Iterator[str]:
+    """Why the judge, or a test of the instructor's own, has given no points."""
+    for report in tilewise.get("reports", {}).values():
+        if report["verdict"] == "ungraded":
+            yield from (finding["message"] for finding in report["findings"])
+    yield from tilewise.get("open", {}).values()
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -211,33 +226,4 @@ def _misconceptions(students: Iterable[Student]) -> list[SeenMisconception]:
 
 def to_html(report: ClassReport) -> str:
     """The page: static, without scripts, loading nothing."""
-    return rendered("report.html.j2", report=report)
-
-
-def write_csv(report: ClassReport, path: Path) -> None:
-    """One row per student: score, points and verdict by exercise, findings."""
-    exercises = [line.name for line in report.exercises]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        kinds = ("points", "findings", "speed", "bonus")
-        columns = [f"{name} {what}" for name in exercises for what in kinds]
-        writer.writerow(["student", "score", "max_score", "reason", *columns])
-        for student in report.students:
-            score = "" if student.score is None else f"{student.score:g}"
-            name, reason = harmless(student.name), harmless(student.reason)
-            row = [name, score, f"{student.max_score:g}", reason]
-            for exercise in exercises:
-                found = student.reports.get(exercise)
-                points = found["points"] if found else None
-                row.append("" if points is None else f"{points:g}")
-                row.append(" ".join(f["code"] for f in found["findings"]) if found else "")
-                row += _speed_columns(found)
-            writer.writerow(row)
-
-
-def _speed_columns(report: Mapping[str, Any] | None) -> list[str]:
-    """Share of the model solution's speed and bonus; empty where speed was not measured."""
-    speed = report.get("speed") if report else None
-    if not speed:
-        return ["", ""]
-    return ["" if speed["problem"] else f"{speed['fraction']:g}", f"{speed['bonus']:g}"]
+    return rendered("report.html.j2", report=report, told=told)

@@ -7,7 +7,7 @@ with each gradebook as before. What a table of a class shows of submissions is f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -16,14 +16,17 @@ from typing import Any
 import nbgrader.api
 from nbgrader.api import (
     Assignment,
+    BaseCell,
     Gradebook,
+    GradeCell,
     MissingEntry,
     SubmittedAssignment,
     SubmittedNotebook,
+    TaskCell,
 )
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import joinedload, selectinload, undefer
+from sqlalchemy.orm import joinedload, selectinload, with_polymorphic
 
 from graders.authoring.refusal import refusal
 from graders.judge.plain_text import one_line
@@ -60,27 +63,26 @@ def opened(database: str, *assignments: str) -> Iterator[Gradebook]:
         raise refusal(f"the gradebook cannot be read: {one_line(str(error))}") from error
 
 
-def submissions(gradebook: Gradebook, assignment: str) -> list[Any]:
-    """All submissions of an assignment with their scores and grades, whatever their number."""
+def submissions(gradebook: Gradebook, assignment: str, students: Sequence[str] = ()) -> list[Any]:
+    """All submissions of an assignment with their grades, whatever their number.
+
+    students: only of these, if some are named.
+    """
     notebooks = selectinload(SubmittedAssignment.notebooks)
-    found: list[Any] = (
+    cells = with_polymorphic(BaseCell, [GradeCell, TaskCell], flat=True)
+    query = (
         gradebook.db.query(SubmittedAssignment)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .filter(Assignment.name == assignment)
         .options(
-            undefer(SubmittedAssignment.score),
-            undefer(SubmittedAssignment.max_score),
             joinedload(SubmittedAssignment.student),
             joinedload(SubmittedAssignment.assignment),
-            notebooks.undefer(SubmittedNotebook.score),
             notebooks.joinedload(SubmittedNotebook.notebook),
-            notebooks.selectinload(SubmittedNotebook.grades).joinedload(nbgrader.api.Grade.cell),
+            notebooks.selectinload(SubmittedNotebook.grades).joinedload(
+                nbgrader.api.Grade.cell.of_type(cells)
+            ),
         )
-        .all()
     )
-    return found
-
-
-def is_open(grade: Any) -> bool:
-    """Whether nobody has given points yet, neither the judge nor a person."""
-    return grade.auto_score is None and grade.manual_score is None
+    if students:
+        query = query.filter(SubmittedAssignment.student_id.in_(students))
+    return list(query.all())

@@ -7,7 +7,6 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -144,10 +143,6 @@ def known_marks(marks_store: MarksStore, code: Sequence[str], exercise: str) -> 
         return marks_store.get(_key_without_gpu(code, exercise))
     return known
 
-
-# True while a submission is written again that has not changed since it was written last: what a
-# person has decided about it since then stays decided.
-decided: ContextVar[bool] = ContextVar("decided", default=False)
 
 # Marks that another process has just given, by key; what is here is not judged again.
 given: dict[str, Marks] = {}

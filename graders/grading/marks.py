@@ -8,7 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from graders.authoring.grade_cells import hidden_id, hidden_points, public_id, public_points
+from graders.authoring.grade_cells import (
+    HIDDEN_CASE,
+    hidden_id,
+    hidden_points,
+    public_id,
+    public_points,
+)
 from graders.judge import discovery
 from graders.judge.plain_text import one_line
 from graders.judge.records import Exercise, GraderError
@@ -17,7 +23,6 @@ from graders.judge.report import Finding, GateStatus, Report, Verdict, awaits_gp
 if TYPE_CHECKING:
     from graders.judge.runtime import Mode
 
-HIDDEN_CASE = "a hidden case"
 UNSANDBOXED = "TILEWISE_ALLOW_UNSANDBOXED"  # set to 1: grade although the sandbox is not whole
 
 

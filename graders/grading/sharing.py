@@ -7,16 +7,21 @@ is listed apart. Reading is linear in the number of submissions: equal is equal 
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from graders.grading.intake.handed_in import counting
+from graders.grading.intake.handed_in import counting, in_order
 from graders.judge.plain_text import plain
 from graders.judge.records import Exercise
 from graders.judge.submission.loading import Submission, kernels_in
 from graders.judge.submission.refusals import SubmissionError
 from graders.judge.submission.shapes import Shape
+
+_KERNEL = "triton.jit"
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,32 @@ def _read(
     """The kernels by student; who cannot be read, or wrote none, is left out."""
     for folder in folders:
         try:
-            submission, kernels = kernels_in(counting(folder, assignment), exercise)
+            with _with_all_cells(counting(folder, assignment)) as path:
+                submission, kernels = kernels_in(path, exercise)
         except SubmissionError:
             continue
         if kernels:
             yield folder.parent.name, (submission, kernels)
+
+
+@contextmanager
+def _with_all_cells(path: Path) -> Iterator[Path]:
+    """The notebook with its kernels in code cells, whatever kind of cell they are in.
+
+    Grading makes a raw or text cell a code cell again where the lesson has one, so it is read.
+    """
+    notebook = in_order(path)
+    hidden = [c for c in notebook["cells"] if c["cell_type"] != "code" and _KERNEL in c["source"]]
+    if path.suffix.lower() != ".ipynb" or not hidden:
+        yield path
+        return
+    for cell in hidden:
+        cell.pop("attachments", None)
+        cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
+    with tempfile.TemporaryDirectory(prefix="tilewise-sharing-") as folder:
+        whole = Path(folder, "notebook.ipynb")
+        whole.write_text(json.dumps(notebook), encoding="utf-8")
+        yield whole
 
 
 def _groups(exercise: str, found: Mapping[str, _Found], lesson: set[str]) -> Iterator[Shared]:

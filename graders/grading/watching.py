@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from graders.grading.autograde import Autograder, GradedStudent
 from graders.grading.course_config import load_config
+from graders.grading.intake.rules import Attempts, read_rules
 from graders.grading.parallel import Judging
 from graders.grading.plugins.commands import Nbgrader
 from graders.grading.templates import rendered
@@ -75,7 +76,7 @@ class Watcher:
         except (GraderError, OSError, SQLAlchemyError) as error:
             return Look(problem=one_line(str(error)))
         self._seen = arrived
-        problem = "" if done.code == 0 else _last_line(done.output)
+        problem = "" if done.code == 0 else _last_line(done.output)  # who was left out, or why
         return Look(graded, published, problem)
 
     def _arrived(self) -> frozenset[str]:
@@ -129,8 +130,13 @@ class Watcher:
             "arrived.html.j2",
             assignment=self.assignment,
             submitted=one_line(when),
+            attempts=self._attempts(student),
             parts=parts,
         )
+
+    def _attempts(self, student: str) -> str:
+        limit = read_rules(self.course).limit(student, self.assignment)
+        return Attempts(self.course, self.assignment).told(student, limit)
 
 
 def _public(notebook: dict[str, Any]) -> Iterator[str]:

@@ -92,10 +92,10 @@ def test_who_cannot_be_read_is_in_report_table_and_log(
     assert done.output.startswith("2 submissions")
     assert "not graded: kurt: the notebook cannot be read: The notebook is damaged" in done.output
     table = (course.folder / "reports" / f"{ASSIGNMENT}.csv").read_text()
-    assert 'kurt,,0,"the notebook cannot be read' in table
+    assert 'kurt,,open,,15,0,0,contiguity vector_add-hidden vector_add-public,"the note' in table
     with caplog.at_level(logging.WARNING, logger="traitlets"):
         exported(course)
-    assert f"NOT GRADED: {ASSIGNMENT}, kurt: the notebook cannot be read" in caplog.text
+    assert f"NOT GRADED: kurt, {ASSIGNMENT}: the notebook cannot be read" in caplog.text
 
 
 def test_a_penalty_goes_by_the_score_as_it_is(course: SmallCourse) -> None:

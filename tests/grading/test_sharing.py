@@ -143,3 +143,18 @@ def test_code_cannot_write_into_the_page(course: SmallCourse, tmp_path: Path) ->
     assert "&lt;script&gt;alert(1)" in page
     assert "<script" not in page
     assert "\u202e" not in page
+
+
+@pytest.mark.parametrize("kind", ["raw", "markdown"])
+def test_a_kernel_in_a_cell_of_another_kind_is_compared(tmp_path: Path, kind: str) -> None:
+    """Grading makes its cell a code cell again: so it has points, and may be a copy."""
+    for number, student in enumerate(("ada", "kurt", "tony")):
+        cells = [nbformat.v4.new_code_cell(written(number, 1 if number < 2 else 2))]
+        if student == "kurt":
+            cells = [getattr(nbformat.v4, f"new_{kind}_cell")(cells[0].source)]
+        path = tmp_path / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    result = found(tmp_path)
+    assert groups(result) == [{"ada", "kurt"}]
+    assert result.unread == ()

@@ -12,8 +12,9 @@ from nbgrader.api import Gradebook
 
 from graders.grading import judging
 from graders.grading.autograde import Autograder
-from graders.grading.class_report import class_report, to_html, write_csv
+from graders.grading.class_report import class_report, to_html
 from graders.grading.parallel import Judged, Task
+from graders.grading.report.tables import write_csv
 from tests.support.small_course import ASSIGNMENT, SmallCourse, fake_marks, make
 
 pytestmark = [

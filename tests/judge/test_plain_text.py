@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from graders.cli.reports import panel
-from graders.grading.class_report import harmless
+from graders.grading.plugins.export import harmless
 from graders.judge.pipeline import GATE_NAMES
 from graders.judge.plain_text import one_line, plain, presentable
 from graders.judge.report import Finding, GateStatus, Report, Verdict

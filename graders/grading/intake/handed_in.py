@@ -30,7 +30,7 @@ def counting(folder: Path, assignment: str) -> Path:
     A script beside a notebook is a helper of the student's and counts for nothing. A
     SubmissionError says what was handed in where nothing counts.
     """
-    files = sorted(path for path in folder.glob("*") if _is_students(path))
+    files = sorted(path for path in folder.glob("*") if is_students(path))
     for kind in KINDS:
         found = [path for path in files if path.suffix.lower() == kind and not path.is_dir()]
         named = [path for path in found if path.name == f"{assignment}{kind}"]
@@ -47,7 +47,8 @@ def counting(folder: Path, assignment: str) -> Path:
     raise _refused(described([*(path.name for path in files if not path.is_dir()), *below]))
 
 
-def _is_students(path: Path) -> bool:
+def is_students(path: Path) -> bool:
+    """Whether the student put it there, as far as its name says."""
     return path.name not in NOTES and not path.name.startswith(".")
 
 

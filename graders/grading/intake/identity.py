@@ -17,13 +17,20 @@ from graders.judge.plain_text import quoted
 Answer = tuple[str, str]  # the id of a student and "", or "" and the reason
 
 
-def whose(claim: Claim, lms: str, roster: Roster) -> list[Answer]:
+def whose(claim: Claim, lms: str, roster: Roster, assignment: str) -> list[Answer]:
     """To whom a file belongs: one student, or each member of a group."""
+    if lms == "moodle" and folded(claim.people[0].name) == "participant":
+        return [(participant(claim.sender, assignment), "")]
     if not roster:
         return [_without_roster(claim, person, lms) for person in claim.people]
     if lms == "canvas":
         return [_canvas(claim, roster)]
     return [_found(person, lms, roster) for person in claim.people]
+
+
+def participant(number: str, assignment: str) -> str:
+    """The student whom Moodle packs anonymously: the number is another in each assignment."""
+    return f"participant-{number}.{assignment}"
 
 
 def _without_roster(claim: Claim, person: Person, lms: str) -> Answer:
@@ -44,10 +51,7 @@ def _found(person: Person, lms: str, roster: Roster) -> Answer:
     if lms == "nbgrader":
         return _only(roster.by("id", person.id), f"the id {quoted(person.id)}")
     if lms == "moodle":
-        student, why = _only(roster.by("name", person.name), f"the name {quoted(person.name)}")
-        if folded(person.name) == "participant":
-            why = "Moodle packed it without a name: reveal the identities there, download it again"
-        return student, why
+        return _only(roster.by("name", person.name), f"the name {quoted(person.name)}")
     kinds = ("id", "email", "name", "canvas", "gradescope")
     found = set[Enrolled]().union(*(roster.by(kind, person.folder) for kind in kinds))
     return _only(found, f"the id, e-mail address or name {quoted(person.folder)}")

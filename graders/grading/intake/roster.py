@@ -14,8 +14,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from graders.authoring.class_folder import ROSTER
+from graders.authoring.refusal import refusal
 from graders.judge.plain_text import quoted
-from graders.judge.records import GraderError
 
 STUDENT = re.compile(r"[\w.@-]{1,100}\Z")  # the name of a folder, too
 
@@ -37,6 +37,7 @@ class Enrolled:
     user_id: str = ""
     sid: str = ""
     name: str = ""
+    team: str = ""
 
     @property
     def names(self) -> set[str]:
@@ -119,9 +120,9 @@ def read_roster(course: Path) -> Roster:
             ]
             head = reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise GraderError(f"{path} cannot be read: {error}") from error
+        raise refusal(f"{path} cannot be read: {error}") from error
     if "id" not in head:
-        raise GraderError(f"{path}: its first line must name the columns; `id` is missing")
+        raise refusal(f"{path}: its first line must name the columns; `id` is missing")
     students = [Enrolled(**row) for row in rows if any(row.values())]
     _check(path, students)
     return Roster(students)
@@ -135,11 +136,11 @@ def _check(path: Path, students: Sequence[Enrolled]) -> None:
     seen: set[str] = set()
     for student in students:
         if not STUDENT.match(student.id) or student.id in (".", ".."):
-            raise GraderError(
+            raise refusal(
                 f"{path}: {quoted(student.id)} is no id of a student: letters, digits and . _ @ -"
             )
         if student.id in seen:
-            raise GraderError(f"{path}: the id {student.id} stands there twice")
+            raise refusal(f"{path}: the id {student.id} stands there twice")
         seen.add(student.id)
 
 

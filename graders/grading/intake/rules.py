@@ -1,23 +1,36 @@
-"""How often and how long students may hand in: rules.toml of a class, which its owner writes."""
+"""When work is due and how often it may be handed in: rules.toml of a class, its owner's."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from graders.authoring.refusal import refusal
 from graders.grading.atomic_files import read_json, write_atomically
 from graders.grading.intake.roster import read_roster
 from graders.judge.plain_text import quoted
-from graders.judge.records import GraderError
 
 FILE = "rules.toml"
 EVERY = "*"  # assignment
 EXTENSION = {"days", "hours", "attempts"}
+TABLES = {"attempts", "extensions", "due", "late"}
+
+
+@dataclass(frozen=True)
+class Late:
+    """What being late costs: percent of the points for each begun day, up to `most` percent.
+
+    `free_days` are days that every student may be late without a penalty, over the whole term.
+    """
+
+    per_day: float = 0
+    most: float = 100
+    free_days: int = 0
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,8 @@ class Rules:
 
     attempts: Mapping[str, int] = field(default_factory=dict)
     extensions: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    due: Mapping[str, datetime] = field(default_factory=dict)  # in UTC, as nbgrader has it
+    late: Late = Late()
     course: Path | None = field(default=None, compare=False)
 
     def limit(self, student: str, assignment: str) -> int | None:
@@ -53,11 +68,17 @@ def read_rules(course: Path) -> Rules:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise GraderError(f"{path} cannot be read: {error}") from error
+        raise refusal(f"{path} cannot be read: {error}") from error
     wrong = _what_is_wrong(found) or _who_is_unknown(course, found)
     if wrong:
-        raise GraderError(f"{path}: {wrong}")
-    return Rules(found.get("attempts", {}), found.get("extensions", {}), course)
+        raise refusal(f"{path}: {wrong}")
+    due = {name: _utc(time) for name, time in found.get("due", {}).items()}
+    late = Late(**found.get("late", {}))
+    return Rules(found.get("attempts", {}), found.get("extensions", {}), due, late, course)
+
+
+def _utc(time: datetime) -> datetime:
+    return time.astimezone(UTC).replace(tzinfo=None)
 
 
 def _who_is_unknown(course: Path, found: Mapping[str, Any]) -> str:
@@ -67,7 +88,8 @@ def _who_is_unknown(course: Path, found: Mapping[str, Any]) -> str:
     students = {student.id for student in read_roster(course).students}
     if students:  # who handed in is known, too
         students |= {path.name for path in course.glob("submitted/*")}
-    named = [*found.get("attempts", {}), *(name for own in extensions.values() for name in own)]
+    named = [*found.get("attempts", {}), *found.get("due", {})]
+    named += [name for own in extensions.values() for name in own]
     for kind, names, known in (
         ("assignment", named, assignments),
         ("student", extensions, students),
@@ -81,12 +103,17 @@ def _who_is_unknown(course: Path, found: Mapping[str, Any]) -> str:
 
 
 def _what_is_wrong(found: Mapping[str, Any]) -> str:
-    unknown = sorted(set(found) - {"attempts", "extensions"})
+    unknown = sorted(set(found) - TABLES)
     if unknown:
-        return f"[{unknown[0]}] is unknown: there are [attempts] and [extensions.STUDENT]"
+        return (
+            f"[{unknown[0]}] is unknown: there are [attempts], [due], [late] and "
+            "[extensions.STUDENT]"
+        )
     attempts, extensions = found.get("attempts", {}), found.get("extensions", {})
-    if not isinstance(attempts, dict) or not isinstance(extensions, dict):
-        return "[attempts] and [extensions.STUDENT] are tables"
+    if not all(isinstance(found.get(name, {}), dict) for name in TABLES):
+        return "[attempts], [due], [late] and [extensions.STUDENT] are tables"
+    if wrong := _what_is_wrong_with_dates(found.get("due", {}), found.get("late", {})):
+        return wrong
     for assignment, count in attempts.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             return f"attempts of {assignment} must be a number from 1"
@@ -102,36 +129,67 @@ def _what_is_wrong(found: Mapping[str, Any]) -> str:
     return ""
 
 
+def _what_is_wrong_with_dates(due: Mapping[str, Any], late: Mapping[str, Any]) -> str:
+    for assignment, time in due.items():
+        if not isinstance(time, datetime) or time.tzinfo is None:
+            return (
+                f"the due date of {assignment} is a time with its time zone, without quotes: "
+                "2026-03-02T12:00:00+01:00, or Z for UTC"
+            )
+    if unknown := sorted(set(late) - {"per_day", "most", "free_days"}):
+        return f"[late] has no {unknown[0]}: there are per_day, most (percent) and free_days"
+    for name, number in late.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
+            return f"{name} of [late] must be a number from 0"
+        if name == "free_days" and not isinstance(number, int):
+            return "free_days of [late] are whole days"
+        if name != "free_days" and number > 100:
+            return f"{name} of [late] is percent of the points: at most 100"
+    return ""
+
+
+def _place(course: Path, assignment: str) -> Path:
+    return course / ".tilewise" / "extensions" / f"{assignment}.json"
+
+
+def granted(course: Path | None, assignment: str) -> dict[str, timedelta]:
+    """The extensions that the rules have brought into the gradebook."""
+    known = read_json(_place(course, assignment)) if course is not None else {}
+    return {student: timedelta(seconds=seconds) for student, seconds in known.items()}
+
+
 def grant(rules: Rules, assignment: str, students: Sequence[str], database: str) -> None:
-    """Bring the extensions of these students into the gradebook, where penalties read them.
+    """Bring due date and extensions into the gradebook, where nbgrader reads them.
 
     Only whom the rules name, or named before, is touched: what was granted in another way stays.
     nbgrader cannot add time to a due date that is not set, so it is given once there is one.
     """
-    place = (rules.course or Path()) / ".tilewise" / "extensions" / f"{assignment}.json"
-    before = read_json(place) if rules.course is not None else {}
+    before = granted(rules.course, assignment)
     named = [student for student in students if student in {*rules.extensions, *before}]
-    if not named:
+    if not named and assignment not in rules.due:
         return
     from nbgrader.api import Gradebook  # slow to import
 
     given = dict(before)
     with Gradebook(database) as gradebook:
+        known = gradebook.find_assignment(assignment)
+        known.duedate = rules.due.get(assignment, known.duedate)
         for student in named:
             gradebook.update_or_create_student(student)
             submission = gradebook.update_or_create_submission(assignment, student)
             dated = submission.assignment.duedate is not None
             wanted = (dated and rules.more_time(student, assignment)) or None
-            ours = timedelta(seconds=given.pop(student, 0)) or None
+            ours = given.pop(student, None)
             if student not in rules.extensions and submission.extension != ours:
                 continue  # somebody has changed it since
             if submission.extension != wanted:
                 submission.extension = wanted
             if wanted is not None:
-                given[student] = wanted.total_seconds()
+                given[student] = wanted
         gradebook.db.commit()
     if rules.course is not None and given != before:
-        write_atomically(place, given)
+        seconds = {student: extension.total_seconds() for student, extension in given.items()}
+        write_atomically(_place(rules.course, assignment), seconds)
 
 
 class Attempts:
@@ -148,3 +206,14 @@ class Attempts:
         if fresh:
             write_atomically(self.path, known | {student: [*before, *fresh]})
         return [*before, *fresh]
+
+    def told(self, student: str, limit: int | None) -> str:
+        """How many attempts the student has left, in a sentence.
+
+        "" where there is no limit, or where the work did not come by the exchange, which counts.
+        """
+        count = len(read_json(self.path).get(student, []))
+        if limit is None or not count:
+            return ""
+        left = max(0, limit - count)
+        return f"Attempts: {min(count, limit)} of {limit} used, {left} left."

@@ -160,7 +160,7 @@ class _Import:
             if claim is None:
                 self._nameless(entry, path)
                 continue
-            for student, why in whose(claim, self.lms, self.roster):
+            for student, why in whose(claim, self.lms, self.roster, self.assignment):
                 if not student:
                     self._leave_out(entry.path, why)
                 elif self.lms == "nbgrader" and claim.file in NOTES:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # it imports torch, and all of nbgrader's commands import thi
     from graders.grading.intake.rules import Rules
 
 COPYING = Path(".tilewise") / "collecting"  # in the course folder
+LEFT_OUT = 2  # the exit code
 _STUDENT = re.compile(r"[\w.@+ -]{1,100}\Z")
 _NOBODY = ""  # whose submissions are not collected
 _UNKNOWN = ""  # an account that has no name on this machine
@@ -39,6 +40,7 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     """Takes the place of nbgrader's `ExchangeCollect`, with the same options."""
 
     src_records: list[dict[str, Any]]
+    _left_out: list[str]  # the names of what was not collected
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """The owner and the time of a submission; no owner where its name cannot be trusted."""
@@ -79,7 +81,22 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
             return _UNKNOWN
 
     def _leave_out(self, name: str, why: str) -> None:
+        self._left_out.append(name)
         self.log.error("NOT COLLECTED: %s: %s", quoted(name), why)
+
+    def start(self) -> None:
+        """Collect; the command ends with exit code 2 where a submission was left out."""
+        self._left_out = []
+        try:
+            super().start()
+        except ExchangeError as error:
+            if not self._left_out:
+                raise
+            self.log.error("%s", error)
+        if self._left_out:
+            names = ", ".join(map(quoted, sorted(set(self._left_out))))
+            self.log.error("%d NOT COLLECTED: %s", len(set(self._left_out)), names)
+            raise SystemExit(LEFT_OUT)
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The submissions of one student, the newest first; beyond the limit none counts."""
@@ -114,21 +131,43 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
         self.src_records = [r for r in self.src_records if r["username"] != _NOBODY]
         if found and not self.src_records:
             raise ExchangeError("none of the submissions could be collected: see above")
-        for record in self.src_records:
-            self._look_at_time(record)
+        self._look_at_times()
         shutil.rmtree(Path(self.coursedir.root) / COPYING, ignore_errors=True)  # of one killed
         super().copy_files()
 
-    def _look_at_time(self, record: dict[str, Any]) -> None:
-        """The file system knows when a folder was changed, whatever its name says."""
-        changed = os.lstat(os.path.join(self.inbound_path, record["filename"])).st_ctime
-        latest = datetime.datetime.fromtimestamp(changed, datetime.UTC).replace(tzinfo=None)
+    def _look_at_times(self) -> None:
+        """The file system knows when a folder was changed, whatever its name says.
+
+        Where that is later than every name says, somebody has copied the exchange, and these
+        times say when. Only a folder that was itself changed after the due date is named then.
+        """
         due = self.duedate
-        if due is not None and record["timestamp"] <= due < latest - _CLOCKS:
-            self.log.warning(
-                "PERHAPS TAMPERED WITH: %s says %s, before the due date, but was changed on disk "
-                "at %s, after it", quoted(record["filename"]), record["timestamp"], latest,
-            )  # fmt: skip
+        if due is None:
+            return
+        changed = {r["filename"]: self._times(r["filename"]) for r in self.src_records}
+        copied = len(self.src_records) > 1 and all(
+            on_disk - record["timestamp"] > _CLOCKS
+            for record in self.src_records
+            for on_disk in changed[record["filename"]][:1]
+        )
+        if copied:
+            self.log.info("the exchange was copied: times on disk say nothing of submissions")
+        for record in self.src_records:
+            latest = changed[record["filename"]][1 if copied else 0]
+            if record["timestamp"] <= due < latest - _CLOCKS:
+                self.log.warning(
+                    "PERHAPS TAMPERED WITH: %s says %s, before the due date, but was changed on "
+                    "disk at %s, after it", quoted(record["filename"]), record["timestamp"], latest,
+                )  # fmt: skip
+
+    def _times(self, name: str) -> tuple[datetime.datetime, datetime.datetime]:
+        """When anything of the folder was changed, and when what is in it was."""
+        found = os.lstat(os.path.join(self.inbound_path, name))
+        inode, content = (
+            datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
+            for seconds in (found.st_ctime, found.st_mtime)
+        )
+        return inode, content
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy one submission without its links; what cannot be copied is reported by name."""
@@ -180,7 +219,16 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
 
         Returns the links.
         """
+        from graders.grading.intake.sources import UnreadableFileError  # they import torch
+        from graders.grading.intake.unpacked import bring_up
+
         links = []
+        try:
+            done = bring_up(dest, str(self.coursedir.assignment_id))
+            if done:
+                self.log.info("%s: %s", quoted(name), done)
+        except (OSError, UnreadableFileError) as error:
+            self.log.error("%s: %s", quoted(name), error)
         directory, file = (0o2770, 0o660) if self.coursedir.groupshared else (0o755, 0o644)
         dest.chmod(directory)
         for path in sorted(dest.rglob("*")):  # a directory comes before what is in it

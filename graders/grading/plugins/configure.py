@@ -51,6 +51,7 @@ def trust(config: Any) -> None:
     config.ExchangeFactory.collect = "graders.grading.plugins.collect.CollectSafely"
     config.ExchangeFactory.release_feedback = "graders.grading.plugins.release.ReleaseToTheExchange"
     config.Autograde.exporter_class = "graders.grading.plugins.submission.SubmissionExporter"
+    config.ExportApp.plugin_class = "graders.grading.plugins.export.GradesExportPlugin"
     config.Autograde.pre_convert_hook = "graders.grading.plugins.hooks.need_gpu"
     preprocess = "graders.grading.plugins.preprocess"
     config.Autograde.sanitize_preprocessors = [
@@ -64,7 +65,7 @@ def trust(config: Any) -> None:
         f"{preprocess}.AskJudge",
         "nbgrader.preprocessors.LimitOutput",
         f"{preprocess}.SaveGrades",
-        "nbgrader.preprocessors.AssignLatePenalties",
+        f"{preprocess}.SettlePenalty",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
 
@@ -72,6 +73,7 @@ def trust(config: Any) -> None:
 def formgrader_pages(config: Any) -> None:
     """Formgrader's page of a submission: rubric, same answers, and nothing from the network."""
     config.HTMLExporter.preprocessors = [
+        "graders.grading.plugins.possible_answers.ShowPossibleAnswers",
         "graders.grading.plugins.rubric.ShowRubric",
         "graders.grading.plugins.same_answers.ShowSameAnswers",
         "graders.grading.plugins.feedback.ShowCode",

@@ -1,34 +1,101 @@
-"""Exporters for `nbgrader export`: the tables that Canvas, Moodle and Gradescope work with.
+"""Exporters for `nbgrader export`: grades.csv, and what Canvas, Moodle and Gradescope work with.
 
     nbgrader export --exporter=graders.grading.plugins.export.CanvasExportPlugin --to=canvas.csv
 
-A grade that is still open stays empty: an LMS takes an empty field for "no change", and a
-zero for a zero. Who is not graded is named in the log, with the reason. A late penalty is worked
-out anew from the score as it is: points given by hand after autograding count, too.
+All of them show the accounts of the ledger. A grade that is open, or given by hand to an earlier
+work, stays empty: an LMS takes an empty field for "no change", and a zero for a zero. Who is not
+graded, handed in nothing or is not on the roster is named in the log.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, Student
 from nbgrader.plugins import ExportPlugin
-from nbgrader.preprocessors import AssignLatePenalties
 
-from graders.grading.finished import Finished
-from graders.grading.gradebooks import is_open, submissions
+from graders.grading.ledger.accounts import Account, State, told
+from graders.grading.ledger.book import Ledger
+from graders.grading.ledger.terms import terms_of
 from graders.judge.plain_text import one_line
 
 LONGEST_CELL = 2_000  # characters in a table
 
 
-class _TableExport(ExportPlugin):  # type: ignore[misc]
-    """One row per student, one column per assignment."""
+class _Export(ExportPlugin):  # type: ignore[misc]
+    """Writes accounts to `--to`; `--assignment` and `--student` limit them."""
 
     default_name = "grades.csv"
+    accounts: Mapping[str, Sequence[Account]] = {}  # by assignment, once they are written
+
+    def rows(
+        self, gradebook: Gradebook, accounts: Mapping[str, Sequence[Account]]
+    ) -> Iterator[Sequence[str]]:
+        raise NotImplementedError
+
+    def export(self, gradebook: Gradebook) -> None:
+        root = Path(self.parent.coursedir.root) if self.parent is not None else Path()
+        ledger = Ledger(gradebook, terms_of(root, self.config, self.parent))
+        wanted, chosen = {str(name) for name in self.assignment}, [str(s) for s in self.student]
+        self.accounts = {}
+        for assignment in gradebook.assignments:
+            if not wanted or assignment.name in wanted:
+                ledger.settle(assignment.name)
+                self.accounts[assignment.name] = ledger.accounts(assignment.name, chosen)
+        path = self.to or self.default_name
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(self.rows(gradebook, self.accounts))
+        self.log.info("Exported to %s", path)
+        for line in remarks(self.accounts):
+            self.log.warning("%s", line)
+
+
+def remarks(accounts: Mapping[str, Sequence[Account]]) -> Iterator[str]:
+    """A line for each grade that is missing in a table, and for whom the roster does not have."""
+    for assignment, found in accounts.items():
+        for account in found:
+            who = f"{one_line(account.student)}, {assignment}"
+            if account.state is State.OPEN:
+                yield f"NOT GRADED: {who}: {account.reason or account.waits_for}"
+            if account.handed_in and not account.on_roster:
+                yield f"NOT ON THE ROSTER: {who}"
+        absent = [one_line(account.student) for account in found if not account.handed_in]
+        if absent:
+            yield f"NOTHING HANDED IN: {assignment}: {', '.join(absent)}"
+
+
+class GradesExportPlugin(_Export):
+    """nbgrader's own columns, and whether there is a grade; one row per assignment and student."""
+
+    HEAD = (
+        *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+        *("raw_score", "late_submission_penalty", "score", "max_score", "state"),
+    )
+
+    def rows(
+        self, gradebook: Gradebook, accounts: Mapping[str, Sequence[Account]]
+    ) -> Iterator[Sequence[str]]:
+        students = {student.id: student for student in gradebook.students}
+        yield self.HEAD
+        for assignment, found in accounts.items():
+            for account in found:
+                late, student = account.lateness, students.get(account.student)
+                names = [getattr(student, name, "") for name in self.HEAD[4:7]]
+                points = (account.reached, account.penalty) if account.handed_in else (None, None)
+                yield [
+                    assignment,
+                    *(str(time or "") for time in (late.due, late.handed_in)),
+                    *(harmless(str(text or "")) for text in (account.student, *names)),
+                    *map(told, (*points, account.score, account.max_score)),
+                    str(account.state),
+                ]
+
+
+class _TableExport(_Export):
+    """One row per student, one column per assignment."""
 
     def head(self) -> list[str]:
         raise NotImplementedError
@@ -39,52 +106,21 @@ class _TableExport(ExportPlugin):  # type: ignore[misc]
     def rows_before(self, assignments: Sequence[Any]) -> Iterator[list[str]]:
         yield from ()
 
-    def export(self, gradebook: Gradebook) -> None:
-        """Write the table to `--to`; `--assignment` and `--student` limit it."""
-        wanted = {str(name) for name in self.assignment}
-        assignments = [found for found in gradebook.assignments if _in(found.name, wanted)]
-        handed_in = [{s.student_id: s for s in submissions(gradebook, a.name)} for a in assignments]
-        chosen = {str(name) for name in self.student}
-        path = self.to or self.default_name
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([*self.head(), *(assignment.name for assignment in assignments)])
-            writer.writerows(self.rows_before(assignments))
-            for student in gradebook.students:
-                if _in(student.id, chosen):
-                    scores = [self._score(found.get(student.id)) for found in handed_in]
-                    columns = [harmless(text) for text in self.student_columns(student)]
-                    writer.writerow([*columns, *scores])
-        self.log.info("Exported to %s", path)
-        self._name_the_ungraded([a.name for a in assignments], chosen)
-
-    def _name_the_ungraded(self, assignments: Sequence[str], chosen: set[str]) -> None:
-        root = Path(self.parent.coursedir.root) if self.parent is not None else Path()
-        for assignment in assignments:
-            for student, reason in Finished(root, assignment).ungraded().items():
-                if _in(student, chosen):
-                    self.log.warning("NOT GRADED: %s, %s: %s", assignment, student, reason)
-
-    def _score(self, submission: Any) -> str:
-        """The score after its late penalty; "" where nothing is handed in or a grade is open."""
-        if submission is None or any(is_open(g) for n in submission.notebooks for g in n.grades):
-            return ""
-        student, late = submission.student_id, submission.total_seconds_late
-        penalties = [self._penalty(student, n.score, late) for n in submission.notebooks]
-        return f"{max(0.0, submission.score - sum(penalties)):g}"
-
-    def _penalty(self, student: str, score: float, seconds_late: float) -> float:
-        """What nbgrader's plugin for late submissions takes off a notebook with this score."""
-        if seconds_late <= 0:
-            return 0.0
-        late = AssignLatePenalties(parent=self.parent, config=self.config)
-        late.init_plugin()
-        found = late.plugin_inst.late_submission_penalty(student, score, seconds_late)
-        return min(max(0.0, found or 0.0), score)
-
-
-def _in(name: str, wanted: set[str]) -> bool:
-    return not wanted or name in wanted
+    def rows(
+        self, gradebook: Gradebook, accounts: Mapping[str, Sequence[Account]]
+    ) -> Iterator[Sequence[str]]:
+        by_student: dict[str, dict[str, Account]] = {}
+        for assignment, found in accounts.items():
+            for account in found:
+                by_student.setdefault(account.student, {})[assignment] = account
+        yield [*self.head(), *accounts]
+        yield from self.rows_before([a for a in gradebook.assignments if a.name in accounts])
+        known = {student.id: student for student in gradebook.students}  # in order of the names
+        for name in sorted(by_student, key=[*known, *sorted(by_student)].index):
+            own = by_student[name]
+            columns = self.student_columns(known.get(name) or Student(id=name))
+            scores = (own[assignment].score for assignment in accounts)
+            yield [*map(harmless, columns), *map(told, scores)]
 
 
 def _name(student: Any) -> str:

@@ -8,7 +8,7 @@ instructor has added tests, a jailed process executes the notebook for them (`ow
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,23 @@ from traitlets import Float
 
 from graders.authoring.grade_cells import hidden_id
 from graders.grading import gradebooks
+from graders.grading.intake.rules import Attempts
 from graders.grading.judging import (
     STORE,
     code_of,
-    decided,
     graded_exercises,
     mode,
     stored_or_judged,
 )
+from graders.grading.ledger.accounts import Given, total
+from graders.grading.ledger.book import Ledger
+from graders.grading.ledger.seen import SeenWorks, digest_of_work
+from graders.grading.ledger.terms import terms_of
 from graders.grading.marks import CellMark
 from graders.grading.mend import MasterCell, mend, released
 from graders.grading.own_tests import running, telling
 from graders.grading.own_tests.cells import is_test
+from graders.grading.plugins.possible_answers import NEW_TEXT, new_text
 from graders.grading.sanitise import clean_markdown, number_output, text_output
 from graders.judge import discovery
 from graders.judge.report import Report
@@ -47,7 +52,8 @@ class MendNotebook(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         masters = master_cells(resources, self._coursedir())
         notes = mend(nb, masters)
-        nb.metadata["tilewise"] = notes.to_json()
+        new = new_text(nb.cells, lesson_cells(resources, self._coursedir(), masters))
+        nb.metadata["tilewise"] = {**notes.to_json(), NEW_TEXT: new}
         where = f"{resources['nbgrader']['student']}: {resources['nbgrader']['notebook']}"
         if notes.mended:
             self.log.info("%s mended: %s", where, "; ".join(notes.mended))
@@ -89,17 +95,35 @@ def master_cells(resources: dict[str, Any], coursedir: Any = None) -> list[Maste
 
 def _cells_before(assignment: str, notebook: str, coursedir: Any) -> dict[str, tuple[str, int]]:
     """For each nbgrader cell of the source notebook: the text before it, and its place."""
-    folder = getattr(coursedir, "source_directory", "source")
-    root = Path(getattr(coursedir, "root", "."))
-    path = root / folder / assignment / f"{notebook}.ipynb"
-    if not path.is_file():
-        return {}
-    cells = nbformat.read(path, as_version=4).cells
+    cells = _source_cells(assignment, notebook, coursedir, "source")
     return {
         cell.metadata["nbgrader"]["grade_id"]: (cells[index - 1].source if index else "", index)
         for index, cell in enumerate(cells)
         if "nbgrader" in cell.metadata
     }
+
+
+def _source_cells(
+    assignment: str, notebook: str, coursedir: Any, room: str
+) -> Sequence[NotebookNode]:
+    """The cells of a notebook in `source` or `release`; none where it is not there."""
+    folder = getattr(coursedir, f"{room}_directory", room)
+    path = Path(getattr(coursedir, "root", ".")) / folder / assignment / f"{notebook}.ipynb"
+    return list(nbformat.read(path, as_version=4).cells) if path.is_file() else []
+
+
+def lesson_cells(
+    resources: dict[str, Any], coursedir: Any, masters: Sequence[MasterCell]
+) -> list[NotebookNode]:
+    """All that the lesson says, as it is in `source` and as learners got it."""
+    nbgrader = resources["nbgrader"]
+    found: list[NotebookNode] = []
+    for room in ("source", "release"):
+        found += _source_cells(nbgrader["assignment"], nbgrader["notebook"], coursedir, room)
+    for master in masters:
+        new = getattr(nbformat.v4, f"new_{master.cell_type}_cell")
+        found += [new(master.source), new(released(master.source))]
+    return found
 
 
 class AskJudge(NbGraderPreprocessor):  # type: ignore[misc]
@@ -194,8 +218,18 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
 
     A bonus for speed becomes nbgrader's extra credit: the maximum of an assignment stays what it
     was when it was generated. Where kernels did not run on a GPU, extra credit is left alone. A
-    cell that a person has graded asks for that person again only if the submission has changed.
+    cell that a person has graded asks for that person again only if another work was handed in.
     """
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        nbgrader = resources["nbgrader"]
+        seen = SeenWorks(_root(self), nbgrader["assignment"], nbgrader["notebook"])
+        work = digest_of_work(nb)
+        self._same_work = seen.get(nbgrader["student"]) == work
+        self._new_text = bool(nb.metadata.get("tilewise", {}).get(NEW_TEXT))
+        saved: Pair = super().preprocess(nb, resources)
+        seen.put(nbgrader["student"], work)  # last: whoever is killed before asks once more
+        return saved
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
         name = cell.metadata["nbgrader"]["grade_id"]
@@ -203,29 +237,72 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
             name, self.notebook_id, self.assignment_id, self.student_id
         )
         closed = grade.manual_score is not None and not grade.needs_manual_grade
-        if name in resources.get("tilewise_ungraded", {}):
+        if name in resources.get("tilewise_ungraded", {}) or self._may_be_elsewhere(cell):
             grade.auto_score = None
-            grade.needs_manual_grade = not (closed and decided.get())
+            grade.needs_manual_grade = True
         else:
             super()._add_score(cell, resources)
             bonus = resources.get("tilewise_bonus", {})
             if name in bonus:
                 grade.extra_credit = bonus[name]
-            if closed and decided.get():
-                grade.needs_manual_grade = False
+        if closed and self._same_work:
+            grade.needs_manual_grade = False
         self.gradebook.db.commit()
+
+    def _add_comment(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+        super()._add_comment(cell, resources)
+        if self._may_be_elsewhere(cell):  # else it says that there is no response
+            name = cell.metadata["nbgrader"]["grade_id"]
+            where = (self.notebook_id, self.assignment_id, self.student_id)
+            self.gradebook.find_comment(name, *where).auto_comment = None
+            self.gradebook.db.commit()
+
+    def _may_be_elsewhere(self, cell: NotebookNode) -> bool:
+        """Whether an answer that a person grades is missing here, and may be in another cell."""
+        return self._new_text and utils.is_grade(cell) and utils.is_solution(cell)
+
+
+class SettlePenalty(NbGraderPreprocessor):  # type: ignore[misc]
+    """Takes the place of nbgrader's `AssignLatePenalties`: the ledger says what lateness costs."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
+        nbgrader = resources["nbgrader"]
+        with gradebooks.shared(), Gradebook(nbgrader["db_url"]) as gradebook:
+            terms = terms_of(_root(self), self.config, self.parent)
+            Ledger(gradebook, terms).settle(nbgrader["assignment"], [nbgrader["student"]])
+        return nb, resources
+
+
+def _root(preprocessor: Any) -> Path:
+    """The folder of the class."""
+    converter = getattr(preprocessor.parent, "parent", None)  # exporter → converter
+    return Path(getattr(getattr(converter, "coursedir", None), "root", "."))
 
 
 class GetMarks(GetGrades):  # type: ignore[misc]
-    """For feedback: nbgrader's own reading of the grades, and no hidden test.
+    """For feedback: the student's account, and no hidden test.
 
     What has no grade yet says so: it is no zero.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         self._own = nb.metadata.get("tilewise", {}).get("own", {})
-        with gradebooks.shared():
-            read: Pair = super().preprocess(nb, resources)
+        nbgrader, root = resources["nbgrader"], _root(self)
+        self.notebook_id, self.assignment_id = nbgrader["notebook"], nbgrader["assignment"]
+        with gradebooks.shared(), Gradebook(nbgrader["db_url"]) as self.gradebook:
+            ledger = Ledger(self.gradebook, terms_of(root, self.config, self.parent))
+            (self._account,) = ledger.accounts(self.assignment_id, [nbgrader["student"]])
+            self.student_id = self._account.work or nbgrader["student"]  # a team's is one's
+            read: Pair = NbGraderPreprocessor.preprocess(self, nb, resources)
+            limit = ledger.terms.rules.limit(nbgrader["student"], self.assignment_id)
+        taken = self._account.penalties.get(self.notebook_id, 0.0)
+        marks = [mark for mark in self._account.marks if mark.notebook == self.notebook_id]
+        nbgrader["late_penalty"] = taken
+        nbgrader["score"] = total([*(mark.points or 0.0 for mark in marks), -taken])
+        nbgrader["max_score"] = total(mark.max_points for mark in marks)
+        nbgrader["late_days"] = self._account.lateness.free_days
+        attempts = Attempts(root, self.assignment_id)
+        nbgrader["attempts"] = attempts.told(self.student_id, limit)
         return read
 
     def preprocess_cell(
@@ -243,13 +320,10 @@ class GetMarks(GetGrades):  # type: ignore[misc]
         return read
 
     def _get_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
-        super()._get_score(cell, resources)
-        grade = self.gradebook.find_grade(
-            cell.metadata["nbgrader"]["grade_id"],
-            self.notebook_id,
-            self.assignment_id,
-            self.student_id,
-        )
-        cell.metadata["nbgrader"]["ungraded"] = (
-            grade.auto_score is None and grade.manual_score is None
-        )
+        label = cell.metadata["nbgrader"]
+        mark = self._account.mark(label["grade_id"], self.notebook_id)
+        label["ungraded"] = mark is None or mark.points is None
+        label["score"] = 0.0 if mark is None else mark.points or 0.0
+        label["points"] = 0.0 if mark is None else mark.max_points
+        if mark is not None and mark.given is Given.OUTDATED:
+            label["comment"] = None  # it is about an earlier work

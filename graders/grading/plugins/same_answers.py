@@ -29,6 +29,7 @@ from nbgrader.api import (
 from nbgrader.coursedir import CourseDirectory
 
 from graders.grading import gradebooks
+from graders.grading.plugins.possible_answers import is_untouched
 from graders.grading.plugins.rubric import written_answer
 
 NAMED = 20  # submissions with a link of their own
@@ -64,6 +65,8 @@ class ShowSameAnswers(Preprocessor):  # type: ignore[misc]
         for cell in nb.cells:
             cells.append(cell)
             name = written_answer(cell)
+            if name is not None and is_untouched(cell):
+                name = None  # the answer, if there is one, is in another cell
             found = self._same(name, normalised(cell.source), resources) if name else []
             if found:
                 cells.append(nbformat.v4.new_markdown_cell(_told(found, resources["base_url"])))

@@ -31,6 +31,7 @@ ROSTER = Roster(
         ("Ada Lovelace_78_assignsubmission_file/answer.ipynb", "ada", "moodle"),
         ("Ada Lovelace_79_assignsubmission_file_01_vector_add.ipynb", "ada", "moodle"),
         ("CS1-99/Ada Lovelace_79_assignsubmission_file_01_vector_add.py", "ada", "moodle"),
+        ("Participant_77_assignsubmission_file_/x.ipynb", "participant-77.01_a", "moodle"),
         ("submitted/ada/01_a/x.ipynb", "ada", "nbgrader"),
         ("ada/01_a/x.ipynb", "ada", "nbgrader"),
         ("ada/anything.ipynb", "ada", "folders"),

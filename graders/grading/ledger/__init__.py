@@ -1,0 +1,1 @@
+"""What each student has of an assignment: computed in one place, shown in many."""

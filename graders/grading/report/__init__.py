@@ -1,0 +1,1 @@
+"""The class report: what it counts, and the files that it becomes."""
