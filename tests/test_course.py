@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graders.authoring.lesson import read_solutions, stub
-from graders.authoring.lint import lint_house, lint_lesson
+from graders.authoring.lint.house import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge import discovery
 from graders.judge.pipeline import Judge

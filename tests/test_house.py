@@ -32,6 +32,7 @@ ARROWS = {
     },
     "graders/judge": {"graders.judge", "triton_util"},
     "graders/course/*/reference": {"graders.course.*.reference"},
+    "graders/course/*/quiz": {"graders.judge.records"},
     "graders/course/*/predictions": {"graders.judge.predictions", "triton_util"},
     "graders/course/*/workloads": {"graders.course.common.workloads", "graders.judge"},
     "graders/course/*/mistakes": {

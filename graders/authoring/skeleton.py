@@ -127,7 +127,7 @@ _EXERCISE = '''\
 
 from graders.course.common import shared
 from graders.judge.cases.builders import FLOATS, VECTOR_SIZES, cases, one
-from graders.judge.records import Choice, Exercise, Question
+from graders.judge.records import Exercise
 
 EXERCISES = (
     Exercise(
@@ -151,6 +151,12 @@ EXERCISES = (
         parts={{"core": 4, "edges": 3, "types": 3}},
     ),
 )
+'''
+
+_QUIZ = '''\
+"""The questions of the lesson {slug}."""
+
+from graders.judge.records import Choice, Question
 
 QUIZ = tuple(
     Question(
@@ -275,6 +281,7 @@ def new_lesson(rooms: Rooms, number: int, slug: str, exercise: str) -> list[Path
         rooms.hidden(slug): _HIDDEN,
         rooms.course / slug / "__init__.py": _PACKAGE,
         rooms.course / slug / "predictions.py": _PREDICTIONS,
+        rooms.course / slug / "quiz.py": _QUIZ,
         rooms.kernels(exercise, slug) / "correct" / "textbook.py": _CORRECT,
         rooms.kernels(exercise, slug) / "wrong.toml": _WRONG,
     }

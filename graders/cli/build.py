@@ -9,7 +9,7 @@ import click
 from graders.authoring import capstone_models, practice_items, register_figures, traffic_figures
 from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
-from graders.authoring.lint import lint_house, lint_lesson
+from graders.authoring.lint.house import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES

@@ -56,8 +56,9 @@ def quiz(lesson: str) -> tuple[Question, ...]:
     """The quiz of a lesson, () where it has none."""
     if lesson not in lessons():
         raise KeyError(_unknown("lesson", lesson, lessons()))
-    module = importlib.import_module(f"graders.course.{lesson}.exercise")
-    return tuple(getattr(module, "QUIZ", ()))
+    if not (COURSE / lesson / "quiz.py").is_file():
+        return ()
+    return tuple(importlib.import_module(f"graders.course.{lesson}.quiz").QUIZ)
 
 
 def exercise(name: str) -> Exercise:

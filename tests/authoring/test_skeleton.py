@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from graders.authoring import lint
 from graders.authoring.course import assignment, learners_notebook
 from graders.authoring.lesson import read_lesson, read_solutions, stub
-from graders.authoring.lint import lint_house, lint_lesson
+from graders.authoring.lint import house
+from graders.authoring.lint.house import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms
 from graders.authoring.skeleton import new_lesson
 from graders.cli.new import new
@@ -43,6 +43,7 @@ def test_one_file_in_each_room(rooms: Rooms) -> None:
         "graders/course/doubling/__init__.py",
         "graders/course/doubling/exercise.py",
         "graders/course/doubling/predictions.py",
+        "graders/course/doubling/quiz.py",
         "graders/course/doubling/hidden.py",
         "tests/course/doubling/double/correct/textbook.py",
         "tests/course/doubling/double/wrong.toml",
@@ -75,7 +76,7 @@ def test_the_lint_names_each_file_and_what_is_missing(
     monkeypatch.setattr(discovery, "exercises", lambda: exercises)
     monkeypatch.setattr(discovery, "exercise", exercises.__getitem__)
     monkeypatch.setattr(discovery, "lessons", lambda: (SLUG,))
-    monkeypatch.setattr(discovery, "quiz", lambda slug: record.QUIZ)  # type: ignore[attr-defined]
+    monkeypatch.setattr(discovery, "quiz", lambda slug: load(rooms.course / SLUG / "quiz.py").QUIZ)  # type: ignore[attr-defined]
     messages = "\n".join(lint_lesson(rooms, rooms.lessons / f"16_{SLUG}.py"))
     assert "lessons/16_doubling.py: " in messages
     assert "solutions/doubling.py: " in messages
@@ -120,11 +121,11 @@ def test_a_solution_that_reached_the_learner_is_seen(rooms: Rooms) -> None:
     path = rooms.lessons / "01_vector_add.py"
     learner = learners_notebook(rooms, path)
     learner.path.write_text(learner.text)
-    assert list(lint._leaks(rooms, read_lesson(path))) == []
+    assert list(house._leaks(rooms, read_lesson(path))) == []
     store = "    tl.store(output_ptr + offsets, x + y, mask=mask)"
     leaked = learner.text.replace("    pass\\n", f"    pass\\n{store}\\n", 1)
     assert leaked != learner.text
     learner.path.write_text(leaked)
-    messages = list(lint._leaks(rooms, read_lesson(path)))
+    messages = list(house._leaks(rooms, read_lesson(path)))
     assert messages
     assert "lessons/01_vector_add.ipynb: the cell vector_add holds the solution's" in messages[0]

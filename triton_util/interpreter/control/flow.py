@@ -16,7 +16,7 @@ import triton.language as tl
 from triton.runtime import interpreter as stock
 
 from triton_util.interpreter.blame import acts_for_the_kernel
-from triton_util.interpreter.control.merging import UNDEFINED, merged_value
+from triton_util.interpreter.control.merging import UNDEFINED, merged_value, unwrapped
 from triton_util.interpreter.control.waiting import Rounds
 from triton_util.interpreter.operations.blocks import Block
 from triton_util.interpreter.operations.formats import Array
@@ -25,10 +25,6 @@ from triton_util.interpreter.state import Batch, Divergence, NeedsSerial
 
 if TYPE_CHECKING:
     from triton_util.interpreter.contracts import Running
-
-
-def _unwrapped(value: Any) -> Any:
-    return value.value if isinstance(value, tl.constexpr) else value
 
 
 class Control:
@@ -71,7 +67,7 @@ class Control:
         """A Python bool where the active programs agree, else one bool per program."""
         if isinstance(condition, tl.condition):  # `while tl.condition(...)`, with its hints
             condition = condition.condition
-        condition = _unwrapped(condition)
+        condition = unwrapped(condition)
         if not isinstance(condition, tl.tensor):
             return bool(condition)
         if not is_one_element(condition.handle):
@@ -164,7 +160,7 @@ class Control:
         noted = self.arms
         try:
             for arm, operand in zip(arms, operands, strict=True):
-                result = _unwrapped(operand())
+                result = unwrapped(operand())
                 if arm is not None:
                     self.arms.add(arm)
                 if isinstance(result, tl.tensor):
@@ -186,7 +182,7 @@ class Control:
     @acts_for_the_kernel
     def negation(self, operand: Any) -> Any:
         """`not a`."""
-        operand = _unwrapped(operand)
+        operand = unwrapped(operand)
         if isinstance(operand, tl.tensor):
             return self.semantic.not_(operand)
         return not operand
@@ -205,7 +201,7 @@ class Control:
     @acts_for_the_kernel
     def check(self, condition: Any, message: Callable[[], Any]) -> None:
         """`assert`: of a tensor as tl.device_assert, of anything else as Python's."""
-        condition = _unwrapped(condition)
+        condition = unwrapped(condition)
         if isinstance(condition, tl.tensor):
             self.run.builder.launching.require(condition.handle, message())
         elif not condition:
@@ -222,7 +218,7 @@ class Control:
     def _extreme(self, plain: Any, tensor_version: Any) -> Callable[..., Any]:
         @acts_for_the_kernel
         def call(*arguments: Any) -> Any:
-            values = [_unwrapped(argument) for argument in arguments]
+            values = [unwrapped(argument) for argument in arguments]
             if not any(isinstance(value, tl.tensor) for value in values):
                 return plain(*values)
             result = values[0]
@@ -299,10 +295,10 @@ class Loop:
     @acts_for_the_kernel
     def turns(self) -> Iterator[Any]:
         """The values of the loop variable."""
-        bounds = [_unwrapped(bound) for bound in self.arguments]
+        bounds = [unwrapped(bound) for bound in self.arguments]
         if "step" in self.options and len(bounds) < 3:
             bounds = [0, *bounds] if len(bounds) == 1 else bounds
-            bounds.append(_unwrapped(self.options["step"]))
+            bounds.append(unwrapped(self.options["step"]))
         tensors = [bound for bound in bounds if isinstance(bound, tl.tensor)]
         if all(bound.handle.data.size == 1 for bound in tensors) or self.strict:
             numbers = range(*(bound.__index__() for bound in bounds))

@@ -58,3 +58,8 @@ def _merged_tensors(chosen: Array, first: Any, second: Any) -> Any:
     if isinstance(first.handle, Pointer):
         return tl.tensor(choose_pointer(mask, first.handle, second.handle), first.type)
     return tl.tensor(choose(mask, first.handle, second.handle), first.type)
+
+
+def unwrapped(value: Any) -> Any:
+    """The value of a constant, or the value itself."""
+    return value.value if isinstance(value, tl.constexpr) else value

@@ -19,6 +19,12 @@ from weakref import WeakKeyDictionary
 
 from triton_util.interpreter.control.flow import Control
 from triton_util.interpreter.control.liveness import private_names
+from triton_util.interpreter.control.reading import (
+    assigned,
+    has_return,
+    leaves_loop,
+    targets,
+)
 from triton_util.interpreter.control.sources import parsed
 from triton_util.interpreter.operations.language import CONTROL, ImportedFunctions
 from triton_util.interpreter.state import SourceLines
@@ -101,7 +107,7 @@ class KernelRewriter(ast.NodeTransformer):
 
     def function_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The whole body; with a frame where programs may return at different places."""
-        self._framed = any(_returns(node) for node in body if isinstance(node, ast.If))
+        self._framed = any(has_return(node) for node in body if isinstance(node, ast.If))
         self._private = private_names(body)
         rewritten = self._block(body)
         if not self._framed:
@@ -133,7 +139,7 @@ class KernelRewriter(ast.NodeTransformer):
     def _shared(self, node: ast.stmt, parts: Iterable[ast.AST]) -> list[str]:
         """The variables assigned in a branch or loop that are seen outside it."""
         private = self._private.get(id(node), frozenset())
-        return [name for name in _assigned(parts) if name not in private]
+        return [name for name in assigned(parts) if name not in private]
 
     def _fresh(self) -> int:
         self._count += 1
@@ -142,8 +148,8 @@ class KernelRewriter(ast.NodeTransformer):
     # -- statements ------------------------------------------------------------------------------
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
-        plain = _leaves_loop([*node.body, *node.orelse]) or (self._loops and _returns(node))
-        names, returns = self._shared(node, [*node.body, *node.orelse]), _returns(node)
+        plain = leaves_loop([*node.body, *node.orelse]) or (self._loops and has_return(node))
+        names, returns = self._shared(node, [*node.body, *node.orelse]), has_return(node)
         test = self.visit(node.test)
         body, orelse = self._block(node.body), self._block(node.orelse)
         if plain:
@@ -171,7 +177,7 @@ class KernelRewriter(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         if not isinstance(node.iter, ast.Call) or not _looks_like_range(node.iter):
             return self._ordinary_loop(node)
-        strict = _leaves_loop(node.body) or _returns(node)
+        strict = leaves_loop(node.body) or has_return(node)
         call = node.iter
         arguments = [call.func, *(self.visit(argument) for argument in call.args)]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in call.keywords]
@@ -179,7 +185,7 @@ class KernelRewriter(ast.NodeTransformer):
         keywords.append(ast.keyword("_static", ast.Constant(_name_of(call.func) == "static_range")))
         loop = ast.Call(_attribute("loop"), arguments, keywords)
         shared = self._shared(node, node.body)
-        names = [name for name in shared if name not in _targets(node.target)]
+        names = [name for name in shared if name not in targets(node.target)]
         body = self._loop_body(node.body)
         n = self._fresh()
         text = f"_tw_l{n} = _tw_LOOP\nfor _tw_TARGET in _tw_l{n}.turns():\n"
@@ -191,7 +197,7 @@ class KernelRewriter(ast.NodeTransformer):
         return _located(made, node)
 
     def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
-        if _leaves_loop(node.body) or _returns(node) or node.orelse:
+        if leaves_loop(node.body) or has_return(node) or node.orelse:
             return self._python_while(node)
         names = self._shared(node, [*node.body, ast.Expr(node.test)])
         body = self._loop_body(node.body)
@@ -367,42 +373,3 @@ def _located(statements: list[ast.stmt], node: ast.stmt) -> list[ast.stmt]:
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)
     return statements
-
-
-def _statements(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
-    """Every node below, but not those inside nested functions."""
-    for node in nodes:
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            continue
-        yield node
-        yield from _statements(ast.iter_child_nodes(node))
-
-
-def _returns(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.Return) for inner in _statements([node]))
-
-
-def _leaves_loop(nodes: Iterable[ast.AST]) -> bool:
-    """True where a break or continue belongs to the loop around these nodes."""
-    for node in nodes:
-        if isinstance(node, (ast.Break, ast.Continue)):
-            return True
-        if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
-            continue
-        if _leaves_loop(ast.iter_child_nodes(node)):
-            return True
-    return False
-
-
-def _targets(node: ast.AST) -> list[str]:
-    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-
-
-def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
-    """The variables that the statements may bind, in order, without the rewriter's own."""
-    names: dict[str, None] = {}
-    for node in _statements(nodes):
-        name = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
-        if name and not name.startswith(CONTROL):
-            names[name] = None
-    return list(names)

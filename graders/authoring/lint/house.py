@@ -19,7 +19,7 @@ from graders.authoring.lesson import (
     solution_lines,
     stub,
 )
-from graders.authoring.lint_text import lint_text
+from graders.authoring.lint.text import lint_text
 from graders.authoring.rooms import Rooms, slug_of
 from graders.judge import discovery
 from graders.judge.calling import words
@@ -139,7 +139,7 @@ def _records(rooms: Rooms, lesson: Lesson) -> Iterator[str]:
             yield from _kernels(rooms, exercise)
             if exercise.function is None:
                 yield from _traffic(rooms, exercise)
-    yield from _quiz(where, slug)
+    yield from _quiz(f"graders/course/{slug}/quiz.py", slug)
 
 
 def _record(where: str, exercise: Exercise) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from graders.authoring.lesson import read_lesson
-from graders.authoring.lint_text import lint_text
+from graders.authoring.lint.text import lint_text
 from graders.cli.build import build
 from graders.judge import discovery
 from tests.support.paths import ROOMS
