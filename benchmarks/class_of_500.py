@@ -32,8 +32,8 @@ from rich.table import Table
 
 from graders.authoring.rooms import Rooms, find_root
 from graders.grading.autograde import Autograder, GradedStudent
+from graders.grading.demo_students import first_line
 from graders.grading.parallel import DaskCluster, Judged, Judging, LocalProcesses, Task
-from graders.grading.pupils import first_line
 
 EXERCISE = "vector_add"
 MAX_PARENT_GIB = 1.0

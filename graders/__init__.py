@@ -19,6 +19,7 @@ All exceptions of the house, here and in `triton_util`:
     ├── NeedsSerial              inside the engine: run the programs one after the other
     ├── OverBudget               inside the engine: a launch does more than it is granted
     ├── Unsupported              a statement that no kernel may contain
+    ├── Opaque                   the sanitizer cannot describe a kernel to the compiler
     ├── NotImplementedError
     │   └── NotInterpreted       a GPU computes it, the engine does not: ours
     ├── RuntimeError

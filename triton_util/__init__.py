@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from triton_util.debugging import breakpoint_if, print_if
     from triton_util.indexing import get_1d_mask, get_1d_offset, get_2d_mask, get_2d_offset
     from triton_util.launching import cdiv, check_tensors_gpu_ready
-    from triton_util.notebook.beside import interpreted
+    from triton_util.notebook.subprocess_run import interpreted
     from triton_util.tracing import trace
 
 __all__ = [
@@ -71,7 +71,7 @@ _HOME = {
     "get_2d_mask": "indexing",
     "get_2d_offset": "indexing",
     "hint": "client",
-    "interpreted": "notebook.beside",
+    "interpreted": "notebook.subprocess_run",
     "practice": "client",
     "predict": "client",
     "print_if": "debugging",

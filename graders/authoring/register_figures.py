@@ -10,9 +10,9 @@ from graders.authoring.rooms import Rooms
 from graders.judge import discovery
 from graders.judge.gates import compile as compiling
 from graders.judge.gates.protocol import Context
+from graders.judge.passed_card import REGISTERS
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
-from graders.judge.showing import REGISTERS
 from graders.judge.submission.loading import load
 
 

@@ -11,9 +11,9 @@ from graders.authoring.course import build as build_course
 from graders.authoring.course import stale
 from graders.authoring.lint.house import lint_house, lint_lesson
 from graders.authoring.rooms import Rooms, find_root
+from graders.judge.passed_card import REGISTERS
 from graders.judge.records import GraderError
 from graders.judge.running.traffic import FIGURES
-from graders.judge.showing import REGISTERS
 from triton_util.capstone.operations import MODELS
 from triton_util.puzzles.items import FILE as PUZZLES
 

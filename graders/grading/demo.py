@@ -17,9 +17,9 @@ from graders.authoring import class_folder
 from graders.authoring.grade_cells import hidden_id, public_id
 from graders.authoring.lesson import read_lesson
 from graders.authoring.rooms import Rooms
+from graders.grading.demo_students import Pupil, class_of
 from graders.grading.marks import UNSANDBOXED
 from graders.grading.plugins.commands import Nbgrader
-from graders.grading.pupils import Pupil, class_of
 from graders.judge.records import GraderError
 
 Say = Callable[[str], None]

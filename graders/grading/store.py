@@ -35,7 +35,7 @@ GPU_ONLY = (
     "graders.judge.plan.timing",
     "graders.judge.running.gpu",
     "graders.judge.running.gpu_differences",
-    "graders.judge.sandbox.builders",
+    "graders.judge.sandbox.ahead_compilers",
     "graders.judge.sandbox.gpu_lock",
     "graders.judge.sandbox.job_tensors_gpu",
     "graders.judge.sandbox.watched",

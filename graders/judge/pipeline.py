@@ -13,7 +13,7 @@ from typing import Self
 import torch
 
 from graders.judge.cases.prepared import Prepared
-from graders.judge.diagnosis.by_text import told_once
+from graders.judge.diagnosis.by_text import deduplicate
 from graders.judge.gates import call, gpu, interpret, read, traffic
 from graders.judge.gates import compile as compiling
 from graders.judge.gates.protocol import Context, Facts, Gate, GateResult
@@ -27,7 +27,7 @@ from graders.judge.report import (
     awaits_gpu,
     ungraded_finding,
 )
-from graders.judge.running.claims import NotInterpretedError
+from graders.judge.running.report_checks import NotInterpretedError
 from graders.judge.running.traffic import Moved, compared, measure, traffic_case
 from graders.judge.runtime import Mode, Runtime
 from graders.judge.sandbox.deadline import Deadline, TooCostlyError, limited
@@ -233,7 +233,7 @@ class Judge:
             self._pass_each(progress, context)
         finally:
             self._end_what_is_ahead(context)
-        progress.findings = told_once(progress.findings, submission.source)
+        progress.findings = deduplicate(progress.findings, submission.source)
 
     def _end_what_is_ahead(self, context: Context) -> None:
         """End what was prepared ahead, so that it does not run into the next submission."""

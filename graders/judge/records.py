@@ -1,7 +1,6 @@
 """What an exercise is made of: cases, misconceptions, evidence, hints, quiz.
 
-Everything here is plain frozen data, and no behaviour lives here but small derivations. How a
-submission fared is a `graders.judge.report.Report`.
+Plain frozen data. The result of a submission is a `graders.judge.report.Report`.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from typing import Any, Literal
 
 import torch
 
-from graders.judge.compiling.compiled import CompilerPromise
-from graders.judge.plan.promises import Promise
+from graders.judge.compiling.compiled import CompilerRequirement
+from graders.judge.plan.requirements import Requirement
 
 # copies by torch; those that convert nothing; numbers that Python may have worked out
 Forbidden = Literal["copies", "moves"]
@@ -158,7 +157,7 @@ class ProgramRow:
 
 
 @dataclass(frozen=True)
-class Pointed:
+class AccessMap:
     """What the programs of a launch point at in one tensor, in elements of it.
 
     `once`: one access each, of blocks of the shape `block`. Lane 0 of a program points at
@@ -198,8 +197,8 @@ class LaunchFacts:
     configs: int = 1
     tf32: bool = False
     aim: Aim | None = None
-    pointed: Pointed | None = None
-    loads: tuple[Pointed, ...] = ()
+    pointed: AccessMap | None = None
+    loads: tuple[AccessMap, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -345,8 +344,10 @@ class Exercise:
     traffic_factor: float | None = None  # bytes moved, at most this factor of the solution's
     remarks: tuple[Remark, ...] = ()
     results: tuple[ReturnedTensor, ...] = ()  # empty: one tensor, of which the fields above speak
-    promises: tuple[Promise, ...] = ()
-    compiler_promises: tuple[CompilerPromise, ...] = ()  # the first one that is broken is told
+    requirements: tuple[Requirement, ...] = ()
+    compiler_requirements: tuple[
+        CompilerRequirement, ...
+    ] = ()  # the judge reports the first broken
     challenge: str = ""  # break it like this: one sentence for somebody who has solved it
     function: PlainFunction | None = None  # None: a launcher of kernels
 

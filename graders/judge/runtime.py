@@ -13,9 +13,9 @@ import torch
 
 from graders.judge import discovery
 from graders.judge.calling.calls import Call, made_calls
-from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.prepared import Prepared, prepare, seed_of
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.launch_trace.gate import Captured, capture
 from graders.judge.records import Case, Exercise, GraderError
 from graders.judge.running.gpu import gpu_capability, gpu_properties
 from graders.judge.sandbox import protocol

@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from graders.judge import discovery, predictions, showing
+from graders.judge import discovery, passed_card, predictions
 from graders.judge.pipeline import Judge
 from graders.judge.records import GraderError
 from graders.judge.speed import limits
@@ -75,8 +75,8 @@ class Server:
         exercise = discovery.exercise(request["exercise"])
         submission = from_text(request["source"], exercise, "<notebook>")
         return {
-            "access": showing.access(self.judge, submission, exercise),
-            "registers": showing.registers(exercise),
+            "access": passed_card.access(self.judge, submission, exercise),
+            "registers": passed_card.registers(exercise),
         }
 
     def _speed(self, request: Answer) -> Answer:

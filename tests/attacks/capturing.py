@@ -8,10 +8,10 @@ from functools import cache
 import torch
 
 from graders.judge import discovery
-from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.layouts import layouts
 from graders.judge.cases.prepared import Prepared, prepare
 from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.launch_trace.gate import Captured, capture
 from graders.judge.records import Case, Exercise, TensorSpec
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Job, Outcome, Workers

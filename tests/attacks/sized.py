@@ -9,7 +9,7 @@ from tests.attacks.attack import HEAD, KERNEL, LAUNCH, honest, inside, instead, 
 
 # An error that a table of the judge translates, from within a launch.
 _TRANSLATED = """\
-child = sys.modules["graders.judge.capture.child"]
+child = sys.modules["graders.judge.launch_trace.trace_task"]
 child.Capture._in_triton = lambda self, error: True
 raise NameError("name '" + {text} + "' is not defined")
 """

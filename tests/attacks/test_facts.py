@@ -135,7 +135,7 @@ AS_TRIALS = """
 def install():
     import sys
 
-    recording = sys.modules["graders.judge.capture.launches"].Launches
+    recording = sys.modules["graders.judge.launch_trace.launches"].Launches
     steps = sys.modules["graders.judge.plan.steps"]
     real = recording.launch
 

@@ -14,7 +14,7 @@ from graders.judge import discovery
 from graders.judge.pipeline import Judge
 from graders.judge.records import Exercise
 from graders.judge.report import GateStatus, Report, Verdict
-from graders.judge.running.claims import NOT_COMPUTED, not_interpreted
+from graders.judge.running.report_checks import NOT_COMPUTED, not_interpreted
 from graders.judge.sandbox import report_reader
 from graders.judge.sandbox.batch import Batch, Result
 from tests.attacks.attack import KERNEL, honest

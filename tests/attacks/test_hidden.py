@@ -16,9 +16,9 @@ import torch
 
 from graders.grading.marks import marks
 from graders.judge import discovery
-from graders.judge.capture import gate
 from graders.judge.cases.builders import case, cases, two
 from graders.judge.compiling.process import Answer, CompileWorker
+from graders.judge.launch_trace import gate
 from graders.judge.pipeline import Judge
 from graders.judge.records import Case, Exercise, Hidden, TensorSpec
 from graders.judge.report import GateStatus, Report, Verdict

@@ -79,7 +79,7 @@ def of_lesson(*lessons: str) -> set[str]:
         "triton_util/conditions.py",
         "triton_util/interpreter/operations/libdevice.py",
         "graders/judge/sandbox/serve.py",
-        "graders/judge/compiling/child.py",
+        "graders/judge/compiling/compile_task.py",
         "graders/judge/plan/timing.py",
         "graders/judge/speed/gate.py",
         "graders/grading/marks.py",

@@ -22,7 +22,7 @@ from graders.judge.sandbox import zygote
 
 def run_text(plan: Any, shared: mmap.mmap, device: str) -> None:
     """In the jail, in the place of `sandbox.child.run_jobs`."""
-    reporter, printed = child.Reporter(shared), io.StringIO()
+    reporter, printed = run_task.Reporter(shared), io.StringIO()
     reporter.begin(plan.jobs[0])
     try:
         with contextlib.redirect_stdout(printed):
@@ -35,7 +35,7 @@ def run_text(plan: Any, shared: mmap.mmap, device: str) -> None:
 
 
 if __name__ == "__main__":
-    from graders.judge.sandbox import child
+    from graders.judge.sandbox import run_task
 
-    child.run_jobs = run_text
+    run_task.run_jobs = run_text
     zygote.main()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graders.judge.capture.gate import Captured, capture
 from graders.judge.cases.prepared import Prepared, prepare
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.launch_trace.gate import Captured, capture
 from graders.judge.plan.steps import CasePlan, Launch, Tune
 from graders.judge.records import Exercise
 from graders.judge.report import Finding

@@ -13,9 +13,9 @@ from triton_util.client import checking
 from triton_util.client.card import frame
 from triton_util.client.judge import JudgeProcess, JudgeUnavailable
 from triton_util.client.report import Report, could_not_check, read_report
-from triton_util.notebook.currency import told
 from triton_util.notebook.session import Display, Session
 from triton_util.notebook.source import Gathered
+from triton_util.notebook.staleness import told
 
 
 def check(function: Any, session: Session, judge: JudgeProcess) -> checking.CheckResult:

@@ -32,7 +32,7 @@ from triton_util.client.phrases import NotThere
 from triton_util.client.report import could_not_check
 from triton_util.client.text import report_text
 from triton_util.environment import gpu_nodes, in_notebook, interpreting
-from triton_util.notebook import beside, session, shown
+from triton_util.notebook import session, shown, subprocess_run
 from triton_util.puzzles import drawing
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def catch(
     def run(*values: Any) -> Any:
         if interpreting():
             return launcher(*values)
-        return beside.call_beside(launcher, values, place)
+        return subprocess_run.call_beside(launcher, values, place)
 
     catching.catch(name, run, arguments, right, others, session.Display())
 

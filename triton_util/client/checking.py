@@ -27,10 +27,10 @@ from triton_util.client.report import (
     read_report,
 )
 from triton_util.client.text import report_text
-from triton_util.notebook.currency import outdated, told
 from triton_util.notebook.session import Display, Session, script_cells
 from triton_util.notebook.shown import mark
 from triton_util.notebook.source import Gathered, GatherError, gather, inner_function, is_kernel
+from triton_util.notebook.staleness import outdated, told
 
 
 @dataclass(frozen=True)

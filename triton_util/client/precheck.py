@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from triton_util.client.report import Finding, Report
-from triton_util.notebook.currency import Outdated, with_age
 from triton_util.notebook.source import Gathered
+from triton_util.notebook.staleness import Outdated, with_age
 from triton_util.notebook.stubs import STUB_MARK, definitions, nothing_yet, untouched
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_util.environment import interpreting
-from triton_util.notebook.beside import call_beside
 from triton_util.notebook.session import of_caller
+from triton_util.notebook.subprocess_run import call_beside
 
 if TYPE_CHECKING:
     from triton_util.interpreter.watchers.traffic import Traffic

@@ -23,8 +23,8 @@ from graders.authoring.lint.text import lint_text
 from graders.authoring.rooms import Rooms, slug_of
 from graders.judge import discovery
 from graders.judge.calling import words
-from graders.judge.capture.findings import WORDS
-from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, suspects
+from graders.judge.diagnosis import generic, handed_strides, patterns, sizes, source_hints
+from graders.judge.launch_trace.findings import WORDS
 from graders.judge.records import (
     Case,
     Exercise,
@@ -49,7 +49,7 @@ OF_EVERY_EXERCISE = {
     *findings.TITLES,
     *WORDS,
     *words.ENDED,
-    *(suspect.code for suspect in suspects.SUSPECTS),
+    *(suspect.code for suspect in source_hints.SUSPECTS),
     handed_strides.CODE,
     *("compile-error", "crashed", "exited", "inputs-changed", "not-finite", "out-of-memory"),
     *("raised", "swapped-results", "timeout", "too-much-traffic", "too-slow", "undefined-name"),
@@ -211,8 +211,8 @@ def _kernels(rooms: Rooms, exercise: Exercise) -> Iterator[str]:
             "each named after the misconception that the judge must report"
         )
     known = OF_EVERY_EXERCISE | {found.code for found in exercise.misconceptions}
-    known |= {promise.code for promise in exercise.promises}
-    known |= {promise.code for promise in exercise.compiler_promises}
+    known |= {promise.code for promise in exercise.requirements}
+    known |= {promise.code for promise in exercise.compiler_requirements}
     known |= {remark.code for remark in exercise.remarks if remark.promised}
     for code in sorted(codes - known):
         yield f"{where}: no misconception has the code {code!r}; rename the kernel"

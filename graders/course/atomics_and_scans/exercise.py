@@ -279,7 +279,7 @@ SPLIT_K_MATMUL = Exercise(
     ),
     challenge="Store the parts with `tl.store`, not with the atomic: what does the card say?",
     misconceptions=split_records.MISTAKES,
-    promises=(split_records.splits_used(SPLIT_CASES),),
+    requirements=(split_records.splits_used(SPLIT_CASES),),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

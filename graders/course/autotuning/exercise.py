@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graders.course.common import detectors, promises
+from graders.course.common import detectors, requirements
 from graders.course.matmul.exercise import MATMUL
 from graders.course.swizzling.exercise import PRODUCT_MISTAKES, TILES_LOST
 from graders.judge.diagnosis.matching import looks_like
@@ -141,7 +141,7 @@ AUTOTUNED_MATMUL = replace(
         TILES_LOST,
         *PRODUCT_MISTAKES,
     ),
-    promises=promises.TUNED,
+    requirements=requirements.TUNED,
 )
 
 EXERCISES = (AUTOTUNED_MATMUL,)

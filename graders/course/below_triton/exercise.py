@@ -78,7 +78,7 @@ SCALE_ROWS = Exercise(
         "correct. What does the PTX say?"
     ),
     misconceptions=MISTAKES,
-    compiler_promises=(*WIDE_LOADS, no_spills()),
+    compiler_requirements=(*WIDE_LOADS, no_spills()),
     parts={"core": 4, "edges": 2, "types": 4},
 )
 

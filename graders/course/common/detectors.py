@@ -18,7 +18,7 @@ from itertools import combinations_with_replacement
 
 import torch
 
-from graders.judge.diagnosis.holes import idle_programs, stored_twice
+from graders.judge.diagnosis.unwritten_regions import idle_programs, stored_twice
 from graders.judge.records import Aim, Evidence, LaunchFacts
 
 Detector = Callable[[Evidence], bool]

@@ -138,7 +138,7 @@ GROUPED_GEMM = Exercise(
     ),
     challenge="Launch `cdiv(t, BLOCK_M)` tiles without the `+ n_experts`: which cases still pass?",
     misconceptions=MISTAKES,
-    promises=(ONE_LAUNCH,),
+    requirements=(ONE_LAUNCH,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from graders.course.common import promises
+from graders.course.common import requirements
 from graders.course.common.expected import (
     both_factors,
     computes,
@@ -240,7 +240,7 @@ LINEAR_BIAS_RELU = Exercise(
         "Add the bias after the ReLU instead of before it, and check again: which elements show it?"
     ),
     misconceptions=linear_layer.MISTAKES,
-    promises=(promises.one_kernel("the whole layer"),),
+    requirements=(requirements.one_kernel("the whole layer"),),
     remarks=(STORED_BEFORE_THE_END,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )

@@ -87,7 +87,7 @@ PERSISTENT_MATMUL = replace(
         *ROUND_MISTAKES,
         *(m for m in MATMUL_MISCONCEPTIONS if m.code not in OF_A_TILE_EACH),
     ),
-    promises=(FEW_PROGRAMS,),
+    requirements=(FEW_PROGRAMS,),
 )
 
 EXERCISES = (PERSISTENT_MATMUL,)

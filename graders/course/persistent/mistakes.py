@@ -10,7 +10,7 @@ from torch.nn.functional import pad
 
 from graders.course.common.detectors import either, leaves_tiles_out, sides_of_tile, tiles
 from graders.course.common.expected import computes_with_block
-from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.requirements import Plans, Requirement
 from graders.judge.plan.steps import CasePlan, launches_of
 from graders.judge.records import Evidence, Misconception
 
@@ -249,7 +249,7 @@ def _programs(grid: object) -> int:
     return math.prod(size for size in sizes if isinstance(size, int))
 
 
-FEW_PROGRAMS = Promise(
+FEW_PROGRAMS = Requirement(
     code="too-many-programs",
     title="There are more programs than multiprocessors",
     message=(

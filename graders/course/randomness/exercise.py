@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from graders.course.common import promises
+from graders.course.common import requirements
 from graders.course.randomness.mistakes.records import MISTAKES
 from graders.course.randomness.reference import (
     dropout_residual,
@@ -78,7 +78,7 @@ SAME_MASK = "The mask must not depend on the block size."
 OWN_WAY = "Each tensor has its own strides."
 
 NO_MASK_IN_MEMORY = replace(
-    promises.one_kernel("the whole of dropout and sum"),
+    requirements.one_kernel("the whole of dropout and sum"),
     next_step="Compute the random numbers in the kernel that adds, and again in the backward pass.",
 )
 DROPOUT_RESIDUAL = Exercise(
@@ -179,7 +179,7 @@ DROPOUT_RESIDUAL = Exercise(
     ),
     challenge="Use `tl.arange(0, BLOCK_SIZE)` alone as the counter: which cases still pass?",
     misconceptions=MISTAKES,
-    promises=(NO_MASK_IN_MEMORY,),
+    requirements=(NO_MASK_IN_MEMORY,),
     parts={"core": 3, "edges": 2, "types": 3, "views": 2},
 )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from graders.course.common import detectors, shared, strays
-from graders.course.common.promises import BY_HAND
+from graders.course.common.requirements import BY_HAND
 from graders.course.matmul.exercise import MATMUL, MATMUL_MISCONCEPTIONS
 from graders.course.swizzling.mistakes import tile_by_tile
 from graders.course.swizzling.mistakes.records import MISTAKES as SWIZZLE_MISTAKES
@@ -71,7 +71,7 @@ SWIZZLE_IDS = Exercise(
     ),
     misconceptions=SWIZZLE_MISTAKES,
     forbids=frozenset({"copies"}),
-    promises=(BY_HAND,),
+    requirements=(BY_HAND,),
     parts={"core": 4, "last group": 4, "edges": 2},
 )
 

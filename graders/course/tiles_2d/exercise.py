@@ -10,7 +10,7 @@ from graders.course.common import (
     detectors,
     elementwise,
     placement,
-    promises,
+    requirements,
     rounding,
     shared,
     strides,
@@ -139,7 +139,7 @@ def viewed_bias(shape: tuple[int, ...], **spec: object) -> tuple[Arg, ...]:
 
 BIAS_AXES = "m n"
 IN_ONE_KERNEL = replace(
-    promises.one_kernel("the whole of relu(x + bias)"),
+    requirements.one_kernel("the whole of relu(x + bias)"),
     next_step="Add the bias to the loaded block, apply the ReLU, and store once.",
 )
 BIAS_RELU = Exercise(
@@ -214,7 +214,7 @@ BIAS_RELU = Exercise(
         shared.tiles_missing("n_rows", "n_cols"),
         *placement.misplaced_programs(),
     ),
-    promises=(IN_ONE_KERNEL,),
+    requirements=(IN_ONE_KERNEL,),
     remarks=(STORED_BEFORE_THE_END,),
     parts={"core": 3, "edges": 2, "types": 2, "views": 3},
 )

@@ -82,9 +82,9 @@ class _SessionForks:
         control.send(json.dumps(told).encode())
 
     def serve(self) -> None:
-        from graders.judge.sandbox.waiting import Waiting
+        from graders.judge.sandbox.prefork_pool import PreforkPool
 
-        forks = Waiting(self._work, self._control)
+        forks = PreforkPool(self._work, self._control)
         while True:
             forks.prepare()
             message, descriptors, *_ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)

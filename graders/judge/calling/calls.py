@@ -20,8 +20,8 @@ from graders.judge.records import Case, Exercise, Fault, GraderError, PlainFunct
 from graders.judge.submission.loading import Submission
 
 FILENAME = "<submission>"
-# Of the processor: the function is told after 30 at the latest, see `calling.child`. Three times as
-# much may pass on the clock, and on a busy machine most of that goes by between two lines.
+# Of the processor: `calling.call_task` stops the function after 30 at the latest. Three times as much
+# may pass on the clock, and on a busy machine most of that goes by between two lines.
 CHILD_SECONDS = 38.0
 SILENT_SECONDS = 15.0  # without a line; who talks more often is held up by the machine
 MOST_USES = 200_000  # of stand-ins, in all cases together

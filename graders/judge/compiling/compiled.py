@@ -48,7 +48,7 @@ class BrokenPromise:
 
 
 @dataclass(frozen=True)
-class CompilerPromise:
+class CompilerRequirement:
     """What a contract says of the compiled kernels. Who breaks it has half of the points.
 
     `where(*args)` says in which public cases, TensorSpec for a tensor; `broken` looks at each

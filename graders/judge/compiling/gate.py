@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.compiling.findings import (
     asleep_finding,
     assembler_finding,
@@ -29,6 +28,7 @@ from graders.judge.compiling.findings import (
 )
 from graders.judge.compiling.process import Answer, CompileWorker
 from graders.judge.jail.confine import confined
+from graders.judge.launch_trace.gate import FILENAME, Captured
 from graders.judge.plan.specialising import meaning, specialising
 from graders.judge.plan.steps import (
     Launch,

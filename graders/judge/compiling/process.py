@@ -129,8 +129,9 @@ class CompileWorker:
         cpu_seconds: float | None = None,
         reply: Reply | None = None,
     ) -> Answer:
-        """The answer to a task: "capture" (`capture.child`), "compile" (`compiling.child`) or
-        "call" (`calling.child`).
+        """The answer to a task: "capture", "compile" or "call".
+
+        See `launch_trace.trace_task`, `compiling.compile_task` and `calling.call_task`.
 
         The child may use `cpu_seconds`, and no more than a submission may. With `reply` each line
         of the child's goes there as it comes, and what that gives goes back to the child; None is

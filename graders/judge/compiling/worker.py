@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graders.judge.sandbox.waiting import Waiting
+    from graders.judge.sandbox.prefork_pool import PreforkPool
 
 STDERR_LIMIT = 8_000
 TOO_MUCH = b"."  # what the judge says of a report that is too long
@@ -64,17 +64,17 @@ def main() -> None:
     """Serve until the judge closes its end."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         try:
-            from graders.judge.calling import child as calling
-            from graders.judge.capture import child as capturing
-            from graders.judge.compiling import child as compiling
+            from graders.judge.calling import call_task as calling
+            from graders.judge.compiling import compile_task as compiling
             from graders.judge.jail.jail import Jail
-            from graders.judge.sandbox.waiting import Waiting
+            from graders.judge.launch_trace import trace_task as capturing
+            from graders.judge.sandbox.prefork_pool import PreforkPool
 
             hello = {"ready": True, **_warm_up()}
             jail = Jail(device="cpu", readable=[Path(__file__).parents[3] / "triton_util"])
             hello["layers"] = jail.layers
             tasks = {"capture": capturing, "compile": compiling, "call": calling}
-            forks = Waiting(_Child(tasks, jail), control)
+            forks = PreforkPool(_Child(tasks, jail), control)
             gc.collect()
             gc.freeze()  # what is there now is shared with every fork
         except Exception as error:  # the judge must hear of it in one line
@@ -88,7 +88,7 @@ def main() -> None:
             shutil.rmtree(os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
 
 
-def _serve(forks: Waiting, control: socket.socket) -> None:
+def _serve(forks: PreforkPool, control: socket.socket) -> None:
     """Answer requests until the judge is gone."""
     while True:
         forks.prepare()

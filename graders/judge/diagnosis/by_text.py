@@ -9,9 +9,9 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from graders.judge.diagnosis.ast_patterns import loops_of
 from graders.judge.diagnosis.generic import FindingText
-from graders.judge.diagnosis.suspects import SUSPECTS, Suspect
-from graders.judge.diagnosis.text_marks import loops_of
+from graders.judge.diagnosis.source_hints import SUSPECTS, Suspect
 from graders.judge.report import Finding
 
 NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})
@@ -31,7 +31,7 @@ LOOP_OUTSIDE = FindingText(
 )
 
 
-def told_once(findings: Sequence[Finding], source: str) -> list[Finding]:
+def deduplicate(findings: Sequence[Finding], source: str) -> list[Finding]:
     """Drop repeated findings, and replace a symptom by its cause where the text shows the cause.
 
     What the compiler refuses, it refuses for each dtype, and the interpreter stops there too: only

@@ -11,7 +11,6 @@ from typing import Any
 from graders.judge.cases import tensors
 from graders.judge.cases.compare import Expectation
 from graders.judge.diagnosis import generic, raised
-from graders.judge.diagnosis.aimed import aimed, handed
 from graders.judge.diagnosis.candidates import candidates, refuted
 from graders.judge.diagnosis.facts import facts
 from graders.judge.diagnosis.failures import Failure
@@ -19,6 +18,7 @@ from graders.judge.diagnosis.generic import FindingText
 from graders.judge.diagnosis.patterns import PATTERNS
 from graders.judge.diagnosis.picture import draw
 from graders.judge.diagnosis.returned import wrong_return_text
+from graders.judge.diagnosis.store_targets import aimed, handed
 from graders.judge.records import Exercise, Fault, Misconception
 from graders.judge.report import Finding, Picture
 
@@ -81,7 +81,7 @@ def explain(
         elif alone[code] >= _fewest(len(causes), bool(findings), named_one):
             findings[code] = _misconception_finding(exercise, cause, failure, gate)
             if code == MASK_MISSING and _only_whole_blocks(failures):
-                findings[code] = retold(
+                findings[code] = relabel(
                     findings[code], BLOCK_OUTSIDE, generic.FAULTS[BLOCK_OUTSIDE]
                 )
             named_one = True
@@ -240,7 +240,7 @@ def seen_in(
     )
 
 
-def retold(finding: Finding, code: str, text: FindingText) -> Finding:
+def relabel(finding: Finding, code: str, text: FindingText) -> Finding:
     """The finding under another name; what was seen stays."""
     _, blank, seen = finding.message.partition("\n\n")
     message = f"{text.message}{blank}{seen}"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from graders.judge.diagnosis.programs import REST, chosen, listed, name_of, with_gaps
-from graders.judge.records import Pointed
+from graders.judge.records import AccessMap
 from graders.judge.report import Table
 
 MOST_ARGUMENTS = 3  # that get a column
 
 
-def loads_table(stored: Pointed, loads: Sequence[Pointed], case: str) -> Table | None:
+def loads_table(stored: AccessMap, loads: Sequence[AccessMap], case: str) -> Table | None:
     """The table of one case; None where each program loads what it stores, or where it loops."""
     beside = [one for one in loads if _comparable(one, stored)]
     differing = {n for one in beside for n in _differing(one, stored)}
@@ -32,20 +32,20 @@ def loads_table(stored: Pointed, loads: Sequence[Pointed], case: str) -> Table |
     )
 
 
-def _comparable(load: Pointed, stored: Pointed) -> bool:
+def _comparable(load: AccessMap, stored: AccessMap) -> bool:
     """Whether elements of both can be set side by side: the same numbers mean the same places."""
     same = (load.shape, load.block, load.grid) == (stored.shape, stored.block, stored.grid)
     return same and load.once and stored.once and load.dense and stored.dense
 
 
-def _differing(load: Pointed, stored: Pointed) -> set[int]:
+def _differing(load: AccessMap, stored: AccessMap) -> set[int]:
     """The programs that load other elements than they store."""
     loaded = {row.number: row.touched for row in load.rows}
     return {row.number for row in stored.rows if loaded.get(row.number, ()) != row.touched}
 
 
 def _lines(
-    stored: Pointed, loads: Sequence[Pointed], differing: set[int]
+    stored: AccessMap, loads: Sequence[AccessMap], differing: set[int]
 ) -> Iterator[tuple[str, ...]]:
     touched = [{row.number: row.touched for row in one.rows} for one in loads]
     for row in with_gaps(chosen(stored.rows, differing)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from graders.judge.diagnosis import holes, shapes
+from graders.judge.diagnosis import shapes, unwritten_regions
 from graders.judge.diagnosis.generic import FindingText
 from graders.judge.records import Evidence
 
@@ -51,7 +51,7 @@ PATTERNS = (
             "at element 0. Is the mask right already? Then see which number arrives in it, and "
             "whether the offsets start at 0.",
         ),
-        holes.silenced,
+        unwritten_regions.silenced,
     ),
     Pattern(
         "nothing-stored",
@@ -63,7 +63,7 @@ PATTERNS = (
             "End the kernel with tl.store(output_ptr + offsets, value, mask=mask). Launch it, and "
             "return the tensor that it gets as output_ptr.",
         ),
-        holes.nothing_stored,
+        unwritten_regions.nothing_stored,
     ),
     Pattern(
         "lanes-meet",
@@ -77,7 +77,7 @@ PATTERNS = (
             "the second, and in the first row of a tile and the second. How far should it move on, "
             "and how far does it?",
         ),
-        holes.lanes_meet,
+        unwritten_regions.lanes_meet,
         about_places=True,
     ),
     Pattern(
@@ -92,7 +92,7 @@ PATTERNS = (
             "column, both with the tiles of one *row*. Write down the tile of each program for a "
             "matrix of 2 by 3 tiles.",
         ),
-        holes.work_outside,
+        unwritten_regions.work_outside,
         about_places=True,
     ),
     Pattern(
@@ -102,7 +102,7 @@ PATTERNS = (
             "Every program works on row 0, or there is only one program.",
             "Let each program find its own row: row = tl.program_id(0).",
         ),
-        holes.first_row_only,
+        unwritten_regions.first_row_only,
     ),
     Pattern(
         "first-block-only",
@@ -113,7 +113,7 @@ PATTERNS = (
             "Check that offsets start at program_id * BLOCK_SIZE and that the grid rounds up "
             "(triton.cdiv).",
         ),
-        holes.prefix_only,
+        unwritten_regions.prefix_only,
     ),
     Pattern(
         "last-block-only",
@@ -122,7 +122,7 @@ PATTERNS = (
             "The last elements are there and the ones before them were never stored.",
             "Look at how a program finds its first element.",
         ),
-        holes.suffix_only,
+        unwritten_regions.suffix_only,
     ),
     Pattern(
         "never-stored",
@@ -131,7 +131,7 @@ PATTERNS = (
             "They still hold whatever was in memory before.",
             "Follow one missing element: which program should store it, and does its mask let it?",
         ),
-        holes.never_stored,
+        unwritten_regions.never_stored,
         says_little=True,
     ),
     Pattern(

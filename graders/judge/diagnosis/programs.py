@@ -13,7 +13,7 @@ from math import prod
 
 import torch
 
-from graders.judge.records import Pointed, ProgramRow, Runs
+from graders.judge.records import AccessMap, ProgramRow, Runs
 from graders.judge.report import Table
 
 MOST_ROWS = 6
@@ -32,7 +32,7 @@ class Shares:
 
 
 def program_table(
-    pointed: Pointed, case: str, expected: torch.Tensor, missed: torch.Tensor | None
+    pointed: AccessMap, case: str, expected: torch.Tensor, missed: torch.Tensor | None
 ) -> Table | None:
     """The table of one case; None where places explain nothing.
 
@@ -55,7 +55,7 @@ def program_table(
     )
 
 
-def _shares(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+def _shares(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | None:
     """How the kernel's own blocks cut a tensor of the result's shape; None where that is unclear.
 
     Blocks in another order than that of the programs are the learner's choice, and not judged.
@@ -70,7 +70,7 @@ def _shares(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
     return None
 
 
-def _shares_of_lines(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+def _shares_of_lines(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | None:
     assert pointed.firsts is not None
     programs, *others = pointed.grid
     lanes = pointed.block[0] if pointed.block else 1
@@ -96,7 +96,7 @@ def _shares_of_lines(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
     return Shares(of, f"{elements} {FOR_EACH}")
 
 
-def _shares_of_tiles(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
+def _shares_of_tiles(pointed: AccessMap, shape: tuple[int, ...]) -> Shares | None:
     assert pointed.firsts is not None
     (rows, columns), (height, width) = shape, pointed.block
     along_x, along_y, deep = pointed.grid
@@ -118,7 +118,7 @@ def _shares_of_tiles(pointed: Pointed, shape: tuple[int, ...]) -> Shares | None:
     return Shares(of, f"one tile of {height} × {width} {FOR_EACH}")
 
 
-def _rows_are_on(axis: int, pointed: Pointed) -> bool | None:
+def _rows_are_on(axis: int, pointed: AccessMap) -> bool | None:
     """Whether this axis of the grid goes down the rows of the tiles; None where that is unclear.
 
     The kernel's own pointers say so, or for a store the sizes of the grid.
@@ -153,7 +153,7 @@ def _joined(runs: Sequence[tuple[int, int]]) -> Runs:
     return tuple(found)
 
 
-def _is_wrong(row: ProgramRow, pointed: Pointed, shares: Shares | None) -> bool:
+def _is_wrong(row: ProgramRow, pointed: AccessMap, shares: Shares | None) -> bool:
     count = prod(pointed.shape)
     outside = pointed.dense and any(a < 0 or b >= count for a, b in row.touched)
     return outside or (shares is not None and row.touched != shares.of(row.number))
@@ -168,7 +168,7 @@ def chosen(rows: Sequence[ProgramRow], wrong: set[int]) -> list[ProgramRow]:
 
 
 def _lines(
-    rows: Sequence[ProgramRow], pointed: Pointed, shares: Shares | None
+    rows: Sequence[ProgramRow], pointed: AccessMap, shares: Shares | None
 ) -> Iterator[tuple[str, ...]]:
     width = 4 + (shares is not None)
     for row in with_gaps(rows):
@@ -230,7 +230,7 @@ def listed(runs: Sequence[tuple[int, int]]) -> str:
     return ", ".join(said)
 
 
-def _caption(pointed: Pointed, case: str, stopped: bool) -> str:
+def _caption(pointed: AccessMap, case: str, stopped: bool) -> str:
     if stopped:
         return f"`tl.{pointed.operation}` at `{pointed.argument}`, program by program: {case}"
     return f"What each program stored: {case}"
@@ -243,7 +243,7 @@ def _columns(operation: str, stopped: bool, known: bool) -> tuple[str, ...]:
 
 
 def _notes(
-    pointed: Pointed, shares: Shares | None, unstored: list[int], count: int, stopped: bool
+    pointed: AccessMap, shares: Shares | None, unstored: list[int], count: int, stopped: bool
 ) -> Iterator[str]:
     if stopped:
         last = prod(pointed.shape) - 1

@@ -5,9 +5,9 @@ For sm_80 and sm_90, as far as the exercise asks for no newer GPU.
 
 from __future__ import annotations
 
-from graders.judge.capture.gate import Captured
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.gates.protocol import Context, GateResult
+from graders.judge.launch_trace.gate import Captured
 from graders.judge.report import Finding
 from graders.judge.running.unseen import Arms, unseen
 from graders.judge.scoring import WASTEFUL_SHARE

@@ -8,19 +8,19 @@ from dataclasses import replace
 from graders.judge.cases.prepared import Prepared, distinct
 from graders.judge.compiling.gate import compile_gate
 from graders.judge.diagnosis import handed_strides
+from graders.judge.diagnosis.ast_patterns import masked_like_a_store
 from graders.judge.diagnosis.explain import (
     MASK_MISSING,
     MAX_FINDINGS,
     UNEXPLAINED,
     explain,
     explain_tf32,
-    retold,
+    relabel,
     seen_in,
 )
 from graders.judge.diagnosis.facts import with_program
 from graders.judge.diagnosis.generic import FAULTS
 from graders.judge.diagnosis.sizes import SeenCase, failing_sizes
-from graders.judge.diagnosis.text_marks import masked_like_a_store
 from graders.judge.gates import hidden
 from graders.judge.gates.compile import differing
 from graders.judge.gates.hidden import Parts
@@ -51,7 +51,7 @@ def run(context: Context) -> GateResult:
     findings = _explained(exercise, ran)
     if findings:
         if findings[0].code == MASK_MISSING and _mask_is_right(findings[0], context, ran):
-            findings[0] = retold(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
+            findings[0] = relabel(findings[0], ADDRESS_OUTSIDE, FAULTS[ADDRESS_OUTSIDE])
         if findings[0].code in UNEXPLAINED:
             findings = _explained(exercise, with_rounds(ran, planned, workers))
         if findings[0].code in UNEXPLAINED | handed_strides.SYMPTOMS:
@@ -127,7 +127,7 @@ def _by_all_cases(findings: list[Finding], exercise: Exercise, ran: RunResult) -
     told = handed_strides.stride_of_another(seen, exercise.parameters)
     if told is None and findings[0].code in UNEXPLAINED:
         told = failing_sizes(seen, exercise.parameters)
-    return findings if told is None else [retold(findings[0], *told), *findings[1:]]
+    return findings if told is None else [relabel(findings[0], *told), *findings[1:]]
 
 
 def _constants(launches: Sequence[LaunchFacts]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graders.judge.capture.gate import Captured
+from graders.judge.launch_trace.gate import Captured
 from graders.judge.records import Exercise
 from graders.judge.report import BytesMoved, Finding, GateStatus, KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs

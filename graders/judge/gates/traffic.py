@@ -1,12 +1,12 @@
 """The gate *traffic*: a kernel moves no more bytes than it should, and keeps what was promised.
 
-See `running.traffic` and `running.promises`.
+See `running.traffic` and `running.requirements`.
 """
 
 from __future__ import annotations
 
 from graders.judge.gates.protocol import NOT_RUN, Context, GateResult
-from graders.judge.running.promises import broken_promises
+from graders.judge.running.requirements import broken_promises
 from graders.judge.running.traffic import beside_model, traffic_gate
 
 

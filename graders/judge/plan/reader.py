@@ -22,11 +22,11 @@ from graders.judge.plan.steps import (
     Kernel,
     Launch,
     LaunchPlan,
+    Note,
     Parameter,
     Raised,
     Step,
     TensorRef,
-    Told,
     Trial,
     Tune,
     Value,
@@ -94,7 +94,7 @@ class PlanReader:
         self._module = CasePlan()
         self._cases: list[CasePlan] = []
         self._kernels: list[Kernel] = []
-        self._told: list[Told] = []
+        self._told: list[Note] = []
         self._steps = 0
         self._values_read = 0
         self._highest_kernel = -1
@@ -382,8 +382,8 @@ def _raised(raw: Any) -> Raised:
     )
 
 
-def _told(raw: Any) -> Told:
+def _told(raw: Any) -> Note:
     code, what, line, case = raw
     if type(case) is not int or not -1 <= case < 100_000:
         raise PlanError("no case")
-    return Told(_text(code, 40), _text(what, 200), _line(line), case)
+    return Note(_text(code, 40), _text(what, 200), _line(line), case)

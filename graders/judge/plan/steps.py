@@ -1,9 +1,9 @@
 """The launch plan: what a launcher asks a GPU to do, as plain data.
 
-A launcher runs in a process that holds no values (see `capture.child`). What it does there is
-recorded: memory that it allocates, fills and copies, and kernels that it launches, each with its
-grid, its constants and its arguments. A process that has the values runs the plan without any
-Python of the submission.
+A launcher runs in a process without values (`launch_trace.trace_task`), which records what it does:
+memory that it allocates, fills and copies, and kernels that it launches, each with its grid, its
+constants and its arguments. A process that has the values runs the plan without any Python of the
+submission.
 
 Values of arguments are JSON: numbers, texts, truth values and null stand for themselves, all else
 is an object with one key that names its kind:
@@ -205,11 +205,11 @@ class CasePlan:
 
 
 @dataclass(frozen=True)
-class Told:
+class Note:
     """Something that the launcher did although it must not, or better should not.
 
-    `code` is a key of `capture.findings.WORDS`. `what` names the operation. `case` is the number
-    of the first case in which it was seen, -1 while the module was loaded.
+    `code` is a key of `launch_trace.findings.WORDS`. `what` names the operation. `case` is the
+    number of the first case in which it was seen, -1 while the module was loaded.
     """
 
     code: str
@@ -228,7 +228,7 @@ class LaunchPlan:
     kernels: tuple[Kernel, ...] = ()
     module: CasePlan = field(default_factory=CasePlan)
     cases: tuple[CasePlan, ...] = ()
-    told: tuple[Told, ...] = ()
+    told: tuple[Note, ...] = ()
 
 
 def launches_of(steps: Sequence[Step]) -> Iterator[Launch]:
@@ -353,6 +353,6 @@ def kernels_to_json(kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
     return made
 
 
-def told_to_json(told: Told) -> list[Any]:
+def told_to_json(told: Note) -> list[Any]:
     """An observation as it travels."""
     return [told.code, told.what, told.line, told.case]

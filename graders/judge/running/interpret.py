@@ -14,8 +14,8 @@ from graders.judge.cases.compare import Expectation, wrong_elements
 from graders.judge.cases.prepared import Prepared
 from graders.judge.diagnosis.failures import Failure
 from graders.judge.records import Evidence, GraderError
-from graders.judge.running.claims import backed, not_interpreted
 from graders.judge.running.jobs import PlannedJobs
+from graders.judge.running.report_checks import backed, not_interpreted
 from graders.judge.sandbox.pool import Job, Outcome, Workers
 
 GPU_CASE_SECONDS = 60.0  # Triton compiles in that time, too: a wide tile takes its while

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from graders.judge.capture.gate import FILENAME, Captured
 from graders.judge.cases.compare import Expectation
 from graders.judge.cases.prepared import Prepared
 from graders.judge.compiling import variants
 from graders.judge.diagnosis.raised import LAUNCHER
+from graders.judge.launch_trace.gate import FILENAME, Captured
 from graders.judge.plan.memory import made, taken_over, target
 from graders.judge.plan.steps import (
     CasePlan,

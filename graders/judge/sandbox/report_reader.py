@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graders.judge.records import Aim, Fault, LaunchFacts, Outside, Pointed, ProgramRow, Runs
+from graders.judge.records import AccessMap, Aim, Fault, LaunchFacts, Outside, ProgramRow, Runs
 
 MAX_ITEMS = 64
 MAX_NAME = 200
@@ -179,7 +179,7 @@ def _aim(value: object) -> Aim | None:
     )
 
 
-def _pointed(value: object) -> Pointed | None:
+def _pointed(value: object) -> AccessMap | None:
     """What the programs pointed at; None where any part of it is not as agreed."""
     if not isinstance(value, dict) or value.get("operation") not in ("load", "store"):
         return None
@@ -192,7 +192,7 @@ def _pointed(value: object) -> Pointed | None:
         return None
     if shape is None or block is None or steps is None or len(steps) != len(block):
         return None
-    return Pointed(
+    return AccessMap(
         operation=value["operation"],
         argument=text(value.get("argument"), MAX_NAME),
         shape=shape,

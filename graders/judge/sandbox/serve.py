@@ -32,16 +32,10 @@ from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.reader import kernels_from_json, steps_from_text
 from graders.judge.plan.replay import Replay
 from graders.judge.plan.steps import Allocate, Launch, ref_of, steps_to_text
-from graders.judge.sandbox import (
-    child,
-    engine,
-    gpu_lock,
-    job_tensors_gpu,
-    protocol,
-)
-from graders.judge.sandbox.builders import Builders
+from graders.judge.sandbox import engine, gpu_lock, job_tensors_gpu, protocol, run_task
+from graders.judge.sandbox.ahead_compilers import AheadCompilers
+from graders.judge.sandbox.prefork_pool import PreforkPool
 from graders.judge.sandbox.protocol import BatchPlan, BuildOrder, Ending, Header, Limits
-from graders.judge.sandbox.waiting import Waiting
 
 # A GPU's context takes time and memory before the first launch, and Triton's compiler more.
 GPU_START_SECONDS = 30.0
@@ -89,7 +83,7 @@ class WarmProcess:
             without=config["without"],
         )
         self._lock, self._at_once = Path(config["lock"]), False
-        self._builders: Builders | None = None
+        self._builders: AheadCompilers | None = None
         if self.device == "cpu":
             _warm_up()
         else:
@@ -97,7 +91,7 @@ class WarmProcess:
         _forget_the_judge(config["root"])
         found = probe.probe(self._jail, Path(config["secret"]))
         rehearse = self._wake_gpu if self.device == "cuda" else _nothing
-        self._forks = Waiting(self._work, self._control, rehearse)
+        self._forks = PreforkPool(self._work, self._control, rehearse)
         threads = len(os.listdir("/proc/self/task"))
         gc.collect()
         gc.freeze()  # what is there now is shared with every child: do not touch it again
@@ -116,7 +110,7 @@ class WarmProcess:
             compiles_only=True,
         )
         kept = self._directory / "binaries"
-        self._builders = Builders(inside, self._scratch, kept, self._control)
+        self._builders = AheadCompilers(inside, self._scratch, kept, self._control)
 
     def serve(self) -> None:
         """Answer batches until the judge is gone, and clean up for it: it may have been killed."""
@@ -166,7 +160,7 @@ class WarmProcess:
         request, memory = descriptors
         plan = BatchPlan.from_json(os.pread(request, os.fstat(request).st_size, 0))
         shared = mmap.mmap(memory, plan.total, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
-        child.guard(plan, shared)
+        run_task.guard(plan, shared)
         if self.device == "cuda":  # it has been in its jail since before the request came
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -174,7 +168,7 @@ class WarmProcess:
         else:
             _be_silent()
             self._jail.enter(plan.seconds, plan.memory_bytes, parent)
-        child.run_jobs(plan, shared, self.device)
+        run_task.run_jobs(plan, shared, self.device)
         os._exit(0)
 
     def _wake_gpu(self, channel: socket.socket) -> None:

@@ -21,8 +21,8 @@ from typing import Any, get_args
 import torch
 
 from graders.judge import discovery
-from graders.judge.capture.gate import Captured
 from graders.judge.cases.compare import Expectation, wrong_elements
+from graders.judge.launch_trace.gate import Captured
 from graders.judge.plan.steps import ref_of
 from graders.judge.plan.timing import IN_A_GRAPH
 from graders.judge.records import Case, Exercise, Workload

@@ -77,9 +77,9 @@ class _Warm:
         self._rules, self._filter = _layers()
 
     def serve(self) -> None:
-        from graders.judge.sandbox.waiting import DESCRIPTORS, MESSAGE_BYTES, Waiting
+        from graders.judge.sandbox.prefork_pool import DESCRIPTORS, MESSAGE_BYTES, PreforkPool
 
-        forks = Waiting(self._work, self._control, self._rehearse)
+        forks = PreforkPool(self._work, self._control, self._rehearse)
         while True:
             forks.prepare()
             message, descriptors, *_ = socket.recv_fds(self._control, MESSAGE_BYTES, DESCRIPTORS)

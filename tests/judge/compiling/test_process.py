@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from graders.judge.capture.gate import CAPTURE_SECONDS
 from graders.judge.compiling.process import PLAN_LIMIT, Answer, CompileWorker
 from graders.judge.jail.jail import resident_bytes
+from graders.judge.launch_trace.gate import CAPTURE_SECONDS
 from graders.judge.plan.reader import PlanError, plan_from_lines
 from tests.support.capturing import captured
 from tests.support.submissions import submission

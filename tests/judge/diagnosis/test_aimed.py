@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from graders.judge.diagnosis.aimed import handed
+from graders.judge.diagnosis.store_targets import handed
 from graders.judge.records import Evidence, LaunchFacts
 from graders.judge.sandbox.report_reader import parse
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graders.judge.diagnosis.by_text import told_once
+from graders.judge.diagnosis.by_text import deduplicate
 from graders.judge.report import Finding
 
 KERNEL = """
@@ -19,7 +19,7 @@ SYMPTOM = Finding("interpret", "missing-mask", "Title", "Words.\n\nSeen with x."
 
 
 def codes(symptom: Finding = SYMPTOM, **parts: str) -> list[str]:
-    return [f.code for f in told_once([symptom], KERNEL.format(**{**RIGHT, **parts}))]
+    return [f.code for f in deduplicate([symptom], KERNEL.format(**{**RIGHT, **parts}))]
 
 
 def test_a_sound_text_changes_nothing() -> None:
@@ -40,7 +40,7 @@ def test_brackets_that_are_missing_around_a_comparison() -> None:
 
 def test_the_cause_keeps_what_was_seen_and_names_its_own_line() -> None:
     text = KERNEL.format(**{**RIGHT, "mask": "rows < n_rows & cols < n_cols"})
-    (found,) = told_once([SYMPTOM], text)
+    (found,) = deduplicate([SYMPTOM], text)
     assert found.message.endswith("Seen with x.")
     assert found.line == 5
 
@@ -63,22 +63,22 @@ def test_what_is_certain_is_not_replaced() -> None:
 def test_a_kernel_that_does_not_compile_is_refused_once() -> None:
     refused = [Finding("compile", "compile-error", "Title", str(n), 5) for n in range(2)]
     error = Finding("interpret", "kernel-error", "Title", "Words.", 6)
-    assert told_once([*refused, error, SYMPTOM], KERNEL.format(**RIGHT)) == [refused[0], SYMPTOM]
+    assert deduplicate([*refused, error, SYMPTOM], KERNEL.format(**RIGHT)) == [refused[0], SYMPTOM]
 
 
 def test_of_a_kernel_without_a_loop_no_endless_loop_is_said() -> None:
     endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
-    (found,) = told_once([endless], KERNEL.format(**RIGHT))
+    (found,) = deduplicate([endless], KERNEL.format(**RIGHT))
     assert "no loop" in found.message
     looping = KERNEL.format(**RIGHT).replace("    mask", "    for i in range(9): pass\n    mask")
-    (found,) = told_once([endless], looping)
+    (found,) = deduplicate([endless], looping)
     assert (found.message, found.line) == (endless.message, 5)
 
 
 def test_an_endless_loop_of_the_launcher_is_not_said_of_the_kernel() -> None:
     endless = Finding("interpret", "timeout", "Title", "A loop.\n\nSeen with x.")
     text = KERNEL.format(**RIGHT).replace("    return", "    while True:\n        pass\n    return")
-    (found,) = told_once([endless], text)
+    (found,) = deduplicate([endless], text)
     assert "launcher" in found.title
     assert found.message.endswith("Seen with x.")
     assert found.line == 8
@@ -98,7 +98,7 @@ def test_a_loop_that_leaves_out_the_block_that_is_not_full() -> None:
 
     def told(loop: str, before: str = "pass") -> list[str]:
         text = LOOPING.format(loop=loop, before=before)
-        return [found.code for found in told_once([vague], text)]
+        return [found.code for found in deduplicate([vague], text)]
 
     for loop in ("for i in range(n // BLOCK)", "for i in tl.range(0, n // BLOCK)"):
         assert told(loop) == ["loop-rounds-down"], loop
@@ -115,7 +115,7 @@ def test_the_largest_of_a_block_where_each_element_was_meant() -> None:
 
     def told(value: str) -> list[str]:
         text = f"@triton.jit\ndef kernel(x):\n    y = {value}\n"
-        return [found.code for found in told_once([vague], text)]
+        return [found.code for found in deduplicate([vague], text)]
 
     assert told("tl.max(x, 0)") == ["block-reduced"]
     for value in ("tl.maximum(x, 0)", "tl.max(x, 1)", "tl.exp(x - tl.max(x, 0))"):
@@ -135,7 +135,7 @@ def kernel(x_ptr, y_ptr, n, m):
 
 def test_a_block_that_is_turned_without_its_mask() -> None:
     def told(turn: str, mask: str) -> list[str]:
-        return [f.code for f in told_once([SYMPTOM], TURNED.format(turn=turn, mask=mask))]
+        return [f.code for f in deduplicate([SYMPTOM], TURNED.format(turn=turn, mask=mask))]
 
     for turn in ("tl.trans(tile)", "tile.T", "tl.trans(tile * 2.0)", "tl.permute(tile, (1, 0))"):
         assert told(turn, "mask") == ["mask-not-turned"], turn
@@ -162,7 +162,7 @@ def kernel(x_ptr, y_ptr, n):
 
 def test_pointers_that_a_second_walk_finds_at_the_end_of_the_row() -> None:
     def told(between: str) -> list[str]:
-        return [f.code for f in told_once([SYMPTOM], WALKS.format(between=between, second=""))]
+        return [f.code for f in deduplicate([SYMPTOM], WALKS.format(between=between, second=""))]
 
     assert told("mean = total / n") == ["pointers-not-put-back"]
     for put_back in ("x_ptrs = row", "x_ptrs -= n", "x_ptrs, y_ptrs = row, y_ptr"):
@@ -174,7 +174,7 @@ def test_pointers_that_stay_where_others_move_on() -> None:
 
     def told(second: str, between: str = "x_ptrs = row") -> list[str]:
         text = WALKS.format(between=between, second=second)
-        return [f.code for f in told_once([values], text)]
+        return [f.code for f in deduplicate([values], text)]
 
     assert told(" * tl.load(row)") == ["pointers-left-behind"]
     assert told(" * tl.load(y_ptr + start)") == ["wrong-values"]

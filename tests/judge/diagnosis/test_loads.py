@@ -10,16 +10,16 @@ import pytest
 from graders.judge import discovery
 from graders.judge.diagnosis.loads import MOST_ARGUMENTS, loads_table
 from graders.judge.pipeline import Judge
-from graders.judge.records import Pointed, ProgramRow
+from graders.judge.records import AccessMap, ProgramRow
 from graders.judge.report import Table
 from tests.support.paths import wrong
 
 
-def accesses(argument: str, *firsts: int, block: int = 4) -> Pointed:
+def accesses(argument: str, *firsts: int, block: int = 4) -> AccessMap:
     """A block of each program, from its first element on."""
     runs = [((first, first + block - 1),) for first in firsts]
     rows = [ProgramRow(n, block, block, True, own, own) for n, own in enumerate(runs)]
-    return Pointed(
+    return AccessMap(
         *("store" if argument == "output_ptr" else "load", argument, (12,), True),
         *((len(firsts), 1, 1), (block,), True, None, (1,), (), tuple(rows)),
     )
@@ -49,7 +49,7 @@ def test_loads_stand_beside_stores_and_none_is_called_wrong() -> None:
     ],
     ids=["equal", "none", "in a loop", "a view", "another shape", "another block"],
 )
-def test_what_says_nothing_is_not_shown(loads: list[Pointed]) -> None:
+def test_what_says_nothing_is_not_shown(loads: list[AccessMap]) -> None:
     assert loads_table(STORED, loads, "n=12") is None
 
 

@@ -11,7 +11,7 @@ import torch
 from graders.judge import discovery
 from graders.judge.diagnosis.programs import MOST_ROWS, listed, program_table
 from graders.judge.pipeline import Judge
-from graders.judge.records import Pointed, ProgramRow
+from graders.judge.records import AccessMap, ProgramRow
 from graders.judge.report import Report, Table
 from tests.support.paths import wrong
 
@@ -23,11 +23,11 @@ def row(number: int, first: int, lanes: int, on: int | None = None) -> ProgramRo
     return ProgramRow(number, lanes, on, True, ((first, first + lanes - 1),), touched)
 
 
-def line(n: int, step: int, start: int = 0, block: int = 4, programs: int = 3) -> Pointed:
+def line(n: int, step: int, start: int = 0, block: int = 4, programs: int = 3) -> AccessMap:
     """Programs in a line, with a mask `offsets < n`."""
     firsts = [start + step * number for number in range(programs)]
     rows = [row(i, a, block, min(max(n - a, 0), block)) for i, a in enumerate(firsts)]
-    return Pointed(
+    return AccessMap(
         *("store", "output_ptr", (n,), True, (programs, 1, 1), (block,), True),
         firsts=(start, step, 0, 0),
         steps=(1,),
@@ -36,7 +36,7 @@ def line(n: int, step: int, start: int = 0, block: int = 4, programs: int = 3) -
     )
 
 
-def table(pointed: Pointed, shape: tuple[int, ...] | None = None) -> Table | None:
+def table(pointed: AccessMap, shape: tuple[int, ...] | None = None) -> Table | None:
     expected = torch.zeros(pointed.shape if shape is None else shape)
     stored = {n for r in pointed.rows for a, b in r.touched for n in range(a, b + 1)}
     missed = torch.tensor([n not in stored for n in range(expected.numel())])
@@ -108,7 +108,7 @@ BACKWARDS = replace(
     ],
     ids=["backwards", "twice", "no-line", "scattered", "gaps", "other-axis", "deep"],
 )
-def test_no_tiling_is_invented(pointed: Pointed) -> None:
+def test_no_tiling_is_invented(pointed: AccessMap) -> None:
     found = table(pointed)
     assert found is not None
     assert "should be" not in found.columns
@@ -129,10 +129,10 @@ def test_rows_are_told_from_blocks() -> None:
     assert cells(table(flat), "should be")[1] == "4 to 7"
 
 
-def tiles(firsts: tuple[int, ...], grid: tuple[int, ...]) -> Pointed:
+def tiles(firsts: tuple[int, ...], grid: tuple[int, ...]) -> AccessMap:
     """Tiles of 2 × 4 in a matrix of 3 × 5; what they touched does not matter here."""
     rows = tuple(row(n, 0, 8, 4) for n in range(4))
-    return Pointed(
+    return AccessMap(
         *("store", "out", (3, 5), True, grid, (2, 4), True), firsts, (5, 1), (), rows
     )  # fmt: skip
 
@@ -176,7 +176,7 @@ ABSURD = [
 
 
 @pytest.mark.parametrize("pointed", ABSURD, ids=range(len(ABSURD)))
-def test_an_absurd_report_harms_nobody(pointed: Pointed) -> None:
+def test_an_absurd_report_harms_nobody(pointed: AccessMap) -> None:
     shape = (3, 5) if len(pointed.block) == 2 else (10,)
     found = program_table(pointed, "n=10", torch.zeros(shape), torch.ones(shape, dtype=torch.bool))
     assert found is not None

@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from graders.judge import discovery
-from graders.judge.capture.gate import capture
 from graders.judge.cases.prepared import prepare
 from graders.judge.compiling.process import CompileWorker
+from graders.judge.launch_trace.gate import capture
 from graders.judge.records import (
     Case,
     Exercise,

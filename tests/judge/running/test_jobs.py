@@ -9,7 +9,7 @@ import pytest
 
 from graders.judge.compiling.process import CompileWorker
 from graders.judge.sandbox.pool import Job, Outcome
-from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
+from tests.judge.launch_trace.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import planned
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from graders.judge.plan.steps import Kernel, Parameter, kernel_to_json
-from graders.judge.sandbox import builders, pool, starting
+from graders.judge.sandbox import ahead_compilers, pool, starting
 from graders.judge.sandbox.pool import NO_STEPS, Work, Workers
 from tests.support.plans import job, new
 from tests.support.submissions import with_codes
@@ -186,7 +186,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     os.symlink(secret / "file", source / "link")
     os.symlink(secret, source / "folder")
     os.mkfifo(source / "pipe")
-    builders._copy(source, target)
+    ahead_compilers._copy(source, target)
     found = sorted(str(p.relative_to(target)) for p in target.rglob("*") if p.is_file())
     assert found == ["deep/a.cubin"]
 
@@ -197,12 +197,12 @@ def test_no_more_is_copied_than_is_allowed(tmp_path: Path, monkeypatch: pytest.M
     target.mkdir()
     for number in range(4):
         (source / str(number)).write_bytes(b"x" * 10)
-    monkeypatch.setattr(builders, "MOST_BYTES", 25)
-    builders._copy(source, target)
+    monkeypatch.setattr(ahead_compilers, "MOST_BYTES", 25)
+    ahead_compilers._copy(source, target)
     assert sum(path.stat().st_size for path in target.iterdir()) <= 25
     shutil.rmtree(target)
     target.mkdir()
-    monkeypatch.setattr(builders, "MOST_BYTES", 1000)
-    monkeypatch.setattr(builders, "MOST_FILES", 3)
-    builders._copy(source, target)
+    monkeypatch.setattr(ahead_compilers, "MOST_BYTES", 1000)
+    monkeypatch.setattr(ahead_compilers, "MOST_FILES", 3)
+    ahead_compilers._copy(source, target)
     assert len(list(target.iterdir())) == 3

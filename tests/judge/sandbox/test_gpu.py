@@ -24,7 +24,7 @@ from graders.judge.compiling.process import CompileWorker
 from graders.judge.plan.gpu_compiling import announce_compiling
 from graders.judge.plan.replay import Replay
 from graders.judge.records import Case, TensorSpec
-from graders.judge.sandbox import child, engine, job_report, starting
+from graders.judge.sandbox import engine, job_report, run_task, starting
 from graders.judge.sandbox.batch import Batch
 from graders.judge.sandbox.gpu_lock import hold_gpu
 from graders.judge.sandbox.job_tensors_gpu import DeviceMemory
@@ -214,11 +214,11 @@ def test_the_arguments_of_a_case_are_gone_before_the_next_ones_come(
     batch = Batch([job([], ref_to(argument), argument)] * 3, 1.0)
     # Tensors may still hold the map when it is closed: that does not matter here.
     with contextlib.suppress(BufferError), mmap.mmap(batch.memory, batch.plan.total) as shared:
-        memory, reporter = OneCaseFits(shared), child.Reporter(shared)
-        replay = Replay(child.Kernels("", "s.py", []), "s.py", "cpu", batch.plan.memory_bytes)
+        memory, reporter = OneCaseFits(shared), run_task.Reporter(shared)
+        replay = Replay(run_task.Kernels("", "s.py", []), "s.py", "cpu", batch.plan.memory_bytes)
         for todo in batch.plan.jobs:
             reporter.begin(todo)
-            assert child._run_job(todo, batch.plan.texts, replay, memory, reporter)
+            assert run_task._run_job(todo, batch.plan.texts, replay, memory, reporter)
     assert [batch.result(index).status for index in range(3)] == ["returned"] * 3
     batch.close()
 

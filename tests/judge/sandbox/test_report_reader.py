@@ -13,7 +13,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graders.judge.records import Outside, Pointed, ProgramRow
+from graders.judge.records import AccessMap, Outside, ProgramRow
 from graders.judge.sandbox import job_report, protocol, report_reader
 from graders.judge.sandbox.batch import Batch, Job
 from graders.judge.sandbox.protocol import CLAIMABLE, DONE, HEADER_BYTES, Header
@@ -187,7 +187,7 @@ POINTED: dict[str, object] = {
 ROW: dict[str, object] = POINTED["rows"][0]  # type: ignore[index]
 
 
-def pointed(**changes: object) -> Pointed | None:
+def pointed(**changes: object) -> AccessMap | None:
     """What is read of the above with changes, beside one launch."""
     raw = report(
         launches=[{"kernel": "k", "grid": [3], "meta": {}}], pointed={**POINTED, **changes}

@@ -20,7 +20,7 @@ from graders.judge.running.interpret import run_cases
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.sandbox.pool import Workers
 from graders.judge.submission.loading import from_text
-from tests.judge.capture.honest_styles import HEAD, KERNEL, LAUNCH
+from tests.judge.launch_trace.honest_styles import HEAD, KERNEL, LAUNCH
 from tests.support.capturing import SECRET, VECTORS, captured
 from tests.support.paths import ROOT
 

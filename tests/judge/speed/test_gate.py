@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from graders.judge import discovery
-from graders.judge.capture.gate import Captured
+from graders.judge.launch_trace.gate import Captured
 from graders.judge.plan import timing
 from graders.judge.plan.kernels import Kernels
 from graders.judge.plan.replay import Replay
@@ -31,7 +31,7 @@ from graders.judge.records import TensorSpec, Workload
 from graders.judge.report import KernelResources, Speed
 from graders.judge.running.jobs import PlannedJobs
 from graders.judge.running.traffic import Moved
-from graders.judge.sandbox import child, gpu_lock
+from graders.judge.sandbox import gpu_lock, run_task
 from graders.judge.sandbox.pool import Job, Outcome, Work
 from graders.judge.sandbox.watched import WatchedWorkers
 from graders.judge.speed import gate, model_times
@@ -357,7 +357,7 @@ def test_memory_of_a_timed_call_is_overwritten_and_that_of_the_module_made_anew(
         result=replace(ref, storage=8).to_json(),
     )
     replay = Replay(Kernels("", "<test>", ()), "<test>", "cpu", 1 << 20, timed=True)
-    call = child._Timed(plan, [steps_to_text(module), steps_to_text(steps)], replay)  # type: ignore[arg-type]
+    call = run_task._Timed(plan, [steps_to_text(module), steps_to_text(steps)], replay)  # type: ignore[arg-type]
     given = {0: torch.ones(4)}
     for _ in range(2):
         call.ready(given)

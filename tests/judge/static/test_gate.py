@@ -11,9 +11,9 @@ from graders.judge.report import Finding
 from graders.judge.static import kernel
 from graders.judge.static.gate import read_gate
 from graders.judge.submission.loading import from_text, load
-from tests.judge.capture.honest_styles import HEAD, HONEST
-from tests.judge.capture.notebook_styles import MORE
-from tests.judge.capture.refused import WRONG
+from tests.judge.launch_trace.honest_styles import HEAD, HONEST
+from tests.judge.launch_trace.notebook_styles import MORE
+from tests.judge.launch_trace.refused import WRONG
 from tests.support.exercise_records import an_exercise
 from tests.support.paths import ROOT
 

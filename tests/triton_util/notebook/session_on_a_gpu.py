@@ -5,7 +5,7 @@ import triton
 import triton.language as tl
 
 from triton_util import catch, explore, interpreted, print_if, trace
-from triton_util.notebook.beside import BesideError
+from triton_util.notebook.subprocess_run import BesideError
 
 
 @triton.jit

@@ -46,7 +46,7 @@ class ProgramRow:
 
 
 @dataclass(frozen=True)
-class Pointed:
+class AccessMap:
     """One line's accesses to one argument, by program.
 
     once: each program made one. firsts: where lane 0 of a program points, as start and steps along
@@ -145,7 +145,7 @@ class Programs:
             raise AttributeError(event)
         return lambda *_: None
 
-    def stored_to(self, storage: int) -> Pointed | None:
+    def stored_to(self, storage: int) -> AccessMap | None:
         """The stores to the memory that begins at this address; None where there are none."""
         stores = self._stores_to(storage)
         return self._told(stores) if stores else None
@@ -174,7 +174,7 @@ class Programs:
                 again[places[(places >= 0) & (places < again.size)]] = True
         return again.reshape(tuple(out.shape))
 
-    def loaded_beside(self, storage: int) -> list[Pointed]:
+    def loaded_beside(self, storage: int) -> list[AccessMap]:
         """The loads from other memory than that which begins at this address, by argument."""
         by_argument: dict[str, list[_Access]] = {}
         for made in self._accesses:
@@ -183,7 +183,7 @@ class Programs:
         told = (self._told(loads) for loads in by_argument.values())
         return [pointed for pointed in told if pointed is not None]
 
-    def stopped(self) -> Pointed | None:
+    def stopped(self) -> AccessMap | None:
         """The access that stopped the launch, with the other programs' accesses by the same line.
 
         If the line is in a loop, each program's latest one counts.
@@ -199,7 +199,7 @@ class Programs:
         ]
         return self._told(same, latest=True)
 
-    def _told(self, accesses: list[_Access], latest: bool = False) -> Pointed | None:
+    def _told(self, accesses: list[_Access], latest: bool = False) -> AccessMap | None:
         lanes = sum(len(made.places) * int(np.prod(made.block)) for made in accesses)
         if lanes > MOST_LANES:
             return None
@@ -211,7 +211,7 @@ class Programs:
         if not numbers:
             return None
         once = all(len(found[n].offsets) == 1 for n in numbers)
-        return Pointed(
+        return AccessMap(
             operation=accesses[0].operation,
             argument=region.name,
             shape=region.shape,

@@ -24,7 +24,7 @@ from graders.course.common.expected import computes, computes_with_block
 from graders.course.common.rounding import accumulates_in_half
 from graders.course.matmul.mistakes.bounds import reads_behind
 from graders.course.matmul.mistakes.product import product_mistakes
-from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.requirements import Plans, Requirement
 from graders.judge.plan.steps import CasePlan, Tune, launches_of
 from graders.judge.records import Case, Evidence, Misconception, TensorSpec
 
@@ -184,7 +184,7 @@ _OF_PRODUCTS = product_mistakes(
 MISTAKES = tuple(mistake for mistake in _OF_PRODUCTS if mistake.code != "grid-too-large")
 
 
-def splits_used(cases: Sequence[Case]) -> Promise:
+def splits_used(cases: Sequence[Case]) -> Requirement:
     """Return the promise that more parts have more programs; `cases` are the public ones.
 
     Seen where two of them with a long k differ in nothing but the number of parts: a short k may
@@ -205,7 +205,7 @@ def splits_used(cases: Sequence[Case]) -> Promise:
                 return f"With splits={splits} there are {programs} programs, as many as with 1."
         return None
 
-    return Promise(
+    return Requirement(
         code="splits-ignored",
         title="The sum over k is not shared",
         message=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from graders.judge.compiling.compiled import BrokenPromise, CompiledLaunch, CompilerPromise
+from graders.judge.compiling.compiled import BrokenPromise, CompiledLaunch, CompilerRequirement
 from graders.judge.records import Arg, TensorSpec
 from triton_util.explain.loads import BULK, Load
 
@@ -94,7 +94,7 @@ def _spills(launch: CompiledLaunch) -> BrokenPromise | None:
     return BrokenPromise(f"{launch.spill_bytes:,} bytes of each thread go to memory and back.")
 
 
-SPECIALISATION_FORBIDDEN = CompilerPromise(
+SPECIALISATION_FORBIDDEN = CompilerRequirement(
     code="specialisation-forbidden",
     title="`do_not_specialize` hides the length of a row",
     message=(
@@ -105,7 +105,7 @@ SPECIALISATION_FORBIDDEN = CompilerPromise(
     where=known_rows,
     broken=_specialisation_forbidden,
 )
-FEW_FOR_EACH_THREAD = CompilerPromise(
+FEW_FOR_EACH_THREAD = CompilerRequirement(
     code="few-elements-for-each-thread",
     title="A thread has too few elements for one wide load",
     message=(
@@ -119,7 +119,7 @@ FEW_FOR_EACH_THREAD = CompilerPromise(
     where=known_rows,
     broken=_few_for_each_thread,
 )
-LANES_NOT_NEIGHBOURS = CompilerPromise(
+LANES_NOT_NEIGHBOURS = CompilerRequirement(
     code="lanes-not-neighbours",
     title="The compiler cannot prove that lanes are neighbours",
     message=(
@@ -133,7 +133,7 @@ LANES_NOT_NEIGHBOURS = CompilerPromise(
     where=known_rows,
     broken=_load_is_narrow,
 )
-DIVISIBILITY_UNTOLD = CompilerPromise(
+DIVISIBILITY_UNTOLD = CompilerRequirement(
     code="divisibility-untold",
     title="The compiler does not know that a row is whole vectors long",
     message=(
@@ -148,7 +148,7 @@ DIVISIBILITY_UNTOLD = CompilerPromise(
     where=untold_rows,
     broken=_load_is_narrow,
 )
-MISALIGNED = CompilerPromise(
+MISALIGNED = CompilerRequirement(
     code="untrue-hint",
     title="The compiler is told that x is aligned, but it is not",
     message=(
@@ -173,9 +173,9 @@ WIDE_LOADS = (
 )
 
 
-def no_spills(where: Where = wide_rows) -> CompilerPromise:
+def no_spills(where: Where = wide_rows) -> CompilerRequirement:
     """The promise that what a thread works with has room in its registers."""
-    return CompilerPromise(
+    return CompilerRequirement(
         code="registers-spilled",
         title="A thread's part of the block does not fit into its registers",
         message=(

@@ -14,7 +14,7 @@ from graders.course.experts.mistakes.tile_records import OF_THE_TILES
 from graders.course.experts.reference import grouped_gemm, grouped_gemm_magnitude
 from graders.course.matmul.mistakes import product as matmul
 from graders.course.matmul.mistakes.bounds import bound_of_other_axis
-from graders.judge.plan.promises import Plans, Promise
+from graders.judge.plan.requirements import Plans, Requirement
 from graders.judge.plan.steps import Launch, Tune
 from graders.judge.records import Evidence, Misconception
 
@@ -145,7 +145,7 @@ def _several_launches(plans: Plans) -> str | None:
     return f"In one call there were {most} launches." if most > 1 else None
 
 
-ONE_LAUNCH = Promise(
+ONE_LAUNCH = Requirement(
     code="several-launches",
     title="There is more than one launch",
     message=(

@@ -1,0 +1,177 @@
+"""Causes that a kernel's text shows: what to look for, and what to say of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from graders.judge.diagnosis import ast_patterns as marks
+from graders.judge.diagnosis.generic import FindingText
+
+ABOUT_SIZES = frozenset(
+    {
+        "missing-mask",
+        "block-outside",
+        "mask-too-narrow",
+        "grid-too-small",
+        "never-stored",
+        "first-block-only",
+    }
+    | {"lanes-meet", "programs-idle", "address-outside"}
+)
+UNSPECIFIC = frozenset({"nothing-stored", "store-silenced", "wrong-values", "nan-result"})
+VAGUE_SHAPES = frozenset({"all-zeros", "second-block-wrong", "later-rounds-wrong", "nearly-right"})
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A cause that the text shows. `find` gives its node in a kernel, or in any function.
+
+    `explains` are the codes in whose place it is told, None for all but errors.
+    """
+
+    code: str
+    text: FindingText
+    find: Callable[[ast.FunctionDef], Iterator[ast.AST]]
+    explains: frozenset[str] | None = None
+    in_launcher: bool = False
+
+
+SUSPECTS = (
+    Suspect(
+        "pointers-not-put-back",
+        FindingText(
+            "The second loop begins where the first one ended",
+            "A first loop moves pointers along the row, and a second loop over the same row goes "
+            "on from there: it reads behind the end of the row, in the next one or outside of the "
+            "tensor.",
+            "Before the second loop set the pointers to the start of the row again. Or leave them "
+            "where they are, and compute the offsets of each step from the loop's own number.",
+        ),
+        marks.pointers_not_put_back,
+        ABOUT_SIZES | UNSPECIFIC | VAGUE_SHAPES | {"contiguous-assumed", "out-of-bounds-load"},
+    ),
+    Suspect(
+        "pointers-left-behind",
+        FindingText(
+            "In a loop some pointers move on, and others stay",
+            "Each step of the loop loads a new block through one tensor of pointers, and the same "
+            "block again through another: these pointers are not moved on. The first step is "
+            "right.",
+            "Move on every pointer that the loop loads or stores through, or compute the offsets "
+            "of each step from the number of the step.",
+        ),
+        marks.pointers_left_behind,
+        VAGUE_SHAPES | {"wrong-values", "load-ignores-pid"},
+    ),
+    Suspect(
+        "mask-not-turned",
+        FindingText(
+            "The block is transposed, and its mask is not",
+            "The block is loaded with a mask, transposed, and stored with the same mask. But its "
+            "rows are columns now: the mask of the store must be transposed too. Else it lets "
+            "lanes through that lie outside of the output, and holds back others that lie inside. "
+            "Where tiles are full it does not show.",
+            "`tl.store(pointers, tl.trans(block), mask=tl.trans(mask))`, or build the mask anew "
+            "from the rows and columns of the output.",
+        ),
+        marks.mask_not_turned,
+        ABOUT_SIZES
+        | {"masked-lanes-used", "other-missing", "out-of-bounds-store", "mask-sizes-exchanged"},
+    ),
+    Suspect(
+        "block-reduced",
+        FindingText(
+            "A block is reduced where its elements should be compared",
+            "`tl.max(x, 0)` gives the largest element along axis 0: its 0 is an axis. "
+            "`tl.maximum(x, 0.0)` compares each element with 0.",
+            "Write tl.maximum(x, 0.0), or tl.where(x > 0, x, 0.0).",
+        ),
+        marks.largest_of_zero,
+        frozenset({"wrong-values", "relu-before-bias", "bias-by-row"}),
+    ),
+    Suspect(
+        "brackets-missing",
+        FindingText(
+            "Brackets are missing around the comparisons",
+            "In Python `&` binds more tightly than `<`: `rows < n_rows & cols < n_cols` means "
+            "`rows < (n_rows & cols) < n_cols`. So the mask is another one than you meant.",
+            "Put each comparison in brackets: "
+            "`mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
+        ),
+        marks.unbracketed,
+    ),
+    Suspect(
+        "mask-joined-by-or",
+        FindingText(
+            "The mask lets a lane through if one of its conditions holds",
+            "`|` means *or*: a lane behind the last column stays on as long as its row exists. It "
+            "reads what is not there, and stores over the next row, or behind the tensor.",
+            "Both must hold: `mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
+        ),
+        marks.joined_by_or,
+        ABOUT_SIZES | {"masked-lanes-used", "other-missing", "programs-race"},
+    ),
+    Suspect(
+        "chosen-by-product",
+        FindingText(
+            "An element is chosen by a product, and 0 * inf is NaN",
+            "Each element is multiplied by 1 where the comparison holds, and by 0 elsewhere, and "
+            "the products are summed. That chooses one of them as long as all are finite. An "
+            "element may be -inf, or is where the mask of the load puts it, and 0 * -inf is NaN.",
+            "Choose before you sum, `tl.sum(tl.where(cols == target, x, 0.0))`, or load the one "
+            "element by its address.",
+        ),
+        marks.chosen_by_product,
+        frozenset({"other-missing", "rescaling-missing", "hidden-block-nan", "nan-result"}),
+    ),
+    Suspect(
+        "pointer-cast",
+        FindingText(
+            "The pointers are turned into pointers to one dtype",
+            "A pointer knows the dtype of its tensor. With `.to(tl.pointer_type(...))` the "
+            "kernel reads every tensor as that dtype, four bytes at a time for float32, whatever "
+            "lies there.",
+            "Drop the conversion of the pointer. Convert what is loaded, `.to(tl.float32)`, and "
+            "what is stored, `.to(output_ptr.dtype.element_ty)`.",
+        ),
+        marks.cast_pointers,
+    ),
+    Suspect(
+        "counted-in-bytes",
+        FindingText(
+            "Offsets are counted in bytes",
+            "The launcher multiplies by the size of an element in bytes. Triton knows the dtype of "
+            "each pointer and counts in elements, as `x.stride()` does, too.",
+            "Pass the strides as they are: x.stride(0), x.stride(1).",
+        ),
+        marks.counted_in_bytes,
+        ABOUT_SIZES | {"contiguous-assumed", "address-stretched", "out-of-bounds-load"},
+        in_launcher=True,
+    ),
+    Suspect(
+        "loop-rounds-down",
+        FindingText(
+            "A loop leaves out the block that is not full",
+            "`//` rounds down: a loop over `n // BLOCK` blocks runs over the full ones only, and "
+            "what is left at the end is never looked at. A row shorter than a block has no full "
+            "one at all.",
+            "Round up, `range(tl.cdiv(n, BLOCK))`, or step by blocks, `range(0, n, BLOCK)`, and "
+            "mask the last block.",
+        ),
+        marks.floored_loops,
+        ABOUT_SIZES | UNSPECIFIC | {"all-zeros", "part-of-block-wrong"},
+    ),
+    Suspect(
+        "size-written-out",
+        FindingText(
+            "A size is written out as a number",
+            "The kernel compares with a fixed number. It fits inputs of that one size, and no "
+            "others.",
+            "Pass the size as an argument, `n_elements`, and compare with that.",
+        ),
+        marks.fixed_sizes,
+        ABOUT_SIZES,
+    ),
+)

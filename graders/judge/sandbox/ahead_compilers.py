@@ -1,0 +1,165 @@
+"""Compile a submission's kernels ahead of the GPU, in several jailed forks of the warm process.
+
+The forks write binaries into the scratch directory, which is emptied before and after. The warm
+process copies what they leave into a directory that no fork may read, under the submission's key.
+Before a worker runs the same submission, it gets a copy in its scratch directory. So no worker
+reads a file that another submission could have written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graders.judge.jail import jail
+from graders.judge.jail.jail import Jail
+from graders.judge.plan import gpu_compiling
+from graders.judge.sandbox.protocol import BuildOrder
+
+KEPT = 8  # submissions whose binaries are kept
+TICK_SECONDS = 0.05  # how often time and memory are looked at
+MOST_BYTES, MOST_FILES = 512 << 20, 5000  # that a submission may leave
+NICE = 10  # compiling ahead gives way to workers that drive the GPU now
+_CLAIMS = "claims"
+
+
+class AheadCompilers:
+    """Makes binaries and keeps those of the last submissions. Only the forks read the source."""
+
+    def __init__(self, inside: Jail, scratch: Path, kept: Path, control: socket.socket) -> None:
+        """inside: the jail of the forks. kept: a new directory that no fork may read."""
+        self._jail, self._scratch, self._control = inside, scratch, control
+        self._kept: OrderedDict[str, Path] = OrderedDict()
+        self._directory, self._made = kept, 0
+        kept.mkdir(mode=0o700)
+
+    def make(self, order: BuildOrder, request: int, clear: Callable[[], None]) -> str:
+        """Compile, and keep what was made. Return "" or why it ended early.
+
+        The reasons are "stopped" (by the judge), "time" and "memory". `request` is a descriptor
+        of the JSON that `gpu_compiling.build` takes. `clear` empties the scratch directory.
+        """
+        clear()
+        self.hand_out(order.key)  # what was compiled before is not compiled again
+        claims = self._scratch / _CLAIMS
+        claims.mkdir()
+        claims.chmod(0o777)
+        parent = os.getpid()
+        pids = [self._fork(order, request, parent) for _ in range(order.processes)]
+        reason = self._watch(pids, order)
+        shutil.rmtree(claims, ignore_errors=True)
+        self._keep(order.key)
+        clear()
+        return reason
+
+    def hand_out(self, key: str) -> None:
+        """Copy what is kept for this key into the scratch directory."""
+        place = self._kept.get(key)
+        if place is not None:
+            self._kept.move_to_end(key)
+            _copy(place, self._scratch)
+            self._give(self._scratch)
+
+    def _give(self, folder: Path) -> None:
+        """Give the files in a folder to the forks' user, whatever this process's umask is."""
+        for path in folder.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+            if self._jail.uid is not None:
+                os.chown(path, self._jail.uid, self._jail.uid)
+
+    def _fork(self, order: BuildOrder, request: int, parent: int) -> int:
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            null = os.open(os.devnull, os.O_RDWR)
+            for descriptor in (0, 1, 2):
+                os.dup2(null, descriptor)
+            asked = os.pread(request, os.fstat(request).st_size, 0)
+            os.nice(NICE)
+            self._jail.enter(order.seconds, order.memory_bytes, parent)
+            gpu_compiling.build(json.loads(asked), self._scratch / _CLAIMS)
+        finally:  # an error must not let the fork go on as the warm process
+            os._exit(0)
+
+    def _watch(self, pids: list[int], order: BuildOrder) -> str:
+        """Wait for the forks. End all of them if one is over a limit or the judge says stop."""
+        deadline = time.monotonic() + order.seconds
+        reason = ""
+        running = {os.pidfd_open(pid): pid for pid in pids}
+        poll = select.poll()
+        poll.register(self._control.fileno(), select.POLLIN)
+        for exited in running:
+            poll.register(exited, select.POLLIN)
+        while running and not reason:
+            for descriptor, _ in poll.poll(TICK_SECONDS * 1000):
+                if descriptor in running:
+                    poll.unregister(descriptor)
+                    os.close(descriptor)
+                    _end(running.pop(descriptor))
+                else:
+                    reason = "stopped"  # `serve` reads the message itself later, and ignores it
+            if time.monotonic() > deadline:
+                reason = "time"
+            if any(jail.resident_bytes(pid) > order.memory_bytes for pid in running.values()):
+                reason = "memory"
+        for descriptor, pid in running.items():
+            os.close(descriptor)
+            _end(pid)
+        return reason
+
+    def _keep(self, key: str) -> None:
+        if key not in self._kept:
+            self._made += 1
+            self._kept[key] = self._directory / str(self._made)
+        self._kept.move_to_end(key)
+        _copy(self._scratch, self._kept[key])
+        while len(self._kept) > KEPT:
+            _, oldest = self._kept.popitem(last=False)
+            shutil.rmtree(oldest, ignore_errors=True)
+
+
+def _end(pid: int) -> None:
+    """Kill what is left of a fork's process group, then reap the fork."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(OSError):
+            kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy the plain files of a directory and its subdirectories, up to a total size.
+
+    A submission's code may have put links or pipes there: they are left out.
+    """
+    left, files = MOST_BYTES, MOST_FILES
+    for path in _plain_files(source):
+        place = target / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                continue
+            data = file.read(left + 1)
+        left, files = left - len(data), files - 1
+        if left < 0 or files < 0:
+            return
+        place.write_bytes(data)
+
+
+def _plain_files(source: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(source):  # does not follow links to directories
+        for name in names:
+            path = Path(folder, name)
+            if stat.S_ISREG(path.lstat().st_mode):
+                yield path
