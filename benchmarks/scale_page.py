@@ -50,8 +50,8 @@ The median is {right:.1f} s for a correct kernel and {wrong:.1f} s for a wrong o
 
 - The GPU time of a submission was measured for five exercises only
   ([performance.md](performance.md)): about half a second at most for a verdict, and one to
-  three and a half seconds more if its speed counts. So each class is simulated four times: without a GPU, and with
-  1, 4 and 10 seconds of it for each submission that reaches it.
+  three and a half seconds more if its speed counts. So each class is simulated four
+  times: without a GPU, and with 1, 4 and 10 seconds of it for each submission that reaches it.
 - {right_share:.0%} of the submissions pass on the processor and go on to the GPU.
 - Each learner checks {checks:g} times within {hours:g} hours. Arrivals grow by a factor of 2.7
   every {rush:g} hours, so about {last:.0%} of them are in the last hour.
