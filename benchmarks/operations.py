@@ -310,7 +310,7 @@ def compared_with_a_gpu() -> set[str]:
 
 
 def page() -> str:
-    """docs/operations.md for this version of triton."""
+    """The text of docs/operations.md for this version of triton."""
     module, recorded = probes(), compared_with_a_gpu()
     rows, computed = [], 0
     for name in public_operations():
@@ -323,11 +323,14 @@ def page() -> str:
         [
             "# Operations",
             "",
-            "What the engine does with each operation of `triton.language`, tried with one small "
-            "kernel each (`python benchmarks/operations.py --write`; a test holds this page to "
-            "it). *Not interpreted* blames nobody: the judge leaves such a submission ungraded. "
-            "*Triton's own* is what `TRITON_INTERPRET=1` alone does with the same kernel. *GPU*: "
-            "kernels with this operation are held against the outputs of an H200 in the tests.",
+            "The table shows what the engine does with each operation of `triton.language`. "
+            "`python benchmarks/operations.py --write` runs one small kernel for each operation "
+            "and writes this page; a test compares the page with the engine.",
+            "",
+            "- *engine*: the checked interpreter. If an operation is *not interpreted*, the judge "
+            "leaves a submission that uses it ungraded.",
+            "- *Triton's own*: the result of the same kernel with `TRITON_INTERPRET=1` alone.",
+            "- *GPU*: the tests compare kernels with this operation with the outputs of an H200.",
             "",
             f"Triton {triton.__version__}: {computed} of {len(rows)} operations are computed.",
             "",

@@ -1,4 +1,4 @@
-"""docs/scale.md and its plot, made of what benchmarks/scale.py has kept.
+"""Make docs/scale.md and its plot from the results of benchmarks/scale.py.
 
     python benchmarks/scale_page.py
 
@@ -32,58 +32,64 @@ INTRODUCTION = """\
 
 <!-- Made by `python benchmarks/scale_page.py` from benchmarks/results/. -->
 
-In the last hours before a deadline everybody hands in. How many processor cores and GPUs must
-stand ready, so that nobody waits for long? And what does a submission cost?
+In the last hours before a deadline, most learners submit. How many processor cores and GPUs do you
+need so that nearly all of them wait only briefly? And what does a submission cost?
 
-`python benchmarks/scale.py` answers by simulation: submissions arrive, queue for a core, and, if
-they pass on the processor, queue for a GPU. The simulation is held against queues whose waits are
-known from theory (Erlang's formula, `tests/benchmarks/test_scale.py`).
+`python benchmarks/scale.py` answers by simulation. Submissions arrive and queue for a core. If they
+pass on the processor, they queue for a GPU. `tests/benchmarks/test_scale.py` compares the
+simulation with queues whose waits are known from theory (Erlang's formula).
 
 ## What is measured, and what is assumed
 
-**Measured** are the seconds of a processor: `python benchmarks/service_times.py` judged {kernels}
-right and {kernels} wrong kernels of each of {exercises} exercises, on one core of an {processor},
-on {date}. In the middle a right kernel takes {right:.1f} s and a wrong one {wrong:.1f} s; the
-longest is {longest}, with {most:.1f} s.
+**Measured**: the processor time. `python benchmarks/service_times.py` judged {kernels} correct and
+{kernels} wrong kernels of each of {exercises} exercises, on one core of an {processor}, on {date}.
+The median is {right:.1f} s for a correct kernel and {wrong:.1f} s for a wrong one. The longest is
+{longest}, with {most:.1f} s.
 
-**Assumed** is the rest:
+**Assumed**: everything else.
 
-- A GPU is occupied for a time that was measured for five exercises only
-  ([performance.md](performance.md)): less than half a second for a verdict, and one to three
-  seconds more where its speed counts. Each class is simulated four times: without a GPU, and with
-  1, 4 and 10 seconds of it for a submission that gets there.
-- {right_share:.0%} of the submissions are right on the processor and go on to the GPU.
+- The GPU time of a submission was measured for five exercises only
+  ([performance.md](performance.md)): about half a second at most for a verdict, and one to
+  three and a half seconds more if its speed counts. So each class is simulated four
+  times: without a GPU, and with 1, 4 and 10 seconds of it for each submission that reaches it.
+- {right_share:.0%} of the submissions pass on the processor and go on to the GPU.
 - Each learner checks {checks:g} times within {hours:g} hours. Arrivals grow by a factor of 2.7
-  every {rush:g} hours: about {last:.0%} of them fall into the last hour.
-- 95 of 100 submissions of that hour wait {patience:g} seconds at most, in queues. (The judging
-  itself comes on top.)
+  every {rush:g} hours, so about {last:.0%} of them are in the last hour.
+- 95 of 100 submissions of that hour should wait in queues for at most {patience:g} seconds. The
+  judging itself takes additional time.
 - A submission uses one core at a time. Queues are first come, first served.
-- A core costs ${core} an hour and a GPU ${gpu}. Put in the prices of your own provider:
+- A core costs ${core} an hour and a GPU ${gpu}. To use the prices of your own provider, change
   `CORE_HOUR` and `GPU_HOUR` in benchmarks/scale.py.
 
-What is not in it: copying, the network, machines that fail, and JupyterLab itself, which needs
-memory for each learner rather than cores.
+The simulation leaves out copying, the network, machines that fail, and JupyterLab itself, which
+needs memory for each learner rather than cores.
 """
 
 AFTERWARDS = """\
-*A minute* counts the submissions of the busiest minute. *$ all night* is the cost of a thousand
-submissions if the machines stand ready for all {hours:g} hours; *$ by second* if only the seconds
-at work are paid for. The truth of a cluster that grows and shrinks lies between the two.
+| column | meaning |
+| --- | --- |
+| GPU s | seconds of GPU time for each submission that reaches the GPU |
+| a minute | submissions in the busiest minute |
+| wait s | 95 of 100 submissions of the last hour wait at most this long |
+| $ all night | cost of a thousand submissions if the machines run for all {hours:g} hours |
+| $ by second | cost of a thousand submissions if you pay only for the seconds at work |
+
+The cost of a cluster that grows and shrinks is between the last two.
 
 ![{alternative}](images/scale.svg)
 
 ## How to read it
 
-- **A few cores too few are a disaster, a few more are a luxury.** Just below the number in the
-  table the queue grows until the deadline; just above it nobody waits.
+- **A few missing cores are a disaster; a few extra cores cost little.** Just below the number in
+  the table, the queue grows until the deadline. Just above it, waits are almost zero.
 - **A large class needs fewer machines for each learner.** {small:,} learners need
-  {small_cores} cores, {large:,} need {large_cores:,}: {share:.0%} of as many for each of them.
-- **Machines that stand idle cost the most.** The night has one busy hour, so paying by the second
-  costs {saved:.0%} of paying for the night ({large:,} learners, {seconds:g} s of GPU).
+  {small_cores} cores and {large:,} need {large_cores:,}. Per learner that is {share:.0%} as many.
+- **Idle machines cost the most.** The night has one busy hour. So paying by the second costs
+  {saved:.0%} of paying for the night ({large:,} learners, {seconds:g} s of GPU).
 
-On Kubernetes the manifests in docker/kubernetes do that: Kueue admits as many GPU jobs as there are
-GPUs, and the autoscaler of the cluster brings nodes and takes them away. For one machine and one
-class see [serve.md](serve.md).
+On Kubernetes, the manifests in docker/kubernetes let you pay only for busy machines. Kueue admits
+as many GPU jobs as there are GPUs, and the autoscaler of the cluster adds and removes nodes. For
+one machine and one class, see [serve.md](serve.md).
 """
 
 

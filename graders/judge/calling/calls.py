@@ -20,7 +20,7 @@ from graders.judge.records import Case, Exercise, Fault, GraderError, PlainFunct
 from graders.judge.submission.loading import Submission
 
 FILENAME = "<submission>"
-# Of the processor: `calling.call_task` stops the function after 30 at the latest. Three times as much
+# Of the processor: `call_task` stops the function after 30 at the latest. Three times as much
 # may pass on the clock, and on a busy machine most of that goes by between two lines.
 CHILD_SECONDS = 38.0
 SILENT_SECONDS = 15.0  # without a line; who talks more often is held up by the machine
