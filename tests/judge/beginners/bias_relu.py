@@ -146,7 +146,7 @@ ATTEMPTS = {
     ),
     "grid-called": Attempt(
         "raised",
-        "A grid that is a tuple is used as it is",
+        "A grid that is a tuple needs none",
         ("bias_relu_kernel[grid](", "bias_relu_kernel[grid()]("),
     ),
 }

@@ -152,7 +152,7 @@ ATTEMPTS = {
     ),
     "size-in-brackets": Attempt(
         "raised",
-        "A method stands here without its brackets",
+        "A method is used here without its brackets",
         ("output.numel()", "output.size[0]"),
     ),
     "data-ptr": Attempt(
@@ -162,7 +162,7 @@ ATTEMPTS = {
     ),
     "none-output": Attempt(
         "raised",
-        "What stands before .numel is None",
+        "The value before .numel is None",
         ("torch.empty_like(x)", "None"),
     ),
 }

@@ -12,7 +12,7 @@ ATTEMPTS = {
     ),
     "strides-without-brackets": Attempt(
         "raised",
-        "A method stands here without its brackets",
+        "A method is used here without its brackets",
         ("x.stride(0), x.stride(1),", "x.stride[0], x.stride[1],"),
     ),
     "strides-of-numpy": Attempt(
@@ -37,7 +37,7 @@ ATTEMPTS = {
     ),
     "unpacked-number": Attempt(
         "raised",
-        "on its right is one single value (int)",
+        "only one value on its right (int)",
         ("n_rows, n_cols = x.shape", "n_rows, n_cols = x.numel()"),
     ),
     "one-stride-forgotten": Attempt(
