@@ -93,7 +93,7 @@ ATTEMPTS = {
     ),
     "mask-as-second": Attempt(
         "compile-error",
-        "tl.load takes a mask in this place, and here stands a number",
+        "tl.load expects a mask here, true or false for each lane, but gets a number",
         ("tl.load(x_ptr + offsets, mask=mask)", "tl.load(x_ptr + offsets, n_elements)"),
     ),
     "return-of-the-launch": Attempt(

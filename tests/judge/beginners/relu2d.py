@@ -17,7 +17,7 @@ ATTEMPTS = {
     ),
     "torch-relu": Attempt(
         "not-triton",
-        "torch is a Python library; a kernel runs on the GPU",
+        "torch is a Python library, and a kernel cannot use it",
         ("tl.where(x > 0, x, 0.0)", "torch.relu(x)"),
     ),
     "numpy-choice-of-elements": Attempt(
@@ -113,7 +113,7 @@ ATTEMPTS = {
     ),
     "import-inside": Attempt(
         "not-triton",
-        "Take the line out. A kernel has tl,",
+        "Remove this line. A kernel can use tl,",
         ("    pid = tl.program_id(axis=0)", "    import torch\n    pid = tl.program_id(axis=0)"),
     ),
     "where-torch": Attempt(

@@ -132,7 +132,7 @@ ATTEMPTS = {
     ),
     "keyword-twice": Attempt(
         "syntax-error",
-        "An argument without a name stands after one with a name",
+        "An argument without a name follows one with a name",
         ("x, output, n_rows", "x, output, x_ptr=x, n_rows=n_rows, n_rows"),
     ),
 }

@@ -128,13 +128,13 @@ ATTEMPTS = {
     ),
     "root-of-python": Attempt(
         "not-triton",
-        "A constant is computed in the launcher, and passed as an argument",
+        "Compute a constant in the launcher, and pass it as an argument",
         ("x + y, mask", "x + y * math.sqrt(1.0), mask"),
         ("@triton.jit\n", "import math\n\n@triton.jit\n"),
     ),
     "inside-of-the-language": Attempt(
         "not-triton",
-        "belongs to the inside of Triton's language",
+        "is internal to Triton's language",
         ("x + y, mask", "tl.core.add(x, y, True), mask"),
     ),
     "own-module": Attempt(
