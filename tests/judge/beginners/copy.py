@@ -88,7 +88,7 @@ ATTEMPTS = {
     ),
     "one-too-many": Attempt(
         "missing-mask",
-        "with <=, > or >= in place of <",
+        "Build the mask with <",
         ("offsets < n", "offsets <= n"),
     ),
     "mask-as-second": Attempt(

@@ -151,7 +151,7 @@ ATTEMPTS = {
     ),
     "sizes-swapped-in-the-launch": Attempt(
         "launch-order",
-        "Behind the tensors come, in this order, height, width, stride_channel",
+        "After the tensors come, in this order, height, width, stride_channel",
         ("img, output, height, width,", "img, output, width, height,"),
     ),
 }
