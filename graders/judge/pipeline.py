@@ -339,7 +339,7 @@ def _too_costly(error: TooCostlyError) -> Finding:
         code="too-costly",
         title="The submission cannot be judged in reasonable time",
         message=f"{error}, which no kernel of this course does.",
-        next_step="Hand in the kernel and its launcher, without large texts and tables.",
+        next_step="Hand in only the kernel and its launcher, without large texts and tables.",
     )
 
 

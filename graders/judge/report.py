@@ -291,5 +291,5 @@ def ungraded_finding(error: Exception) -> Finding:
         code="could-not-grade",
         title="This could not be graded",
         message=f"{str(error).rstrip('.')}.",
-        next_step="This is no fault of the submission: mend the judge, then grade it again.",
+        next_step="This is not the submission's fault: fix the judge, then grade it again.",
     )

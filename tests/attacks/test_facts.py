@@ -182,5 +182,5 @@ def dropout_residual(x, residual, p, seed):
 
 def test_a_mask_that_python_draws_is_refused(judge: Judge) -> None:
     report = judge.judge_text(HEAD + MASK_IN_WORDS, discovery.exercise("dropout_residual"))
-    assert "many numbers that Python has worked out" in report.findings[0].message
+    assert "many numbers that Python computed" in report.findings[0].message
     assert report.points == 0

@@ -1,12 +1,12 @@
-"""Detectors: marks that a mistake leaves in the evidence of a failing case.
+"""Detectors: they find the traces of a mistake in the evidence of a failing case.
 
-A detector looks at the evidence of one failing case and at nothing else, so that it holds
-however the kernel is written.
+A detector looks only at the evidence of one failing case, so it works however the kernel is
+written.
 
 Several misconceptions may claim the same case (lanes outside a tensor have many causes); the
 judge names the one that accounts for most of the failing cases, and among equals the one that
-stands first in the record. So detectors claim what they *can* explain, and records list the
-special before the general.
+comes first in the record. So detectors claim what they *can* explain, and records list special
+mistakes before general ones.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RACES = frozenset({"write-race", "lane-race", "read-write-race", "order-dependen
 
 
 def has_fault(evidence: Evidence, codes: frozenset[str]) -> bool:
-    """Tell whether the engine saw one of these faults."""
+    """Return whether the engine saw one of these faults."""
     return any(fault.code in codes for fault in evidence.faults)
 
 
@@ -44,7 +44,7 @@ def tensors(evidence: Evidence) -> Iterator[torch.Tensor]:
 
 
 def all_contiguous(evidence: Evidence) -> bool:
-    """Tell whether every tensor argument of the case is contiguous."""
+    """Return whether every tensor argument of the case is contiguous."""
     return all(tensor.is_contiguous() for tensor in tensors(evidence))
 
 
@@ -54,12 +54,12 @@ def programs(evidence: Evidence) -> int:
 
 
 def has_holes(evidence: Evidence) -> bool:
-    """Tell whether elements were never stored: what stands there is the judge's, not a result."""
+    """Return whether elements were never stored: they hold values of the judge, not results."""
     return evidence.never_stored is not None and bool(evidence.never_stored.any())
 
 
 def nan_from_padding(length: Callable[..., int]) -> Detector:
-    """Return the detector of NaNs that nothing but the padding of a row explains.
+    """Return the detector of NaNs that only the padding of a row explains.
 
     A load with a mask and no `other` does that: the judge fills the masked lanes with NaN.
     `length(*args)` is how long a row is; a power of two needs no padding. Where numbers are
@@ -85,13 +85,13 @@ def either(*detectors: Detector) -> Detector:
 
 
 def aim(evidence: Evidence) -> Aim | None:
-    """Return where the stores to the output pointed, masks aside; None where nobody knows."""
+    """Return where the stores to the output pointed, masks aside; None if unknown."""
     found = evidence.launches[-1].aim if evidence.launches else None
     return found if found is not None and found.elements == evidence.expected.numel() > 0 else None
 
 
 def came_to_all(evidence: Evidence) -> bool:
-    """Tell whether programs came to every element of the output, so that a mask left some out."""
+    """Return whether programs came to every element of the output, so that a mask left some out."""
     found = aim(evidence)
     return found is not None and found.reached == found.elements
 
@@ -99,7 +99,7 @@ def came_to_all(evidence: Evidence) -> bool:
 def apart(evidence: Evidence) -> tuple[int, int] | None:
     """Return how far from each other two neighbouring programs start, and the lanes of a block.
 
-    None where nobody knows, where the grid has several axes, or too few lanes for the output:
+    None if unknown, if the grid has several axes, or too few lanes for the output:
     then the distance is not what is wrong.
     """
     found, grid = aim(evidence), evidence.launches[-1].grid if evidence.launches else ()
@@ -115,7 +115,7 @@ def apart(evidence: Evidence) -> tuple[int, int] | None:
 
 
 def stores_single_elements(evidence: Evidence) -> bool:
-    """Tell whether each program stored one element, although there is a block size."""
+    """Return whether each program stored one element, although there is a block size."""
     found = aim(evidence)
     if found is None or found.lanes != 1 or found.reached is None or not has_holes(evidence):
         return False
@@ -124,7 +124,7 @@ def stores_single_elements(evidence: Evidence) -> bool:
 
 
 def starts_late(evidence: Evidence) -> bool:
-    """Tell whether the first program starts behind the first element, which nobody stores."""
+    """Return whether the first program starts after the first element, which is never stored."""
     found = aim(evidence)
     if found is None or not found.firsts[0] or found.firsts[0] < 0 or not has_holes(evidence):
         return False
@@ -136,7 +136,7 @@ def starts_late(evidence: Evidence) -> bool:
 def stored_prefix(evidence: Evidence) -> int | None:
     """Return how many elements were stored if they are the first ones of the output.
 
-    None where nothing is known, where everything was stored, or where the gaps lie elsewhere.
+    None where nothing is known, where everything was stored, or where the gaps are elsewhere.
     """
     if evidence.never_stored is None or not evidence.never_stored.any():
         return None
@@ -146,7 +146,7 @@ def stored_prefix(evidence: Evidence) -> int | None:
 
 
 def stuck_on_first_block(evidence: Evidence) -> bool:
-    """Tell whether there were just enough programs, and yet only the first block was stored.
+    """Return whether there were just enough programs, and yet only the first block was stored.
 
     Programs that start at `pid`, one element apart, store a few elements more.
     """
@@ -169,7 +169,7 @@ def _all_blocks_stored(evidence: Evidence, stored: int) -> bool:
 
 
 def ran_out_of_programs(evidence: Evidence) -> bool:
-    """Tell whether the end of the output is missing because no program was there for it."""
+    """Return whether the end of the output is missing because no program was there for it."""
     if stored_twice(evidence):
         return False
     stored, count = stored_prefix(evidence), programs(evidence)
@@ -204,7 +204,7 @@ def tiles_beyond(evidence: Evidence, corner: tuple[int, int]) -> int:
 
 
 def stuck_on_first_tile(evidence: Evidence) -> bool:
-    """Tell whether there were just programs enough, and yet only one tile (or block) came."""
+    """Return whether there were just programs enough, and yet only one tile (or block) came."""
     if stuck_on_first_block(evidence):
         return True
     corner = stored_corner(evidence)
@@ -212,19 +212,19 @@ def stuck_on_first_tile(evidence: Evidence) -> bool:
 
 
 def reaches_an_edge(evidence: Evidence, corner: tuple[int, int]) -> bool:
-    """Tell whether the stored corner has the full height or width, and is no single row."""
+    """Return whether the stored corner has the full height or width, and is no single row."""
     rows, columns = evidence.expected.shape
     single = (corner[0] == 1 and rows > 1) or (corner[1] == 1 and columns > 1)
     return not single and (corner[0] == rows or corner[1] == columns)
 
 
 def stays_along_one_axis(evidence: Evidence) -> bool:
-    """Tell whether one axis has only its first block, of as many as the grid has along it."""
+    """Return whether one axis has only its first block, of as many as the grid has along it."""
     corner, shape = stored_corner(evidence), evidence.expected.shape
     if corner is None or (corner[0] == shape[0]) == (corner[1] == shape[1]):
         return False
     if _every_axis_moves(evidence):
-        return False  # it is the grid that lies along another axis
+        return False  # the grid extends along another axis
     axis = 0 if corner[0] < shape[0] else 1
     block, blocks = corner[axis], math.ceil(shape[axis] / corner[axis])
     return any(
@@ -234,7 +234,7 @@ def stays_along_one_axis(evidence: Evidence) -> bool:
 
 
 def _every_axis_moves(evidence: Evidence) -> bool:
-    """Tell whether the next program along each axis with several starts at another offset."""
+    """Return whether the next program along each axis with several starts at another offset."""
     found = aim(evidence)
     if found is None:
         return False
@@ -245,7 +245,7 @@ def _every_axis_moves(evidence: Evidence) -> bool:
 
 
 def enough_programs(evidence: Evidence) -> bool:
-    """Tell whether a launch had programs for all tiles of its two largest block sizes."""
+    """Return whether a launch had programs for all tiles of its two largest block sizes."""
     return any(
         math.prod(launch.grid) * math.prod(_block_sizes(launch)[-2:]) >= evidence.expected.numel()
         for launch in evidence.launches
@@ -253,7 +253,7 @@ def enough_programs(evidence: Evidence) -> bool:
 
 
 def one_program_per_column(evidence: Evidence) -> bool:
-    """Tell whether there are as many programs as columns, and those do not suit the rows."""
+    """Return whether there are as many programs as columns, and those do not suit the rows."""
     if evidence.expected.ndim != 2 or not (has_holes(evidence) or has_fault(evidence, STRAYS)):
         return False
     rows, columns = evidence.expected.shape
@@ -304,7 +304,7 @@ def _side_of_square(evidence: Evidence) -> tuple[int, int] | None:
 def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
     """Return the grid of the last launch, and how many tiles there are down and across.
 
-    None where nobody knows how large a tile is.
+    None if the size of a tile is unknown.
     """
     sides = sides_of_tile(evidence) or _side_of_square(evidence)
     if sides is None:
@@ -315,7 +315,7 @@ def tiles(evidence: Evidence) -> tuple[tuple[int, ...], int, int] | None:
 
 
 def grid_axes_swapped(evidence: Evidence) -> bool:
-    """Tell whether the grid has the tiles of each axis on the other one.
+    """Return whether the grid has the tiles of each axis on the other one.
 
     Which axis of the grid moves along a row is seen from where its second program starts.
     """
@@ -335,7 +335,7 @@ def grid_axes_swapped(evidence: Evidence) -> bool:
 
 
 def has_a_program_for_each_tile(evidence: Evidence) -> bool:
-    """Tell whether the grid is known to have one, on each axis where it has two."""
+    """Return whether the grid is known to have one, on each axis where it has two."""
     known = tiles(evidence)
     if known is None:
         return False
@@ -347,7 +347,7 @@ def has_a_program_for_each_tile(evidence: Evidence) -> bool:
 
 
 def leaves_tiles_out(evidence: Evidence) -> bool:
-    """Tell whether tiles are missing although the grid had a program for each."""
+    """Return whether tiles are missing although the grid had a program for each."""
     missing = evidence.never_stored
     if missing is None or not missing.any() or missing.all():
         return False
@@ -360,7 +360,7 @@ def leaves_tiles_out(evidence: Evidence) -> bool:
 
 
 def programs_left_over(evidence: Evidence) -> bool:
-    """Tell whether a grid of one axis has more programs than tiles, and some left a tensor."""
+    """Return whether a grid of one axis has more programs than tiles, and some left a tensor."""
     known = tiles(evidence)
     if known is None or not has_fault(evidence, STRAYS):
         return False
@@ -369,7 +369,7 @@ def programs_left_over(evidence: Evidence) -> bool:
 
 
 def too_few_programs(evidence: Evidence) -> bool:
-    """Tell whether each program stored one tile at most, and there are fewer than tiles."""
+    """Return whether each program stored one tile at most, and there are fewer than tiles."""
     known, found = tiles(evidence), aim(evidence)
     if known is None or found is None or found.passed is None or not has_holes(evidence):
         return False
@@ -379,7 +379,7 @@ def too_few_programs(evidence: Evidence) -> bool:
 
 
 def ran_out_of_tiles(evidence: Evidence) -> bool:
-    """Tell whether rows or columns at the end are missing for want of programs."""
+    """Return whether rows or columns at the end are missing for want of programs."""
     if too_few_programs(evidence):
         return True
     if leaves_tiles_out(evidence) or stored_twice(evidence):

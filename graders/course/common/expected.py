@@ -18,7 +18,7 @@ Results = Callable[..., Any]
 BLOCK_SIZES = tuple(2**power for power in range(15))
 """The block sizes that are tried where a mistake depends on one."""
 WIDE_BLOCKS = tuple(size for size in BLOCK_SIZES if size >= 16)
-"""Those that are tried where a mistake shows in a walk through the blocks of a row."""
+"""Those that are tried where a mistake shows in a pass over the blocks of a row."""
 
 
 def computes(*functions: Result | Results, where_finite: bool = False) -> tuple[ExpectedWrong, ...]:
@@ -57,7 +57,7 @@ def computes_skipping(*functions: Result | Results) -> tuple[ExpectedWrong, ...]
 def walks_through_blocks(
     *functions: Result | Results, unless: frozenset[str] = frozenset()
 ) -> tuple[ExpectedWrong, ...]:
-    """Return the wrong results `function(block, *args)` of walks through a row, block by block."""
+    """Return the wrong results `function(block, *args)` of passes over a row, block by block."""
     return computes_with_block(*functions, blocks=WIDE_BLOCKS, unless=unless)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graders.judge.records import Evidence, Misconception
 
-# What follows from it: masks and tiles that are right, of other numbers than they were made for.
+# What follows from it: masks and tiles that are correct but get other numbers.
 FOLLOWS = frozenset(
     {
         "missing-mask",

@@ -1,4 +1,4 @@
-"""Programs, masks and addresses at wrong places, told apart by where the stores were aimed."""
+"""Programs, masks and addresses at wrong places, distinguished by where the stores pointed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _same_place(evidence: Evidence) -> bool:
 def misplaced_programs() -> tuple[Misconception, ...]:
     """Return the misconceptions of programs that start at wrong places.
 
-    They are told apart by the distance between programs. If that is not known, only the last one
-    can match, and it speaks of all of them.
+    The distance between programs distinguishes them. If that is not known, only the last one can
+    match; its words cover all of them.
     """
     ignored = replace(
         offset_ignores_pid(),
@@ -104,7 +104,7 @@ TOO_CLOSE = Misconception(
 
 
 def _share_rounded_down(evidence: Evidence) -> bool:
-    """Tell whether each program stored n // programs elements, and the rest is missing."""
+    """Return whether each program stored n // programs elements, and the rest is missing."""
     count, found = detectors.programs(evidence), detectors.aim(evidence)
     if count < 2 or found is None or evidence.expected.dim() != 1:
         return False
@@ -133,7 +133,7 @@ SHARE_ROUNDED_DOWN = Misconception(
 
 
 def _strays_and_leaves_holes(evidence: Evidence) -> bool:
-    """Tell whether stores aim outside the output and miss some of its elements, masks aside.
+    """Return whether stores aim outside the output and miss some of its elements, masks aside.
 
     With a program for each tile that means wrong addresses: if only a mask were missing, the
     stores would aim at every element.
@@ -147,7 +147,7 @@ def _strays_and_leaves_holes(evidence: Evidence) -> bool:
 
 
 def address_stretched() -> Misconception:
-    """Return the misconception of offsets that are right in the mask and not in the address."""
+    """Return the misconception of offsets that are correct in the mask but not in the address."""
     return Misconception(
         code="address-stretched",
         places=True,
@@ -185,7 +185,7 @@ def starts_before_tensor() -> Misconception:
 
 
 def mask_too_narrow(bound: str = "n_elements") -> Misconception:
-    """Return the misconception of a mask that silences lanes whose elements exist.
+    """Return the misconception of a mask that is false for elements that exist.
 
     `bound` is as in `missing_mask`.
     """
@@ -213,9 +213,9 @@ def mask_too_narrow(bound: str = "n_elements") -> Misconception:
 
 
 def _stored_up_to_the_other_size(evidence: Evidence) -> bool:
-    """Tell whether rows are stored up to the number of columns, and columns up to that of rows.
+    """Return whether rows are stored up to the number of columns, and columns up to that of rows.
 
-    In a tall matrix the lanes behind a row's end fall into the next row, so the last stored one
+    In a tall matrix the lanes past the end of a row are in the next row, so the last stored one
     may be followed by a few elements more.
     """
     missing, shape = evidence.never_stored, evidence.expected.shape

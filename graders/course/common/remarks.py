@@ -1,4 +1,4 @@
-"""Remarks on elementwise kernels that are right and yet leave a GPU idle, or its memory busy."""
+"""Remarks on elementwise kernels that are correct but waste a GPU's threads or memory traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways to a right result that a contract rules out, seen in what the launcher asks for."""
+"""Ways to a correct result that a contract rules out, seen in what the launcher asks for."""
 
 from __future__ import annotations
 

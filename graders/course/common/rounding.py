@@ -77,7 +77,7 @@ def _is_rounded(values: torch.Tensor, half: torch.dtype) -> bool:
 
 
 def _nearly(actual: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Whether the output is the right one but for rounding: whole numbers fit any format."""
+    """Whether the output is correct except for rounding: whole numbers fit any format."""
     known = actual.isfinite() & expected.isfinite()
     got, want = actual[known].double(), expected[known].double()
     if torch.equal(got, want):
@@ -185,7 +185,7 @@ def _rounded_to_ten_bits(evidence: Evidence, magnitude: Callable[..., torch.Tens
     size = magnitude(*widened(evidence.args))
     error = (actual.double() - evidence.expected.double()).abs()
     off = error > 2.0**-18 * size  # far more than float32 rounds, in most of the elements
-    alive = int((evidence.expected != 0).sum())  # a ReLU makes the others right
+    alive = int((evidence.expected != 0).sum())  # after a ReLU the others are correct
     return bool((error <= 2.0**-9 * size).all()) and int(off.sum()) * 2 > alive
 
 

@@ -80,7 +80,7 @@ def other_missing(neutral: str, detector: Detector | None = None) -> Misconcepti
 
 
 def tiles_lost() -> Misconception:
-    """Return the misconception of tiles that nobody took although there are programs for all."""
+    """Return the misconception of tiles that no program computed despite enough programs."""
     return Misconception(
         code="tiles-lost",
         title="There are programs for all tiles, but some tiles are left out",

@@ -1,4 +1,4 @@
-"""Detectors of lanes that leave a tensor: whose it is, and on which side they leave it."""
+"""Detectors of lanes that leave a tensor: which tensor it is, and on which side they leave it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def left(
 def has_left(
     evidence: Evidence, tensor: torch.Tensor, codes: frozenset[str] = READS_OUTSIDE
 ) -> bool:
-    """Tell whether lanes left a tensor of this shape."""
+    """Return whether lanes left a tensor of this shape."""
     return any(True for _ in left(evidence, tensor, codes))
 
 
 def strays_in_view(evidence: Evidence) -> bool:
-    """Tell whether the kernel read outside a view: whoever does not heed strides does that."""
+    """Return whether the kernel read outside a view, as kernels that ignore strides do."""
     return not all_contiguous(evidence) and has_fault(evidence, READS_OUTSIDE)
 
 
 def strays_though_masked(evidence: Evidence) -> bool:
-    """Tell whether program 0 has no more active lanes than there are elements, and some of them
+    """Return whether program 0 has no more active lanes than there are elements, and some of them
     still point outside, so that the addresses are wrong and not the mask.
 
     Of a vector: with two axes as few lanes can be active at the wrong places.
@@ -56,13 +56,13 @@ def strays_though_masked(evidence: Evidence) -> bool:
 
 
 def starts_before_tensor(evidence: Evidence) -> bool:
-    """Tell whether lanes lay before the first element of a tensor."""
+    """Return whether lanes were before the first element of a tensor."""
     strayed = (fault.outside for fault in evidence.faults if fault.code in OUT_OF_BOUNDS)
     return any(seen is not None and seen.lowest < 0 for seen in strayed)
 
 
 def reaches_far(evidence: Evidence) -> bool:
-    """Tell whether some tensor has elements more than 2**31 elements from its first."""
+    """Return whether some tensor has elements more than 2**31 elements from its first."""
     return any(
         sum((size - 1) * stride for size, stride in zip(t.shape, t.stride(), strict=True)) >= 2**31
         for t in tensors(evidence)

@@ -85,7 +85,7 @@ def divided_by_wrong_size(
 ) -> Misconception:
     """Return the misconception of a flat offset that is divided by the wrong number.
 
-    The kernel walks through its output by one flat offset. `turned` says that the output is the
+    The kernel addresses its output by one flat offset. `turned` says that the output is the
     transposed matrix. `combine(values, columns, *others)` makes the result from the values that
     were read, and the columns of the first argument that they came from; without it the values
     are the result.
@@ -100,7 +100,7 @@ def divided_by_wrong_size(
     def detector(evidence: Evidence) -> bool:
         x = evidence.args[0]
         rows, columns = x.shape[::-1] if turned else x.shape
-        # A number that is too large gives too few rows: their mask lets lanes pass behind the end.
+        # A number that is too large gives too few rows: their mask lets lanes past the end through.
         if x.is_contiguous() and rows > columns and has_fault(evidence, OUT_OF_BOUNDS):
             return True
         leaves = any(result is None for result in results(*evidence.args))
@@ -155,13 +155,13 @@ def _divided_wrongly(
 
 
 def _lying_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor | None:
-    """What a kernel reads at these offsets from the first element; None behind the last one."""
+    """What a kernel reads at these offsets from the first element; None past the last one."""
     last = sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True))
     return x.as_strided((last + 1,), (1,))[places] if int(places.max()) <= last else None
 
 
 def index_of_axes_wrong(reference: Result) -> Misconception:
-    """Return the misconception of an offset that is taken apart wrongly, with several axes."""
+    """Return the misconception of an offset that is split wrongly into several indices."""
 
     def known(x: torch.Tensor) -> list[torch.Tensor]:
         read = each(_taken_apart_wrongly(x))
@@ -191,7 +191,7 @@ def index_of_axes_wrong(reference: Result) -> Misconception:
 
 
 def strides_padded_behind(reference: Result) -> Misconception:
-    """Return the misconception of strides and shape that are filled up at different ends."""
+    """Return the misconception of strides and shape that are padded at different ends."""
 
     def misread(x: torch.Tensor) -> list[torch.Tensor]:
         missing = 4 - x.dim()
@@ -241,7 +241,7 @@ def _taken_apart_wrongly(x: torch.Tensor) -> Iterator[torch.Tensor | None]:
 
 
 def column_stride_ignored(reference: Result) -> Misconception:
-    """Return the misconception of columns that are taken to be neighbours in memory."""
+    """Return the misconception of columns that are assumed to be neighbours in memory."""
 
     def misread(x: torch.Tensor, *others: Any) -> torch.Tensor | None:
         if x.stride(-1) == 1 or not x.numel():
@@ -318,7 +318,7 @@ def _of_shape(x: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
 
 
 def _reach(x: torch.Tensor) -> int:
-    """How many elements of memory lie between the first element of x and behind its last."""
+    """How many elements of memory x spans, from its first element to its last."""
     return sum((n - 1) * by for n, by in zip(x.shape, x.stride(), strict=True)) + 1
 
 
@@ -345,7 +345,7 @@ def stored_transposed(reference: Result) -> Misconception:
 
 
 def row_stride_is_height(height: str = "n_rows", width: str = "n_cols") -> Misconception:
-    """Return the misconception of a dense matrix whose rows are taken to be columns long."""
+    """Return the misconception of a dense matrix whose rows are assumed as long as columns."""
 
     def detector(evidence: Evidence) -> bool:
         rows, columns = evidence.expected.shape

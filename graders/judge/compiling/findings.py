@@ -35,35 +35,33 @@ class Row:
 ROWS = (
     Row(
         r"'scf\.condition' op operand",
-        "A `while` decides for the whole program, so its condition must be one number. "
-        "This one is a block.",
+        "A `while` decides for the whole program, so its condition must be one number, not a "
+        "block.",
         "Decide element by element with tl.where(condition, a, b), or with a mask.",
     ),
     Row(
         r"'tt\.(?P<name>load|store)' op operand #\d+ must be 1-bit signless integer",
-        "tl.{name} takes a mask in this place, and here stands a number: a mask is true or false "
-        "for each lane.",
-        "Compare, mask = offsets < n_elements, and give it by its name: "
-        "tl.load(x_ptr + offsets, mask=mask).",
+        "tl.{name} expects a mask here, true or false for each lane, but gets a number.",
+        "Compare, mask = offsets < n_elements, and pass it by name: tl.load(x_ptr + offsets, "
+        "mask=mask).",
     ),
     Row(
         r"Expected pointer argument to have shape [\[(](?P<first>1(?:, \d+){2,})[\])] but got "
         r"[\[(](?P<second>\d+(?:, \d+)+)[\])]",
-        "Value and mask of the store make a block of shape ({first}), and its pointers one of "
-        "shape ({second}): something above this line has got an axis too many.",
-        "Look for [None, :] or [:, None] on a block that has two axes already. A load gives the "
-        "shape that its pointers and its mask make together: one number for each column, loaded "
-        "with the mask of rows and columns, is a whole tile. Such a load wants the mask of the "
-        "columns alone, mask=cols < n_cols.",
+        "The value or the mask of the store has shape ({first}), but its pointers have shape "
+        "({second}): a value above this line has one axis too many.",
+        "Look for [None, :] or [:, None] on a block that has two axes already. A row that is "
+        "loaded with the mask of a whole tile also becomes a tile: load it with mask=cols < "
+        "n_cols.",
     ),
     Row(
         r"Expected \w+ argument to have shape",
-        "A block does not have the shape of the pointers that it belongs to.",
-        "Pointer block, mask and value need the same shape; [:, None] adds a dimension.",
+        "A block has a different shape from the pointers that it is used with.",
+        "Pointers, mask and value need the same shape; [:, None] adds an axis.",
     ),
     Row(
         r"`_semantic` argument must be provided outside",
-        "A pointer cannot be indexed with [ ], nor can a block be with numbers.",
+        "A pointer cannot be indexed with [ ], and a block cannot be indexed with numbers.",
         "Read with tl.load(x_ptr + offsets, mask=mask), write with tl.store(output_ptr + offsets, "
         "value, mask=mask). [:, None] on a block only adds an axis.",
     ),
@@ -74,13 +72,13 @@ ROWS = (
     ),
     Row(
         r"too many indices for tensor of rank (?P<name>\d+)",
-        "This value has {name} dimensions, fewer than the index on it: [:, None] is for blocks.",
+        "This value has {name} axes, fewer than its index needs: [:, None] is for blocks.",
         "A plain number fits every shape without an index.",
     ),
     Row(
         r"arange's end argument must be greater than the start",
-        "This tl.arange is empty: its end is not beyond its start.",
-        "Look at the block size: triton.next_power_of_2(0) is 0. For an empty input return the "
+        "This tl.arange is empty: its end is not larger than its start.",
+        "Check the block size: triton.next_power_of_2(0) is 0. For an empty input return the "
         "empty result before the launch.",
     ),
     Row(
@@ -90,20 +88,20 @@ ROWS = (
     ),
     Row(
         r"Keyword argument (?P<name>\w+) was specified but unrecognised",
-        "The launch passes {name}, and the kernel has no such parameter.",
+        "The launch passes {name}, but the kernel has no such parameter.",
         "Use the names of the kernel's parameters.",
     ),
     Row(
         r"'(constexpr|int)' object has no attribute '(?P<name>\w+)'",
-        "This value is a plain number here: Triton makes a constant of an argument that is 1, "
+        "This value is a plain number here: Triton turns an argument that is 1 into a constant, "
         "and a constant has no .{name}.",
         "Convert the block or program id that it is multiplied with instead.",
     ),
     Row(
         r"'tt\.return' that was|type of return operand",
         "A kernel that is launched returns nothing, and this one returns a value.",
-        "Give its result back with tl.store into a tensor; only a helper function that another "
-        "kernel calls returns a value.",
+        "Store the result into a tensor with tl.store; only a helper function that a kernel calls "
+        "can return a value.",
     ),
     Row(
         r"Unsupported function referenced: (?P<name>.+)",
@@ -147,7 +145,7 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     )
     if found is None:
         first = next((part for part in text.splitlines() if part.strip()), "no reason given")
-        found = f"The compiler says: {first.strip()}", "Mend the line and check again."
+        found = f"The compiler says: {first.strip()}", "Fix this line, then check again."
         if error.get("stage") == "module":
             found = f"Loading it stopped with {kind}: {first.strip()}", found[1]
     where = f"In {kernel}: " if kernel else ""
@@ -157,7 +155,7 @@ def compile_finding(error: Mapping[str, Any], stderr: str) -> Finding:
     message, step = f"{where}{found[0]} {astray}".strip(), found[1]
     if ARROW in astray:  # numbers and tensors at each other's parameters: the line follows from it
         message = f"{where}{astray} At this line that means: {found[0]}"
-        step = f"Put the arguments of the launch in the kernel's order. Are they already? {step}"
+        step = f"Pass the arguments of the launch in the kernel's order. Are they already? {step}"
     return Finding(GATE, "compile-error", title, message, plain_line(line), None, step,
                    original=original)  # fmt: skip
 
@@ -206,8 +204,8 @@ def assembler_finding(kernel: str, line: int | None, target: int, log: str) -> F
         f"{kernel} cannot be assembled for {ARCHITECTURES[target]}.",
         line,
         None,
-        "Blocks that are too large are one cause; a pair of options that the hardware does not "
-        "have, as cache_modifier with eviction_policy, is another.",
+        "Use smaller blocks. Another cause is a pair of options that the hardware does not have, "
+        "such as cache_modifier with eviction_policy.",
         original=plain_text(log, 2000),
     )
 
@@ -219,7 +217,7 @@ def crash_finding(signal: int, stderr: str, what: str = "", line: int | None = N
         GATE,
         "compiler-crash",
         "The compiler crashes on this kernel",
-        f"Triton's compiler ended suddenly{how} while it compiled {what or 'the kernel'}.",
+        f"Triton's compiler stopped suddenly{how} while it compiled {what or 'the kernel'}.",
         line,
         None,
         "Simplify the kernel step by step until it compiles; odd block shapes are the usual cause.",

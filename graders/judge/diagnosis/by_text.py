@@ -16,18 +16,18 @@ from graders.judge.report import Finding
 
 NEVER_REPLACED = frozenset({"kernel-error", "raised", "wrong-return", "inputs-changed", "exited"})
 NO_LOOP = FindingText(
-    "The kernel comes to no end in the time that it has",
-    "There is no loop in the kernel. So there are very many programs: each of them has a cost of "
-    "its own, and one that works on a few elements does hardly anything else.",
+    "The kernel does not finish in time",
+    "The kernel has no loop, so there are very many programs. Each program has a cost of its own, "
+    "and one that works on a few elements does hardly anything else.",
     "Let each program work on a block of 1024 elements or so, and launch as many programs as there "
     "are blocks.",
 )
 LOOP_OUTSIDE = FindingText(
-    "The launcher comes to no end in the time that it has",
-    "There is no loop in the kernel, but a `while` outside of it. The judge stopped the submission "
-    "at the time limit.",
-    "Does the condition of this `while` ever become false? A launch needs no loop: the grid says "
-    "how many programs there are.",
+    "The launcher does not finish in time",
+    "The kernel has no loop, but there is a `while` outside of it. The judge stopped the "
+    "submission at the time limit.",
+    "Does the condition of this `while` ever become false? A launch needs no loop: the grid sets "
+    "the number of programs.",
 )
 
 

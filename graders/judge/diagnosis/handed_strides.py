@@ -85,7 +85,7 @@ def _text(
     return FindingText(
         "One tensor is read with the stride of another",
         f"No parameter of the kernel gets `{due}`. In every case {listed} "
-        f"{'is' if len(names) == 1 else 'are'} `{wrong}`, and just the cases are wrong in which "
-        "these two strides differ. So one tensor is read as if it lay in memory like the other.",
+        f"{'is' if len(names) == 1 else 'are'} `{wrong}`, and only the cases in which these two "
+        "strides differ are wrong. So the kernel reads one tensor with the stride of another.",
         f"Pass `{due}` to the kernel, and use it for `{parameters[missing[0]]}` alone.",
     )

@@ -33,23 +33,20 @@ PATTERNS = (
         "nothing-written",
         FindingText(
             "No kernel got the tensor that is returned",
-            "The launcher returns memory as torch.empty left it: for this input no kernel was "
-            "launched, or the one that ran stored into another tensor, whose contents are lost.",
-            "Hand the tensor that you return to the launch, and launch for every size.",
+            "The launcher returns memory as torch.empty left it: no kernel was launched for this "
+            "input, or the kernel stored into another tensor.",
+            "Pass the tensor that you return to the launch, and launch for every size.",
         ),
         shapes.not_written,
     ),
     Pattern(
         "store-silenced",
         FindingText(
-            "Every lane of the store was switched off",
-            "The kernel has a tl.store, but no program stored anything: the mask is false for "
-            "every lane that points into the output. `offsets > n_elements` and "
-            "`offsets >= n_elements` are such masks: no element has an offset like that.",
-            "The mask must be true for the offsets inside the output: "
-            "`mask = offsets < n_elements`. Write down offsets and mask of program 0, which starts "
-            "at element 0. Is the mask right already? Then see which number arrives in it, and "
-            "whether the offsets start at 0.",
+            "Every lane of the store was masked off",
+            "The kernel has a tl.store, but its mask is false for every lane that points into the "
+            "output, so nothing was stored. `offsets >= n_elements` is such a mask.",
+            "Use `mask = offsets < n_elements`. If the mask is correct already, check which "
+            "number arrives in it, and that the offsets of program 0 start at 0.",
         ),
         unwritten_regions.silenced,
     ),
@@ -57,9 +54,8 @@ PATTERNS = (
         "nothing-stored",
         FindingText(
             "No program stored anything",
-            "The output is exactly as it was allocated: the kernel has no tl.store that a program "
-            "comes to, or it is not launched, or it stores to another tensor than the one that is "
-            "returned.",
+            "The output is exactly as it was allocated: no program reaches a tl.store, or the "
+            "kernel is not launched, or it stores to another tensor than the one that you return.",
             "End the kernel with tl.store(output_ptr + offsets, value, mask=mask). Launch it, and "
             "return the tensor that it gets as output_ptr.",
         ),
@@ -69,13 +65,11 @@ PATTERNS = (
         "lanes-meet",
         FindingText(
             "Some elements are stored several times, and others never",
-            "The masks let lanes enough through to store every element of the output. But several "
-            "of them store to the same element, so that others are never stored. So the offsets of "
-            "the store do not move on as they should: from program to program, from round to round "
-            "of a loop (each round stores the same block again), or from row to row of a tile.",
-            "Write down the first offset of the store in programs 0 and 1, in the first round and "
-            "the second, and in the first row of a tile and the second. How far should it move on, "
-            "and how far does it?",
+            "Several lanes store to the same element, so other elements are never stored. The "
+            "offsets of the store advance wrongly: from program to program, from one loop step to "
+            "the next, or from row to row.",
+            "Write down the first offset of the store in programs 0 and 1, and in two steps of "
+            "the loop. How far should it advance?",
         ),
         unwritten_regions.lanes_meet,
         about_places=True,
@@ -83,14 +77,12 @@ PATTERNS = (
     Pattern(
         "programs-idle",
         FindingText(
-            "Programs store nothing, and elements are left that nobody stored",
-            "The grid has programs enough, but some of them store nothing: all of their lanes lie "
-            "outside, or are switched off by the mask. Elsewhere elements are left over. So the "
-            "programs are dealt out wrongly: the number of a program is taken apart by the wrong "
-            "number of tiles, two axes are exchanged, or a start is multiplied by the wrong block.",
-            "For tiles in rows, `pid // tiles_across` is the row and `pid % tiles_across` the "
-            "column, both with the tiles of one *row*. Write down the tile of each program for a "
-            "matrix of 2 by 3 tiles.",
+            "Some programs store nothing, and some elements are never stored",
+            "Some programs store nothing, and other elements are never stored, although the grid "
+            "is large enough. The tiles are distributed wrongly: by a wrong divisor, with "
+            "exchanged axes, or with the wrong block size.",
+            "For tiles in rows, use `pid // tiles_across` and `pid % tiles_across`. Write down "
+            "the tile of each program for 2 by 3 tiles.",
         ),
         unwritten_regions.work_outside,
         about_places=True,
@@ -108,8 +100,8 @@ PATTERNS = (
         "first-block-only",
         FindingText(
             "Only the beginning of the output was written",
-            "The first elements are there and the rest was never stored: the programs all work "
-            "on the same block, or the grid has too few programs.",
+            "Only the first elements were stored: all programs work on the same block, or the "
+            "grid has too few programs.",
             "Check that offsets start at program_id * BLOCK_SIZE and that the grid rounds up "
             "(triton.cdiv).",
         ),
@@ -119,7 +111,7 @@ PATTERNS = (
         "last-block-only",
         FindingText(
             "Only the end of the output was written",
-            "The last elements are there and the ones before them were never stored.",
+            "The last elements were stored, the ones before them were not.",
             "Look at how a program finds its first element.",
         ),
         unwritten_regions.suffix_only,
@@ -129,7 +121,8 @@ PATTERNS = (
         FindingText(
             "Some elements were never written",
             "They still hold whatever was in memory before.",
-            "Follow one missing element: which program should store it, and does its mask let it?",
+            "Follow one missing element: which program should store it, and is the mask true "
+            "there?",
         ),
         unwritten_regions.never_stored,
         says_little=True,
@@ -138,11 +131,11 @@ PATTERNS = (
         "special-values",
         FindingText(
             "Only special values are wrong",
-            "Every ordinary number is right. What is not: NaN, the infinities, the negative zero, "
-            "or numbers too small to be normal floats.",
-            "Infinity times 0 and infinity minus infinity are NaN: choose with tl.where, do not "
-            "multiply by a condition. (In a copy there is no arithmetic at all: `x + 0` and a "
-            "comparison with 0 lose the sign of -0.0.)",
+            "Every ordinary number is correct. The wrong ones are NaN, the infinities, negative "
+            "zero, or numbers too small to be normal floats.",
+            "Infinity times 0 and infinity minus infinity are NaN: select with tl.where instead "
+            "of multiplying by a condition. A copy must not compute at all: `x + 0` loses the "
+            "sign of -0.0.",
         ),
         shapes.only_specials,
     ),
@@ -151,10 +144,10 @@ PATTERNS = (
         FindingText(
             "The result is zero everywhere",
             "The values were stored, but they are all zero. Usual causes: a loop that never runs, "
-            "an accumulator to which nothing is added, or loads whose mask lets nothing through, "
-            "so that `other` is all there is.",
-            "With print_if, print what is stored, and then what it is made of: which is the first "
-            "to be zero?",
+            "an accumulator that is never updated, or loads whose mask is always false, so that "
+            "they return `other`.",
+            "Print the stored value with print_if, and then the values that it is computed from: "
+            "which is the first to be zero?",
         ),
         shapes.all_zeros,
     ),
@@ -162,8 +155,8 @@ PATTERNS = (
         "offsets-stored",
         FindingText(
             "The offsets were stored, not the values",
-            "The output is 0, 1, 2, 3 and so on: the numbers of its own elements.",
-            "Hand the block of values to tl.store; the offsets belong into its pointers.",
+            "The output is 0, 1, 2, 3 and so on: each element holds its own index.",
+            "Pass the block of values to tl.store; the offsets belong to its pointers.",
         ),
         shapes.offsets_stored,
     ),
@@ -180,7 +173,7 @@ PATTERNS = (
         "transposed-result",
         FindingText(
             "Rows and columns are exchanged",
-            "The values are right but stand where the transposed matrix would have them.",
+            "The values are correct, but in the order of the transposed matrix.",
             "Check which index goes with which stride in the store.",
         ),
         shapes.transposed,
@@ -189,7 +182,7 @@ PATTERNS = (
         "shifted-by-one",
         FindingText(
             "Everything is one element off",
-            "The output equals the right answer, moved by one place.",
+            "The output equals the correct result, moved by one place.",
             "Look at where the offsets start.",
         ),
         shapes.shifted,
@@ -198,9 +191,9 @@ PATTERNS = (
         "constant-factor",
         FindingText(
             "Every result is too large or too small by the same factor",
-            "Divided by the right result, each element gives one and the same number: a factor is "
-            "missing, there twice, or another one than the contract's.",
-            "Divide the first wrong element by the expected one. Which number of the kernel is "
+            "Each element divided by the correct one gives the same number: a factor is missing, "
+            "applied twice, or not the contract's.",
+            "Divide the first wrong element by the expected one. Which number in the kernel is "
             "that: a count, a size, a scale, 2?",
         ),
         shapes.constant_factor,
@@ -209,8 +202,8 @@ PATTERNS = (
         "constant-offset",
         FindingText(
             "Every result is off by the same amount",
-            "The difference to the right result is one and the same number everywhere: something "
-            "is added, or left out, that does not depend on the element.",
+            "The difference to the correct result is the same everywhere: the kernel adds, or "
+            "leaves out, something that does not depend on the element.",
             "Subtract the expected element from the first wrong one. Where does that number come "
             "from?",
         ),
@@ -220,36 +213,33 @@ PATTERNS = (
         "signs-differ",
         FindingText(
             "Only the signs are wrong",
-            "Without their signs the results are right: an absolute value, a difference the "
-            "wrong way round, or a minus that is missing or too many.",
-            "Look for `tl.abs`, for a comparison with 0, and for the order in each subtraction.",
+            "Without their signs the results are correct: look for an absolute value, a "
+            "subtraction in the wrong order, or a missing or extra minus.",
+            "Check `tl.abs`, comparisons with 0, and the order in each subtraction.",
         ),
         shapes.signs_differ,
     ),
     Pattern(
         "later-rounds-wrong",
         FindingText(
-            "What a program does first is right, what it does later is not",
-            "Programs of this kernel work in rounds: they store one tile, and then further ones. "
-            "What each of them stored first is right; every wrong element was stored in a later "
-            "round. So something that should be new in each round is kept from the one before: a "
-            "sum, a maximum or a carry that is not reset, or a value (a bias, a random number, a "
-            "mask) that is loaded or computed once, before the loop. Or a pointer moves on by the "
-            "wrong distance.",
-            "Look for what is set before the loop and used in it. What belongs to one tile is set "
-            "anew in each round, as in `acc = tl.zeros(...)`, and so are its offsets and its mask.",
+            "The first tile of each program is correct, and later ones are not",
+            "Each program stores several tiles, and every wrong element is in a later one. "
+            "Something is kept from the tile before: a sum, a maximum, a loaded value or a mask. "
+            "Or a pointer advances by the wrong distance.",
+            "Look for what is set before the loop and used in it. Set it anew for each tile, as "
+            "in `acc = tl.zeros(...)`.",
         ),
         shapes.in_later_rounds,
     ),
     Pattern(
         "only-first-row-right",
         FindingText(
-            "The first row is right, and no other one is",
-            "Row 0 needs no step to get to it. Every other row has wrong values: so the way from "
-            "one row to the next is wrong, in what is loaded, stored or counted. It is the stride "
-            "of a row, its length, or a number that grows by as much for each row.",
-            "Write down where row 1 begins: in each tensor that is loaded, in the output, and in "
-            "whatever numbers the elements. Is it the row's own length, or that of a block?",
+            "Only the first row is correct",
+            "Row 0 is correct, and every other row has wrong values. So the step from one row to "
+            "the next is wrong: the stride of a row, its length, or a number that grows with each "
+            "row.",
+            "Write down where row 1 begins, in each tensor that you load and in the output. Is "
+            "the step the row's stride?",
         ),
         shapes.only_first_row_right,
         says_little=True,
@@ -257,12 +247,12 @@ PATTERNS = (
     Pattern(
         "first-of-tile-right",
         FindingText(
-            "Of each tile the first row, or column, is right, and no other one is",
-            "The lines that are right lie as far apart as a tile is high, or wide. So a value that "
-            "belongs to a line is the same for the whole tile: it was loaded for its first line, "
-            "or its offset lacks the lanes, `tl.arange(0, BLOCK)`.",
-            "Each line of a tile needs its own value: load a block of them, with the offsets of "
-            "all lines, and bring it into shape with `[:, None]` or `[None, :]`.",
+            "Only the first row, or column, of each tile is correct",
+            "The correct rows, or columns, are one tile apart. So the whole tile uses a value "
+            "that belongs to its first row: the offset of the load lacks the lanes, `tl.arange(0, "
+            "BLOCK)`.",
+            "Load a block of these values, one for each row or column of the tile, and bring it "
+            "into shape with `[:, None]` or `[None, :]`.",
         ),
         shapes.first_of_each_right,
         says_little=True,
@@ -270,10 +260,10 @@ PATTERNS = (
     Pattern(
         "nearly-right",
         FindingText(
-            "The values are nearly right, and not quite",
-            "All results lie within a percent or so of the reference, and yet further from it "
-            "than rounding in float32 explains. A constant with a wrong digit, an approximate "
-            "formula or a step in half precision does that.",
+            "The values are nearly correct",
+            "All results are within about one percent of the reference, but further off than "
+            "rounding in float32 explains. A wrong digit in a constant, an approximate formula or "
+            "a step in half precision causes that.",
             "Compare each constant with the contract, and convert to float32 right after the load.",
         ),
         shapes.nearly_right,
@@ -282,9 +272,9 @@ PATTERNS = (
     Pattern(
         "right-values-elsewhere",
         FindingText(
-            "The right values stand at the wrong places",
-            "Every value of the right result is there, as often as it should be, but not where "
-            "it belongs: tiles, rows or the elements of a block have changed places.",
+            "The correct values are at the wrong places",
+            "Every correct value is in the output, as often as it should be, but not where it "
+            "belongs: tiles, rows or the elements of a block are exchanged.",
             "Follow the first wrong element: where is it loaded from, and where is it stored? "
             "(A reshape keeps the order in memory; it does not turn a tile.)",
         ),
@@ -294,9 +284,9 @@ PATTERNS = (
         "nan-result",
         FindingText(
             "The result holds NaN where it should not",
-            "A NaN came in through a lane that was masked off, through memory that nobody wrote, "
-            "or through arithmetic such as inf - inf or 0 * inf.",
-            "Check the `other` of each masked load and the memory that you start from.",
+            "The NaN comes from a masked-off lane, from memory that was never written, or from "
+            "arithmetic such as inf - inf or 0 * inf.",
+            "Check the `other` of each masked load, and the memory that you start from.",
         ),
         shapes.nan_result,
         unexplained=True,

@@ -13,18 +13,18 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     (
         r"CUDA",
         "",
-        "Allocate where the inputs are, wherever that is: torch.empty_like(x), or "
-        "torch.empty(..., device=x.device).",
+        "Allocate on the device of the inputs: torch.empty_like(x), or torch.empty(..., "
+        "device=x.device).",
     ),
     (
         r"^KeyError: '(?P<name>\w+)'",
-        "Nothing is kept under the name {name}.",
+        "There is no entry with the name {name}.",
         'A grid function gets the parameters of the kernel by name: meta["BLOCK_SIZE"] needs a '
-        "parameter of the kernel that is spelt exactly so.",
+        "parameter of the kernel with exactly that name.",
     ),
     (
         r"^ValueError: (not enough|too many) values to unpack",
-        "The names left of the = are not as many as the values on its right.",
+        "The number of names left of the = differs from the number of values on its right.",
         "x.shape has one number for each axis: n_rows, n_cols = x.shape for a matrix, "
         "x.numel() for the number of all elements.",
     ),
@@ -45,34 +45,32 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"^ImportError: attempted relative import",
-        "An import that begins with a dot asks for a file beside this one, and a submission is one "
+        "An import that begins with a dot needs a file beside this one, and a submission is one "
         "file or one notebook.",
         "Copy the functions that you need from that file into this one.",
     ),
     (
         r"^(AssertionError|RuntimeError): Torch not compiled with (?P<name>\w+) enabled",
-        "The launcher asks torch for {name}, and the torch of the judge has none.",
-        "Take the question out, or ask for what an NVIDIA GPU has: "
-        "torch.cuda.get_device_properties(0).",
+        "The launcher asks torch for {name}, which the judge's torch does not have.",
+        "Remove that call, or ask for what an NVIDIA GPU has: torch.cuda.get_device_properties(0).",
     ),
     (
         r"^(ModuleNotFoundError|ImportError): (No module named|cannot import name) "
         r"'(?P<name>[\w.]+)'",
-        "{name} cannot be imported here: a submission is one file or one notebook, and your own "
-        "files beside it are no part of it. There are torch, triton, numpy and the standard "
-        "library.",
+        "{name} cannot be imported: a submission is one file or one notebook, without your own "
+        "files beside it. It may import torch, triton, numpy and the standard library.",
         "Copy the functions that you need from {name} into this file or notebook.",
     ),
     (
         r"^TypeError: (cannot unpack non-iterable|.*must be an iterable, not) "
         r"(builtin_function_or_method|method)",
-        "A method stands here without its round brackets, where its result is to be unpacked.",
+        "A method is used here without its round brackets, so there is nothing to unpack.",
         "Call it: x.stride() and x.size() give as many numbers as x has axes. (x.shape is the one "
         "without brackets.)",
     ),
     (
         r"^TypeError: cannot unpack non-iterable (?P<kind>int|float|NoneType)",
-        "Several names stand left of the =, and on its right is one single value ({kind}).",
+        "There are several names left of the =, but only one value on its right ({kind}).",
         "Give as many values as there are names: n_rows, n_cols = x.shape for a matrix, "
         "block_m, block_n = 16, 64.",
     ),
@@ -83,40 +81,39 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"^TypeError: '(?P<kind>int|float|NoneType)' object is not subscriptable",
-        "[ ] asks for one entry of several, and this is one single value ({kind}).",
+        "[ ] selects one entry of several, but this is a single value ({kind}).",
         "Leave out the [ ], or ask a tuple: x.shape[0], x.stride()[0].",
     ),
     (
         r"^TypeError: '(?P<kind>type|function|_lru_cache_wrapper)' object is not subscriptable",
-        "[ ] stands behind a {kind}; a kernel alone is launched with [ ].",
-        "A function is called with round brackets. Is @triton.jit missing above the kernel?",
+        "[ ] follows a {kind}; only a kernel is launched with [ ].",
+        "Call a function with round brackets. Is @triton.jit missing above the kernel?",
     ),
     (
         r"^TypeError: '(?P<kind>(?!builtin_|method)\w+)' object is not subscriptable",
-        "[ ] asks for one entry of several, and a {kind} has none.",
-        "Look at what stands before the [ ]: a tuple such as x.shape has entries.",
+        "[ ] selects one entry of several, but a {kind} has no entries.",
+        "Check the value before the [ ]: a tuple such as x.shape has entries.",
     ),
     (
         r"^AttributeError: 'NoneType' object has no attribute '(?P<name>\w+)'",
-        "What stands before .{name} is None.",
-        "A function without `return` gives None, and so does a launch: allocate the output before, "
-        "output = torch.empty_like(x).",
+        "The value before .{name} is None.",
+        "A function without `return` gives None, and so does a launch. Allocate the output before "
+        "the launch: output = torch.empty_like(x).",
     ),
     (
         r"^TypeError: empty\(\): argument 'size'|^TypeError: (empty|zeros|full|ones)\(\)",
-        "torch.empty wants the shape as a tuple of whole numbers, and the dtype by its name.",
+        "torch.empty needs the shape as a tuple of integers, and the dtype by its name.",
         "Write torch.empty_like(x), or torch.empty((n_rows, n_cols), dtype=x.dtype, "
         "device=x.device).",
     ),
     (
         r"^TypeError: '(?P<kind>int|float|tuple|list|str|NoneType)' object is not callable",
-        "Round brackets call a function, and here stands a value before them ({kind}).",
-        "Leave out the brackets behind it. (A grid that is a tuple is used as it is: "
-        "kernel[grid](…).)",
+        "Round brackets call a function, but here they follow a value ({kind}).",
+        "Remove the brackets. (A grid that is a tuple needs none: kernel[grid](…).)",
     ),
     (
         r"^TypeError: '(builtin_function_or_method|method)' object",
-        "A method stands here without its brackets.",
+        "A method is used here without its brackets.",
         "Call it: x.numel(), x.stride(0), x.size(0). (x.shape is the one without brackets.)",
     ),
     (
@@ -137,7 +134,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     (
         r"^TypeError: can only concatenate tuple|"
         r"^TypeError: unsupported operand .*'(torch\.Size|tuple)'",
-        "A tuple of numbers stands where one number is needed.",
+        "There is a tuple of numbers where one number is needed.",
         "x.numel() is the number of elements, x.shape[0] the number of rows, x.stride(0) the first "
         "stride.",
     ),
@@ -151,4 +148,6 @@ def raised_text(error: str) -> FindingText:
         if match:
             named = match.groupdict()
             return FindingText(TITLE, message.format_map(named), advice.format_map(named))
-    return FindingText(TITLE, "", "Mend it and check again.")
+    return FindingText(
+        TITLE, "", ("Fix this line: the original error says what Python could not do.")
+    )

@@ -50,26 +50,24 @@ RULES = (
         "second-block-wrong",
         lambda size, block: size > block,
         FEWEST,
-        "One block is right, more than one is not",
+        "Inputs of one block are correct, larger inputs are not",
         "is larger than {block}",
-        "So the step from one block to the next is wrong: how an accumulator or a carry is kept, "
-        "how a sum is rescaled when a running maximum grows, or how far a pointer moves on. (Where "
-        "each block has a program of its own: what the second program does otherwise.)",
-        "Take an input of two blocks, and work the second one out by hand: what must it know of "
-        "the first? Then print with print_if what it does know.",
+        "So the step from one block to the next is wrong: an accumulator or a carry, the "
+        "rescaling of a sum when the running maximum grows, or the distance that a pointer "
+        "advances.",
+        "Take an input of two blocks, and compute the second one by hand: what must it know of "
+        "the first? Print with print_if what it does know.",
     ),
     _Rule(
         "part-of-block-wrong",
         lambda size, block: size % block != 0,
         FEWEST_WHOLE,
-        "Only a block that is not full goes wrong",
-        "is no multiple of {block}",
-        "So lanes behind the end affect the result. They hold a value that is not neutral (behind "
-        "`x - mean`, a lane that was loaded as 0 holds -mean), or an element a second time, or a "
-        "division counts them: by the size of the block, not by the number of elements. Or the "
-        "last block is left out.",
-        "Follow a lane behind the end from its load to the result: what does it hold, and where "
-        "does it count? `other` must be neutral, and what is summed or counted must be masked.",
+        "Only a partial block is wrong",
+        "is not a multiple of {block}",
+        "So lanes past the end affect the result: they hold a value that is not neutral (after `x "
+        "- mean`, a lane loaded as 0 holds -mean), or a division counts them.",
+        "Follow a lane past the end from its load to the result. Its `other` must be neutral, and "
+        "what you sum or count must be masked again.",
     ),
 )
 
@@ -151,7 +149,7 @@ def _text(
     value = f" ({min(blocks)})" if len(blocks) == 1 else ""
     where = rule.where.format(block=f"`{block}`{value}" if isinstance(block, str) else block)
     seen = (
-        f"It goes wrong only where {size} {where}: all {failing} cases that fail are like that, "
-        f"and the {right} that are not are right."
+        f"It is wrong only where {size} {where}: all {failing} failing cases are like that, and "
+        f"the {right} other cases are correct."
     )
     return FindingText(rule.title, f"{seen} {rule.cause}", rule.next_step)

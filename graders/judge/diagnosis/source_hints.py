@@ -43,11 +43,10 @@ SUSPECTS = (
         "pointers-not-put-back",
         FindingText(
             "The second loop begins where the first one ended",
-            "A first loop moves pointers along the row, and a second loop over the same row goes "
-            "on from there: it reads behind the end of the row, in the next one or outside of the "
-            "tensor.",
-            "Before the second loop set the pointers to the start of the row again. Or leave them "
-            "where they are, and compute the offsets of each step from the loop's own number.",
+            "The first loop moves its pointers along the row, and the second loop over the same "
+            "row goes on from there. So it reads past the end of the row.",
+            "Set the pointers to the start of the row again before the second loop, or compute "
+            "the offsets of each step from the loop's counter.",
         ),
         marks.pointers_not_put_back,
         ABOUT_SIZES | UNSPECIFIC | VAGUE_SHAPES | {"contiguous-assumed", "out-of-bounds-load"},
@@ -55,12 +54,11 @@ SUSPECTS = (
     Suspect(
         "pointers-left-behind",
         FindingText(
-            "In a loop some pointers move on, and others stay",
-            "Each step of the loop loads a new block through one tensor of pointers, and the same "
-            "block again through another: these pointers are not moved on. The first step is "
-            "right.",
-            "Move on every pointer that the loop loads or stores through, or compute the offsets "
-            "of each step from the number of the step.",
+            "In a loop some pointers advance and others do not",
+            "Each step of the loop loads a new block through one tensor of pointers, but the same "
+            "block again through another, which does not advance. Only the first step is correct.",
+            "Advance every pointer that the loop loads or stores through, or compute the offsets "
+            "of each step from the loop's counter.",
         ),
         marks.pointers_left_behind,
         VAGUE_SHAPES | {"wrong-values", "load-ignores-pid"},
@@ -68,13 +66,11 @@ SUSPECTS = (
     Suspect(
         "mask-not-turned",
         FindingText(
-            "The block is transposed, and its mask is not",
-            "The block is loaded with a mask, transposed, and stored with the same mask. But its "
-            "rows are columns now: the mask of the store must be transposed too. Else it lets "
-            "lanes through that lie outside of the output, and holds back others that lie inside. "
-            "Where tiles are full it does not show.",
-            "`tl.store(pointers, tl.trans(block), mask=tl.trans(mask))`, or build the mask anew "
-            "from the rows and columns of the output.",
+            "The block is transposed, but its mask is not",
+            "The block is transposed after the load, but stored with the mask of the load. Its "
+            "rows are columns now, so the mask selects the wrong lanes. Full tiles hide it.",
+            "Use `tl.store(pointers, tl.trans(block), mask=tl.trans(mask))`, or build a mask from "
+            "the rows and columns of the output.",
         ),
         marks.mask_not_turned,
         ABOUT_SIZES
@@ -96,7 +92,7 @@ SUSPECTS = (
         FindingText(
             "Brackets are missing around the comparisons",
             "In Python `&` binds more tightly than `<`: `rows < n_rows & cols < n_cols` means "
-            "`rows < (n_rows & cols) < n_cols`. So the mask is another one than you meant.",
+            "`rows < (n_rows & cols) < n_cols`. That is not the mask that you meant.",
             "Put each comparison in brackets: "
             "`mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
         ),
@@ -106,9 +102,10 @@ SUSPECTS = (
         "mask-joined-by-or",
         FindingText(
             "The mask lets a lane through if one of its conditions holds",
-            "`|` means *or*: a lane behind the last column stays on as long as its row exists. It "
-            "reads what is not there, and stores over the next row, or behind the tensor.",
-            "Both must hold: `mask = (rows[:, None] < n_rows) & (cols[None, :] < n_cols)`.",
+            "`|` means *or*: a lane past the last column stays active if its row exists. It reads "
+            "memory that is not there, and stores over the next row or past the tensor.",
+            "Both conditions must be true: `mask = (rows[:, None] < n_rows) & (cols[None, :] < "
+            "n_cols)`.",
         ),
         marks.joined_by_or,
         ABOUT_SIZES | {"masked-lanes-used", "other-missing", "programs-race"},
@@ -117,10 +114,9 @@ SUSPECTS = (
         "chosen-by-product",
         FindingText(
             "An element is chosen by a product, and 0 * inf is NaN",
-            "Each element is multiplied by 1 where the comparison holds, and by 0 elsewhere, and "
-            "the products are summed. That chooses one of them as long as all are finite. An "
-            "element may be -inf, or is where the mask of the load puts it, and 0 * -inf is NaN.",
-            "Choose before you sum, `tl.sum(tl.where(cols == target, x, 0.0))`, or load the one "
+            "Each element is multiplied by 1 or 0, and the products are summed. That fails where "
+            "an element is infinite, or the mask's `other` is -inf: 0 * -inf is NaN.",
+            "Select before you sum, `tl.sum(tl.where(cols == target, x, 0.0))`, or load the one "
             "element by its address.",
         ),
         marks.chosen_by_product,
@@ -129,12 +125,11 @@ SUSPECTS = (
     Suspect(
         "pointer-cast",
         FindingText(
-            "The pointers are turned into pointers to one dtype",
-            "A pointer knows the dtype of its tensor. With `.to(tl.pointer_type(...))` the "
-            "kernel reads every tensor as that dtype, four bytes at a time for float32, whatever "
-            "lies there.",
-            "Drop the conversion of the pointer. Convert what is loaded, `.to(tl.float32)`, and "
-            "what is stored, `.to(output_ptr.dtype.element_ty)`.",
+            "The pointers are converted to pointers to one dtype",
+            "A pointer knows the dtype of its tensor. With `.to(tl.pointer_type(...))` the kernel "
+            "reads every tensor as that dtype, whatever its elements are.",
+            "Remove the conversion of the pointer. Convert the loaded value, `.to(tl.float32)`, "
+            "and the stored value, `.to(output_ptr.dtype.element_ty)`.",
         ),
         marks.cast_pointers,
     ),
@@ -142,8 +137,8 @@ SUSPECTS = (
         "counted-in-bytes",
         FindingText(
             "Offsets are counted in bytes",
-            "The launcher multiplies by the size of an element in bytes. Triton knows the dtype of "
-            "each pointer and counts in elements, as `x.stride()` does, too.",
+            "The launcher multiplies by the size of an element in bytes. Triton knows the dtype "
+            "of each pointer and counts in elements, as `x.stride()` does.",
             "Pass the strides as they are: x.stride(0), x.stride(1).",
         ),
         marks.counted_in_bytes,
@@ -154,9 +149,8 @@ SUSPECTS = (
         "loop-rounds-down",
         FindingText(
             "A loop leaves out the block that is not full",
-            "`//` rounds down: a loop over `n // BLOCK` blocks runs over the full ones only, and "
-            "what is left at the end is never looked at. A row shorter than a block has no full "
-            "one at all.",
+            "`//` rounds down: a loop over `n // BLOCK` blocks skips the last, partial block. A "
+            "row shorter than a block is skipped entirely.",
             "Round up, `range(tl.cdiv(n, BLOCK))`, or step by blocks, `range(0, n, BLOCK)`, and "
             "mask the last block.",
         ),
@@ -166,9 +160,8 @@ SUSPECTS = (
     Suspect(
         "size-written-out",
         FindingText(
-            "A size is written out as a number",
-            "The kernel compares with a fixed number. It fits inputs of that one size, and no "
-            "others.",
+            "A size is hard-coded",
+            "The kernel compares with a fixed number, so it works for inputs of one size only.",
             "Pass the size as an argument, `n_elements`, and compare with that.",
         ),
         marks.fixed_sizes,

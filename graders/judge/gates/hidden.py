@@ -20,16 +20,16 @@ Parts = tuple[set[str], bool]
 
 TITLE = "Hidden cases fail"
 FAILED = (
-    "The submission fails in cases that only the official grade runs. What happens there is not "
-    "told: a submission could read the cases out."
+    "The submission fails in cases that only the official grade runs. The judge does not show "
+    "them, because a submission could read them out."
 )
 SLOW = (
-    "The submission is right in small cases that only the official grade runs, and runs out of "
+    "The submission is correct in small cases that only the official grade runs, but runs out of "
     "time in large ones."
 )
 NEXT = (
     "Hidden cases are of the same kinds as the public ones. Try other sizes, strides and dtypes "
-    "that the contract allows, and sizes that are no multiple of a block."
+    "that the contract allows, and sizes that are not a multiple of a block."
 )
 UNGRADED = (
     "a hidden case could not be judged. Why is not told, because a submission can choose it: judge "

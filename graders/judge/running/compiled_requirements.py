@@ -108,7 +108,7 @@ def _finding(
     promise: CompilerRequirement, case: Case, launch: CompiledLaunch, broken: BrokenPromise
 ) -> Finding:
     place = f"In `{launch.kernel.name}`, compiled for sm_{launch.target}:"
-    told = f"The result is right. {promise.message} {place} {broken.said}"
+    told = f"The result is correct. {promise.message} {place} {broken.said}"
     message = f"{' '.join(told.split())} That is worth half of the points."
     line = broken.line or launch.kernel.line
     return Finding(

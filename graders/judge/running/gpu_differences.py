@@ -181,12 +181,12 @@ REASONS = (
     Reason(
         "atomic-order",
         FindingText(
-            "The sum comes out differently from run to run",
-            "Programs reach an atomic addition in any order, and rounding makes each order give "
-            "another last digit. The interpreter always adds in one order; on the GPU the same "
-            "inputs gave several results, and some of them are further off than allowed.",
-            "Let each program add up its own part in float32 and keep the atomics few, or have "
-            "one program own each element of the output.",
+            "The sum changes from run to run",
+            "Programs reach an atomic addition in any order, and each order rounds differently. "
+            "The interpreter always adds in one order; on the GPU the same inputs gave several "
+            "results, and some are further off than allowed.",
+            "Let each program add its own part in float32 and use few atomics, or let one program "
+            "own each output element.",
         ),
         _reorders,
     ),
@@ -194,11 +194,10 @@ REASONS = (
         "race-on-gpu",
         FindingText(
             "The result changes from run to run on the GPU",
-            "The judge ran the same inputs several times and got different results: programs "
-            "that run at the same time disturb each other. The interpreter runs them one after "
-            "another, where this cannot be seen.",
-            "Look for memory that one program writes and another reads or writes. Give each "
-            "element to one program, or use tl.atomic_add, or split the work into two launches.",
+            "The judge ran the same inputs several times and got different results: programs that "
+            "run at the same time affect each other. The interpreter runs them one after another.",
+            "Look for memory that one program writes and another reads or writes. Assign each "
+            "element to one program, use tl.atomic_add, or split the work into two launches.",
         ),
         _races,
     ),
@@ -206,11 +205,10 @@ REASONS = (
         "tf32-on-gpu",
         FindingText(
             "The GPU computed the product in TF32",
-            "The result is right to about three digits: the tensor cores rounded the float32 "
-            "inputs to TF32, which keeps 10 bits of mantissa. `tl.dot` does so unless it is told "
-            "not to, and a sum of products such as `tl.sum(a[:, :, None] * b[None, :, :], "
-            "axis=1)` is turned into a `tl.dot` by the compiler. The interpreter computes such a "
-            "sum in full float32, so only the GPU shows it.",
+            "The result is correct to about three digits: the tensor cores rounded the float32 "
+            "inputs to TF32. `tl.dot` does so by default, and the compiler turns `tl.sum(a[:, :, "
+            "None] * b[None, :, :], axis=1)` into a `tl.dot`. The interpreter computes in full "
+            "float32.",
             'Write the product as `tl.dot(a, b, acc, input_precision="ieee")`, or sum over the '
             "last axis.",
         ),
@@ -221,8 +219,8 @@ REASONS = (
         FindingText(
             "Arithmetic in 16 bits rounds differently on the GPU",
             "The result is off by a few roundings of the 16-bit format. The interpreter rounds "
-            "after each operation; the GPU may fuse a product with the sum behind it and round "
-            "once. Neither is wrong: the format is too coarse to compute in.",
+            "after each operation; the GPU may fuse a product and a sum and round once. The "
+            "format is too coarse to compute in.",
             "Convert right after the load, `.to(tl.float32)`, compute there, and convert back at "
             "the store.",
         ),
@@ -232,10 +230,11 @@ REASONS = (
         "undefined-lanes-on-gpu",
         FindingText(
             "Masked-off lanes hold something else on the GPU",
-            "A `tl.load` with a mask and no `other` leaves the masked lanes undefined. The judge "
-            "ran the kernel once more with a number of its own in them, and the result changed: "
-            "so those lanes reach the result, and on a GPU they hold whatever they hold.",
-            "Give the load an `other` that changes nothing: 0.0 for a sum, -inf for a maximum.",
+            "A `tl.load` with a mask and no `other` leaves the masked-off lanes undefined. The "
+            "judge ran the kernel again with another number in them, and the result changed: so "
+            "these lanes affect the result.",
+            "Give the load an `other` that does not change the result: 0.0 for a sum, -inf for a "
+            "maximum.",
         ),
         _uses_undefined_lanes,
         line=_undefined_lanes,
@@ -243,11 +242,11 @@ REASONS = (
     Reason(
         "differs-on-gpu",
         FindingText(
-            "Right in the interpreter, wrong on the GPU",
-            "The same inputs gave the right result on the CPU, and the GPU's result is steady "
-            "from run to run: so it is neither a race nor a matter of rounding.",
-            "Compare the first wrong element with what one program computes for it. If you find "
-            "the kernel right, tell your instructor: the interpreter may be at fault.",
+            "Correct in the interpreter, wrong on the GPU",
+            "The same inputs gave the correct result on the CPU, and the GPU always gives the "
+            "same wrong one: so it is neither a race nor rounding.",
+            "Compare the first wrong element with what one program computes for it. If the kernel "
+            "is correct, tell your instructor: the interpreter may be wrong.",
         ),
         lambda seen: seen.interpreted,
     ),

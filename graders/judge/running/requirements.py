@@ -53,7 +53,7 @@ def _broken_in_plan(
     for promise in exercise.requirements:
         seen = promise.broken(plans)
         if seen is not None:
-            told = f"The result is right. {promise.message} {seen}".strip()
+            told = f"The result is correct. {promise.message} {seen}".strip()
             message = f"{told} That is worth half of the points."
             return [
                 Finding(

@@ -143,14 +143,16 @@ def _too_much(item: Prepared, moved: Moved, model: int) -> Finding:
         code="too-much-traffic",
         title="The kernel moves far more bytes than it needs to",
         message=(
-            f"The result is right. To compute it the kernel loads and stores {_bytes(moved.total)} "
-            f"where the model solution moves {_bytes(model)}, {moved.total / model:.2g} times as "
-            f"much. {moved.worst()}Moving bytes is what a GPU spends most of its time on, so "
-            "this is worth half of the points."
+            f"The result is correct. But the kernel loads and stores {_bytes(moved.total)} where "
+            f"the model solution moves {_bytes(model)}, {moved.total / model:.2g} times as much. "
+            f"{moved.worst()}Moving bytes is what a GPU spends most of its time on, so this is "
+            "worth half of the points."
         ),
         case=item.case.name,
-        next_step="Let each program load only the block that its own part of the output needs, "
-        "and keep what one step hands to the next in registers, not in a tensor.",
+        next_step=(
+            "Let each program load only the block that it needs, and keep intermediate values in "
+            "registers, not in a tensor."
+        ),
     )
 
 

@@ -63,7 +63,7 @@ def _undecorated(tree: ast.Module, functions: Functions) -> Iterator[Finding]:
                 "kernel-not-jit",
                 functions[name],
                 f"{name} is launched on a grid, but it is a plain Python function.",
-                f"Write @triton.jit on the line above def {name}: that makes a kernel of it.",
+                f"Write @triton.jit on the line above def {name}: that makes it a kernel.",
             )
 
 

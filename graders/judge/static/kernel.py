@@ -31,8 +31,8 @@ from triton_util.other_names import OTHER_NAMES, instead_in_kernel
 LAYOUT = frozenset(("stride", "strides", "size", "length", "ndim", "device", "nelement"))
 
 _NO_IMPORT = (
-    "Take the line out. A kernel has tl, which the file imports at its top, and its own "
-    "parameters; torch and other libraries are for the launcher, and no GPU can run them."
+    "Remove this line. A kernel can use tl, which the file imports at its top, and its own "
+    "parameters; torch and other libraries are for the launcher."
 )
 # Node type → what it is called and what to do instead.
 FOREIGN: dict[type[ast.AST], tuple[str, str]] = {
@@ -134,12 +134,12 @@ class _KernelReader:
             if isinstance(part.slice, ast.Tuple):
                 at = " + ".join(f"{shown(one)} * stride" for one in part.slice.elts)
             return (
-                f"A pointer is no array. Write tl.store({name} + {at}, value, mask=mask), and read "
-                f"with tl.load(x_ptr + {at}, mask=mask)."
+                f"A pointer is not an array. Write tl.store({name} + {at}, value, mask=mask), and "
+                f"read with tl.load(x_ptr + {at}, mask=mask)."
             )
         return (
-            "The elements of a block cannot be set one by one: choose with tl.where, or store to a "
-            "pointer, tl.store(output_ptr + offsets, value, mask=mask)."
+            "The elements of a block cannot be set one by one: select with tl.where, or store to "
+            "a pointer, tl.store(output_ptr + offsets, value, mask=mask)."
         )
 
     def _annotation(self, node: ast.expr) -> Iterator[Finding]:
@@ -174,17 +174,17 @@ class _KernelReader:
         if path.startswith("triton.language."):
             return not_triton(
                 node,
-                f"The kernel {self.function.name} uses {shown(node)}, which belongs to the inside "
-                "of Triton's language and not to what kernels are written with.",
+                f"The kernel {self.function.name} uses {shown(node)}, which is internal to "
+                "Triton's language.",
                 "Use the functions that tl itself has: tl.full, tl.load, tl.where and so on.",
             )
-        advice = " (A constant is computed in the launcher, and passed as an argument.)"
+        advice = " (Compute a constant in the launcher, and pass it as an argument.)"
         constant = advice if root == "math" else ""
         meant = calls.meant_function(node.attr) or "Use the functions of triton.language (tl.…)."
         return not_triton(
             node,
-            f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library; "
-            "a kernel runs on the GPU, where there is none.",
+            f"The kernel {self.function.name} uses {shown(node)}. {root} is a Python library, and "
+            "a kernel cannot use it: it runs on the GPU.",
             meant + constant,
         )
 
@@ -193,7 +193,7 @@ class _KernelReader:
         parameters = {argument.arg for argument in self.function.args.args}
         if node.attr in LAYOUT and isinstance(node.value, ast.Name) and node.value.id in parameters:
             return (
-                f"{node.value.id} is the address of the first element, and no tensor. The launcher "
+                f"{node.value.id} is the address of the first element, not a tensor. The launcher "
                 "passes what the kernel needs as numbers: x.numel(), x.shape[0], x.stride(0)."
             )
         if node.attr in OTHER_NAMES:
@@ -260,7 +260,7 @@ class _KernelReader:
         elif kind in ("unknown", "tensor"):
             yield not_triton(
                 node,
-                f"The kernel {self.function.name} uses {node.id} from outside, and it is no "
+                f"The kernel {self.function.name} uses {node.id} from outside, and it is not a "
                 "constant.",
                 f"Pass {node.id} as an argument, or make it a number: {node.id} = tl.constexpr(…).",
             )
@@ -268,16 +268,16 @@ class _KernelReader:
     def _assembly(self, node: ast.AST) -> Finding:
         return not_triton(
             node,
-            f"The kernel {self.function.name} holds assembly. Its cases run on an interpreter "
-            "first, which knows only the Triton language.",
+            f"The kernel {self.function.name} contains assembly. The judge first runs the cases "
+            "on an interpreter, which knows only the Triton language.",
             "Write it with the functions of triton.language (tl.…).",
         )
 
     def _foreign(self, node: ast.AST, what: str, instead: str) -> Finding:
         return not_triton(
             node,
-            f"The kernel {self.function.name} holds {what}, which is Python and not part of the "
-            "Triton language.",
+            f"The kernel {self.function.name} contains {what}, which is Python and not part of "
+            "the Triton language.",
             instead,
         )
 

@@ -96,6 +96,6 @@ def refuse_binary(data: bytes) -> None:
         raise refusal(
             "binary",
             "This is a binary file",
-            "The file holds bytes that no text has.",
+            "The file has bytes that no text file has.",
             "Hand in a .py file or a notebook.",
         )

@@ -90,14 +90,14 @@ SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
     ("does not match opening", "A bracket is closed by a bracket of another kind."),
     ("unterminated", "A string starts here and its closing quote is missing."),
     ("expected an indented block", "The body of the block above has to be indented."),
-    ("unexpected indent", "This line is indented further than the block that it belongs to."),
-    ("unindent does not match", "This line's indentation fits none of the blocks around it."),
+    ("unexpected indent", "This line is indented further than its block."),
+    ("unindent does not match", "This line's indentation matches none of the blocks around it."),
     ("inconsistent use of tabs", "Tabs and spaces are mixed in the indentation."),
     ("Perhaps you forgot a comma", "A comma seems to be missing between two items."),
     ("Maybe you meant '=='", "A single = assigns; comparing takes two: ==."),
     (
         "invalid non-printable character",
-        "There is an invisible character here, as pasting from a web page leaves.",
+        "There is an invisible character here, perhaps pasted from a web page.",
     ),
     (
         "invalid character",
@@ -105,12 +105,12 @@ SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
     ),
     (
         "positional argument follows keyword",
-        "An argument without a name stands after one with a name.",
+        "An argument without a name follows one with a name.",
     ),
-    ("cannot assign to", "What stands left of the = cannot be assigned to."),
+    ("cannot assign to", "The expression left of the = cannot be assigned to."),
     (
         "'return' outside function",
-        "This return stands outside a function: is its indentation right?",
+        "This return is outside a function: is its indentation correct?",
     ),
 )
 # The same for what Python reads and the judge does not → code, title, message and next step.
@@ -153,7 +153,7 @@ def syntax_refusal(error: SyntaxError, place: str, line: int | None) -> Submissi
         "syntax-error",
         "This is not valid Python yet",
         f"{place}:{shown}. {words}" if shown else f"{place}: {words}",
-        "Mend the line and check again.",
+        "Fix this line, then check again.",
         line=line,
         original=f"SyntaxError: {raw}",
     )
@@ -178,5 +178,5 @@ def missing_launcher(wanted: str, signature: str, known: Sequence[str]) -> Submi
         "function-missing",
         f"There is no function {wanted}",
         f"The exercise asks for a function {signature}. {found} {guess}".strip(),
-        f"Name the launcher {wanted}, at the top level of the file or of a cell.",
+        f"Name the launcher {wanted}, and define it at the top level of the file or of a cell.",
     )

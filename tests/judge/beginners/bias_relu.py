@@ -17,7 +17,7 @@ ATTEMPTS = {
     ),
     "bias-mask": Attempt(
         "compile-error",
-        "a block of shape (1, 16, 64), and its pointers one of shape (16, 64)",
+        "has shape (1, 16, 64), but its pointers have shape (16, 64)",
         ("mask=cols < n_cols, other=0.0", "mask=mask, other=0.0"),
     ),
     "bias-made-a-row-too-early": Attempt(
@@ -146,7 +146,7 @@ ATTEMPTS = {
     ),
     "grid-called": Attempt(
         "raised",
-        "A grid that is a tuple is used as it is",
+        "A grid that is a tuple needs none",
         ("bias_relu_kernel[grid](", "bias_relu_kernel[grid()]("),
     ),
 }

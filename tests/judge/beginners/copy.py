@@ -88,12 +88,12 @@ ATTEMPTS = {
     ),
     "one-too-many": Attempt(
         "missing-mask",
-        "with <=, > or >= in place of <",
+        "Build the mask with <",
         ("offsets < n", "offsets <= n"),
     ),
     "mask-as-second": Attempt(
         "compile-error",
-        "tl.load takes a mask in this place, and here stands a number",
+        "tl.load expects a mask here, true or false for each lane, but gets a number",
         ("tl.load(x_ptr + offsets, mask=mask)", "tl.load(x_ptr + offsets, n_elements)"),
     ),
     "return-of-the-launch": Attempt(
@@ -152,7 +152,7 @@ ATTEMPTS = {
     ),
     "size-in-brackets": Attempt(
         "raised",
-        "A method stands here without its brackets",
+        "A method is used here without its brackets",
         ("output.numel()", "output.size[0]"),
     ),
     "data-ptr": Attempt(
@@ -162,7 +162,7 @@ ATTEMPTS = {
     ),
     "none-output": Attempt(
         "raised",
-        "What stands before .numel is None",
+        "The value before .numel is None",
         ("torch.empty_like(x)", "None"),
     ),
 }

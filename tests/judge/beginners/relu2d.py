@@ -17,12 +17,12 @@ ATTEMPTS = {
     ),
     "torch-relu": Attempt(
         "not-triton",
-        "torch is a Python library; a kernel runs on the GPU",
+        "torch is a Python library, and a kernel cannot use it",
         ("tl.where(x > 0, x, 0.0)", "torch.relu(x)"),
     ),
     "numpy-choice-of-elements": Attempt(
         "not-triton",
-        "choose with tl.where",
+        "select with tl.where",
         (
             "    tl.store(output_ptr + offsets, tl.where(x > 0, x, 0.0), mask=mask)",
             "    x[x < 0] = 0.0\n    tl.store(output_ptr + offsets, x, mask=mask)",
@@ -88,7 +88,7 @@ ATTEMPTS = {
     ),
     "three-names": Attempt(
         "raised",
-        "The names left of the = are not as many as the values",
+        "The number of names left of the = differs from the number of values",
         ("n_elements = output.numel()", "b, h, w = x.shape\n    n_elements = b * h * w"),
     ),
     "float-of-a-block": Attempt(
@@ -113,7 +113,7 @@ ATTEMPTS = {
     ),
     "import-inside": Attempt(
         "not-triton",
-        "Take the line out. A kernel has tl,",
+        "Remove this line. A kernel can use tl,",
         ("    pid = tl.program_id(axis=0)", "    import torch\n    pid = tl.program_id(axis=0)"),
     ),
     "where-torch": Attempt(

@@ -12,7 +12,7 @@ ATTEMPTS = {
     ),
     "two-names": Attempt(
         "raised",
-        "The names left of the = are not as many as the values",
+        "The number of names left of the = differs from the number of values",
         ("_, height, width = img.shape", "height, width = img.shape"),
     ),
     "red-not-loaded": Attempt(
@@ -37,7 +37,7 @@ ATTEMPTS = {
     ),
     "stride-not-called": Attempt(
         "raised",
-        "A method stands here without its round brackets",
+        "A method is used here without its round brackets",
         ("*img.stride()", "*img.stride"),
     ),
     "none-in-small-letters": Attempt(
@@ -151,7 +151,7 @@ ATTEMPTS = {
     ),
     "sizes-swapped-in-the-launch": Attempt(
         "launch-order",
-        "Behind the tensors come, in this order, height, width, stride_channel",
+        "After the tensors come, in this order, height, width, stride_channel",
         ("img, output, height, width,", "img, output, width, height,"),
     ),
 }

@@ -12,7 +12,7 @@ ATTEMPTS = {
     ),
     "strides-without-brackets": Attempt(
         "raised",
-        "A method stands here without its brackets",
+        "A method is used here without its brackets",
         ("x.stride(0), x.stride(1),", "x.stride[0], x.stride[1],"),
     ),
     "strides-of-numpy": Attempt(
@@ -37,7 +37,7 @@ ATTEMPTS = {
     ),
     "unpacked-number": Attempt(
         "raised",
-        "on its right is one single value (int)",
+        "only one value on its right (int)",
         ("n_rows, n_cols = x.shape", "n_rows, n_cols = x.numel()"),
     ),
     "one-stride-forgotten": Attempt(
@@ -132,7 +132,7 @@ ATTEMPTS = {
     ),
     "keyword-twice": Attempt(
         "syntax-error",
-        "An argument without a name stands after one with a name",
+        "An argument without a name follows one with a name",
         ("x, output, n_rows", "x, output, x_ptr=x, n_rows=n_rows, n_rows"),
     ),
 }

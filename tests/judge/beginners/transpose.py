@@ -76,7 +76,7 @@ ATTEMPTS = {
     ),
     "empty-without-a-tuple": Attempt(
         "raised",
-        "torch.empty wants the shape as a tuple",
+        "torch.empty needs the shape as a tuple",
         (
             "torch.empty((n_cols, n_rows), dtype=x.dtype, device=x.device)",
             "torch.empty(n_cols, n_rows, x.dtype)",
@@ -84,7 +84,7 @@ ATTEMPTS = {
     ),
     "size-attribute": Attempt(
         "raised",
-        "A method stands here without its round brackets",
+        "A method is used here without its round brackets",
         ("n_rows, n_cols = x.shape", "n_rows, n_cols = x.size"),
     ),
     "rows-and-columns-of-torch": Attempt(
@@ -94,12 +94,12 @@ ATTEMPTS = {
     ),
     "shape-in-one-name": Attempt(
         "raised",
-        "torch.empty wants the shape as a tuple of whole numbers",
+        "torch.empty needs the shape as a tuple of integers",
         ("n_rows, n_cols = x.shape", "n_rows = x.shape\n    n_cols = x.shape"),
     ),
     "load-and-store-swapped": Attempt(
         "inputs-changed",
-        "tl.store gets the pointer of an input",
+        "tl.store writes to an input",
         (
             (
                 "    x = tl.load(x_ptr + output_cols * stride_row + output_rows * "

@@ -96,7 +96,7 @@ ATTEMPTS = {
     ),
     "relative-import": Attempt(
         "raised",
-        "begins with a dot asks for a file beside this one",
+        "begins with a dot needs a file beside this one",
         (
             "    output = torch.empty_like(x)",
             "    from .helpers import make_output\n    output = make_output(x)",
@@ -104,7 +104,7 @@ ATTEMPTS = {
     ),
     "another-makers-gpu": Attempt(
         "raised",
-        "asks torch for XPU, and the torch of the judge has none",
+        "asks torch for XPU, which the judge's torch does not have",
         (
             "    output = torch.empty_like(x)",
             "    torch.xpu.get_device_properties(0)\n    output = torch.empty_like(x)",
@@ -128,18 +128,18 @@ ATTEMPTS = {
     ),
     "root-of-python": Attempt(
         "not-triton",
-        "A constant is computed in the launcher, and passed as an argument",
+        "Compute a constant in the launcher, and pass it as an argument",
         ("x + y, mask", "x + y * math.sqrt(1.0), mask"),
         ("@triton.jit\n", "import math\n\n@triton.jit\n"),
     ),
     "inside-of-the-language": Attempt(
         "not-triton",
-        "belongs to the inside of Triton's language",
+        "is internal to Triton's language",
         ("x + y, mask", "tl.core.add(x, y, True), mask"),
     ),
     "own-module": Attempt(
         "raised",
-        "your own files beside it are no part of it",
+        "without your own files beside it",
         (
             "    output = torch.empty_like(x)",
             "    from helpers import make_output\n    output = make_output(x)",
@@ -147,7 +147,7 @@ ATTEMPTS = {
     ),
     "own-module-on-top": Attempt(
         "raised",
-        "your own files beside it are no part of it",
+        "without your own files beside it",
         ("@triton.jit", "from helpers import make_output\n\n\n@triton.jit"),
         ("torch.empty_like(x)", "make_output(x)"),
     ),
@@ -163,7 +163,7 @@ ATTEMPTS = {
     ),
     "output-first": Attempt(
         "inputs-changed",
-        "the launch passes the tensors in another order",
+        "the launch passes the tensors in the wrong order",
         ("[grid](x, y, output,", "[grid](output, x, y,"),
     ),
     "n-forgotten": Attempt(

@@ -24,13 +24,13 @@ SHAPES = "Expected pointer argument to have shape {} but got {}"
 )
 def test_an_axis_too_many_is_told_by_its_shapes(wanted: str, got: str) -> None:
     found = compile_finding({"kernel": "kernel", "text": SHAPES.format(wanted, got)}, "")
-    assert "a block of shape (1, 16, 64), and its pointers one of shape (16, 64)" in found.message
+    assert "has shape (1, 16, 64), but its pointers have shape (16, 64)" in found.message
     assert "mask=cols < n_cols" in found.next_step
 
 
 def test_other_shapes_that_do_not_fit_are_told_in_general() -> None:
     found = compile_finding({"kernel": "kernel", "text": SHAPES.format([16, 64], [16, 1])}, "")
-    assert "does not have the shape of the pointers" in found.message
+    assert "has a different shape from the pointers" in found.message
 
 
 def test_a_diagnostic_that_comes_once_for_each_attempt_is_shown_once() -> None:
@@ -38,5 +38,5 @@ def test_a_diagnostic_that_comes_once_for_each_attempt_is_shown_once() -> None:
     found = compile_finding(error, f"{DIAGNOSTIC}\n{DIAGNOSTIC}\n\n{DIAGNOSTIC}\n")
     assert found.original.count(DIAGNOSTIC) == 1
     assert found.line == 20
-    assert "tl.load takes a mask in this place" in found.message
+    assert "tl.load expects a mask here" in found.message
     assert "mask=mask" in found.next_step

@@ -17,13 +17,13 @@ def test_more_than_one_block():
     code, text = failing_sizes(cases(lambda n: n > 64), PARAMETERS)
     assert code == "second-block-wrong"
     assert "`x.shape[1]` is larger than `BLOCK_SIZE` (64)" in text.message
-    assert "all 7 cases that fail are like that, and the 4 that are not are right" in text.message
+    assert "all 7 failing cases are like that, and the 4 other cases are correct" in text.message
 
 
 def test_a_block_that_is_not_full():
     code, text = failing_sizes(cases(lambda n: n % 64 != 0), PARAMETERS)
     assert code == "part-of-block-wrong"
-    assert "`x.shape[1]` is no multiple of `BLOCK_SIZE` (64)" in text.message
+    assert "`x.shape[1]` is not a multiple of `BLOCK_SIZE` (64)" in text.message
 
 
 def test_a_block_that_is_no_argument_of_the_kernel():

@@ -48,7 +48,7 @@ def titles(*steps: Step, module: Sequence[Step] = (), **names: Any) -> list[str]
 
 
 COMPUTES = ["Python computes here, not the kernel"]
-WALKS = ["Python walks through the tiles, not the kernel"]
+WALKS = ["Python loops over the tiles, not the kernel"]
 TABLE = TensorRef(4, "int64", (60,), (1,), 0)
 
 

@@ -186,7 +186,7 @@ def test_a_name_that_nothing_defines() -> None:
         ("def vector_add(x, y):\n    return 'x", "closing quote"),
         ("def vector_add(x, y):\n    if x = y:\n        return x", "comparing takes two"),
         ("def vector_add(x, y):\n    return “x”", "typographic quote"),
-        ("def vector_add(x, y):\n        a = 1\n    return x", "fits none of the blocks"),
+        ("def vector_add(x, y):\n        a = 1\n    return x", "matches none of the blocks"),
     ],
 )
 def test_syntax_errors_in_a_tutors_words(broken: str, words: str) -> None:

@@ -146,7 +146,7 @@ def test_endless_launcher_is_told(judge):
     report = report_of(judge, IMPORTS, KERNEL, launcher)
     assert [item.code for item in report.findings] == ["timeout"], report.findings
     (found,) = report.findings
-    assert found.title.startswith("The launcher comes to no end")
+    assert found.title.startswith("The launcher does not finish")
     assert found.code_line.strip() == "while True:"
 
 
