@@ -46,4 +46,4 @@ def _caption(wrong: torch.Tensor, grid: torch.Tensor, reduced: torch.Tensor) -> 
     share = f"{int(wrong.sum())} of {wrong.numel()} output elements differ from the reference"
     if grid.shape == reduced.shape:
         return f"{share}; one cell is one element."
-    return f"{share}; one cell stands for several elements and shows the worst of them."
+    return f"{share}; one cell covers several elements and shows the worst of them."
