@@ -128,7 +128,7 @@ def _one(
             moved = judge.moved(load(path, exercise), exercise) if right else None
         if not right:
             console.print(reports.panel(report))
-            console.print("Only the speed of a right kernel means anything: mend it first.")
+            console.print("Only the speed of a correct kernel means anything: fix it first.")
             return None
     submission = load(path, exercise)
     if not limits.has_gpu():

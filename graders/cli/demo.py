@@ -50,7 +50,7 @@ def as_expected(row: DemoRow) -> bool:
 def gradebook_table(title: str, rows: list[DemoRow]) -> Table:
     """The gradebook as one table for the terminal."""
     table = Table(title=f"Gradebook of {title}")
-    for heading in ("student", "handed in", "public", "hidden", "finding", "mended"):
+    for heading in ("student", "handed in", "public", "hidden", "finding", "repaired"):
         right = heading in ("public", "hidden")
         table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in rows:

@@ -63,7 +63,7 @@ class Examined:
 
 @click.command()
 def doctor() -> None:
-    """Say what works on this machine, and the mend for what does not.
+    """Say what works on this machine, and how to fix the rest.
 
     Exit code 1 when something that every learner needs does not work.
     """
@@ -75,7 +75,7 @@ def doctor() -> None:
 
 def _table(findings: list[Examined]) -> Table:
     table = Table(title="tilewise doctor", title_style="bold", title_justify="left")
-    for heading in ("", "what", "seen", "mend"):
+    for heading in ("", "what", "seen", "fix"):
         table.add_column(heading, overflow="fold")
     for finding in findings:
         mark = "✓" if finding.works else ("✗" if finding.needed else "–")

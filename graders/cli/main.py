@@ -20,7 +20,7 @@ COMMANDS = {
     "grade": ("graders.cli.grade", "Grade submissions with all gates and the hidden cases."),
     "lab": ("graders.cli.lab", "Open JupyterLab on the lessons."),
     "run": ("triton_util.sanitizer.command", "Run any program and check its kernels."),
-    "doctor": ("graders.cli.doctor", "Say what works on this machine, and the mend."),
+    "doctor": ("graders.cli.doctor", "Say what works on this machine, and how to fix the rest."),
     "build": ("graders.cli.build", "Build the notebooks of the lessons."),
     "new": ("graders.cli.new", "Make the files of a new lesson."),
     "course": ("graders.cli.course", "Make a class, and keep its assignments up to date."),

@@ -104,7 +104,7 @@ class Runtime:
         if self.official and workers.tier != "A" and not self.allow_unsandboxed:
             missing = "; ".join(f"{k}: {v}" for k, v in workers.layers.items() if "missing" in v)
             raise GraderError(
-                f"the sandbox here is of tier {workers.tier} and not A ({missing}): mend it, or "
+                f"the sandbox here is of tier {workers.tier} and not A ({missing}): fix it, or "
                 "grade with --allow-unsandboxed, which is stamped on the reports"
             )
         return workers

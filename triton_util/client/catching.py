@@ -1,4 +1,4 @@
-"""`catch`: find an input that shows a bug, then mend the kernel. Caught or missed, and mended."""
+"""`catch`: find an input that shows a bug, then fix the kernel. Caught or missed, and fixed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _HEADS: dict[State, tuple[str, str, str]] = {
     "no-input": ("plain", "?", "First an input"),
     "missed": ("plain", "○", "Missed"),
     "caught": ("failed", "✗", "Caught"),
-    "not-yet": ("failed", "✗", "Mended for this input, not for all"),
-    "mended": ("passed", "✓", "Mended"),
+    "not-yet": ("failed", "✗", "Fixed for this input, not for all"),
+    "mended": ("passed", "✓", "Fixed"),
 }
 
 
@@ -50,7 +50,7 @@ def catch(
     caught_before = name in guesses.load()["bugs"]
     if outcome.wrong:
         guesses.keep("bugs", name, "caught")
-        told = f"{outcome.wrong}\n\nNow mend the kernel, and run this cell again."
+        told = f"{outcome.wrong}\n\nNow fix the kernel, and run this cell again."
         return _show(display, "caught", told)
     if not caught_before:
         return _show(
@@ -65,7 +65,7 @@ def catch(
         if outcome.wrong:
             return _show(display, "not-yet", f"{outcome.wrong}")
     guesses.keep("bugs", name, "mended")
-    return _show(display, "mended", "Right on the input that caught it, and on others.")
+    return _show(display, "mended", "Correct on the input that caught it, and on others.")
 
 
 def _try(run: Callable[..., Any], arguments: tuple[Any, ...], right: Callable[..., Any]) -> Outcome:

@@ -73,7 +73,7 @@ def told(kept: Kept) -> str:
     bugs: Mapping[str, Any] = kept["bugs"]
     if bugs:
         mended = sum(item == "mended" for item in bugs.values())
-        parts.append(f"{_count(len(bugs), 'bug')} caught, {mended} mended")
+        parts.append(f"{_count(len(bugs), 'bug')} caught, {mended} fixed")
     if kept["answers"]:
         parts.append(f"{_count(len(kept['answers']), 'case study', 'case studies')} answered")
     return "; ".join(parts) + "." if parts else ""

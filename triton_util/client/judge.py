@@ -23,7 +23,7 @@ from typing import IO, Any
 
 COMMAND = (sys.executable, "-P", "-m", "graders.judge.serve")
 SECONDS = 180.0  # a check in a class full of cold machines; the judge's own limits are tighter
-_DOCTOR = "Run `tilewise doctor` in a terminal: it says what works here and how to mend the rest."
+_DOCTOR = "Run `tilewise doctor` in a terminal: it says what works here and how to fix the rest."
 # These change what a Python program does in ways that are meant for the notebook only.
 _NOT_INHERITED = ("MPLBACKEND", "PYTHONBREAKPOINT", "PYTHONSTARTUP", "PYTHONINSPECT")
 

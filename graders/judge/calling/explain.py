@@ -189,9 +189,9 @@ def _detail(exercise: Exercise, function: PlainFunction, outcome: Called) -> str
     said.append(call.case.why)
     if outcome.numbers is not None:
         given, right = (_numbers(n, function) for n in (outcome.numbers, call.expected))
-        said.append(f"It returned {given}; right is {right}.")
+        said.append(f"It returned {given}; the correct result is {right}.")
     elif outcome.returned:
-        said.append(f"It returned {outcome.returned}; asked for is {_asked(function)}.")
+        said.append(f"It returned {outcome.returned}; the contract asks for {_asked(function)}.")
     return " ".join(filter(None, said))
 
 

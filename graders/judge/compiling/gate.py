@@ -237,7 +237,7 @@ def _stopped(answer: Answer, seconds: float) -> Finding:
     found = timeout_finding(what, line)
     budget = (
         f"A submission has {seconds:.0f} s of the processor for all its configurations and "
-        "all targets together. Where its values are right, half of the points are left."
+        "all targets together. If its values are correct, half of the points remain."
     )
     return replace(found, message=f"{found.message} {budget}")
 

@@ -107,7 +107,7 @@ FAULTS = {
         "hand, and compare.",
     ),
     "block-outside": FindingText(
-        "A whole block lies outside the tensor",
+        "A whole block is outside the tensor",
         "All lanes of a load or store are outside, not only the last ones, so a mask is not the "
         "fix. The address is wrong: a stride, a divisor, or a start added twice. Or there are "
         "more programs than blocks.",
@@ -186,5 +186,5 @@ OUTCOMES = {
 WRONG_VALUES = FindingText(
     "Some values are wrong",
     "All elements were stored, but not all of them are correct.",
-    "Work the first wrong element out by hand and compare it with what the kernel does.",
+    "Compute the first wrong element by hand, and compare it with what the kernel does.",
 )

@@ -13,8 +13,8 @@ RETURNS = (
     ("returned None", "End the launcher with `return output`, as far to the left as its body."),
     (
         "value of type Compiled",
-        "A launch gives no result: it fills the tensor that it is handed. Launch in one line, and "
-        "write `return output` in the next.",
+        "A launch returns no result: it fills the tensor that you pass to it. Launch in one line, "
+        "and write `return output` in the next.",
     ),
     (
         "of dtype",
@@ -33,7 +33,7 @@ RETURNS = (
     ),
     (
         "shares its memory",
-        "Allocate the output, output = torch.empty_like(x), hand it to the launch, and return it.",
+        "Allocate the output, output = torch.empty_like(x), pass it to the launch, and return it.",
     ),
 )
 
@@ -41,7 +41,7 @@ RETURNS = (
 def wrong_return_text(expectation: Expectation, returned: str) -> FindingText:
     """`returned` says what came back, in words that follow "but"; empty where nobody may know."""
     if not returned:
-        wanted = "It must return a new tensor of the right shape and dtype."
+        wanted = "It must return a new tensor of the correct shape and dtype."
         return FindingText(TITLE, wanted, LOOK_AT_RETURN)
     dtype = tensors.dtype_word(expectation.dtype)
     named = f"{expectation.name}, " if expectation.name else ""

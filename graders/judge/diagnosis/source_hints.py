@@ -101,7 +101,7 @@ SUSPECTS = (
     Suspect(
         "mask-joined-by-or",
         FindingText(
-            "The mask lets a lane through if one of its conditions holds",
+            "The mask is true if only one of its conditions is true",
             "`|` means *or*: a lane past the last column stays active if its row exists. It reads "
             "memory that is not there, and stores over the next row or past the tensor.",
             "Both conditions must be true: `mask = (rows[:, None] < n_rows) & (cols[None, :] < "

@@ -49,8 +49,8 @@ def _exchanged(given: Mapping[str, Any], evidence: Evidence, parameters: Sequenc
         other = next((n for n, shape in shapes.items() if n != own and shape == value), "")
         if name != own and own in shapes and shapes[own] != value and other:
             return (
-                f"At {name} arrives a tensor of the shape of {other}, not of {own}: are the "
-                "arguments of the launch in the order of the kernel's `def` line?"
+                f"{name} gets a tensor of the shape of {other}, not of {own}: are the arguments "
+                "of the launch in the order of the kernel's `def` line?"
             )
     return ""
 
@@ -68,9 +68,9 @@ def aimed(evidence: Evidence) -> str:
     if found.reached is not None:
         stored = count - int(evidence.never_stored.sum())
         if found.reached and not stored:
-            let = "but the mask is false for every one of these, so that none is stored"
+            let = "but the mask is false for all of them, so none is stored"
         else:
-            let = f"and the masks let {stored} of them be stored"
+            let = f"and the masks are true for {stored} of them"
         said.append(
             f"Over the whole grid {launch.grid} the pointers reach {found.reached} of {count} "
             "elements, "

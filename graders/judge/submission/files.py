@@ -76,7 +76,7 @@ def cells_of(data: bytes, is_notebook: bool, encoded: bool = True) -> list[Cell]
     if is_notebook:
         return [Cell(number, normalised(text)) for number, text in code_cells(data, SOURCE_LIMIT)]
     if len(data) > SOURCE_LIMIT:
-        raise too_large(len(data), "A script of this size is no kernel: hand in the .py file only.")
+        raise too_large(len(data), "A kernel is never this large: hand in only the .py file.")
     return [Cell(0, normalised(_decoded_script(data) if encoded else data.decode()))]
 
 

@@ -51,9 +51,9 @@ def code_cells(data: bytes, limit: int) -> list[tuple[int, str]]:
     if not any(text.strip() for _, text in found):
         raise refusal(
             "empty",
-            "The notebook holds no code",
+            "The notebook has no code",
             "None of its cells is a code cell with text in it.",
-            "Check that the right notebook was saved.",
+            "Check that you saved the correct notebook.",
         )
     return found
 
@@ -70,7 +70,7 @@ def cells(data: bytes, limit: int) -> list[NotebookCell]:
         raise refusal(
             "empty",
             "The notebook is empty",
-            "The file holds nothing at all.",
+            "The file is empty.",
             "Save the notebook and hand it in again.",
         )
     if len(data) > limit:
@@ -145,7 +145,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
         raise refusal(
             "broken-json",
             "The notebook is damaged",
-            f"The file is no valid JSON{where}, so no notebook program can open it.",
+            f"The file is not valid JSON{where}, so no notebook program can open it.",
             "Open it in Jupyter, save it and hand it in again.",
             original=str(error),
         ) from None

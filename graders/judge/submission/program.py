@@ -87,7 +87,7 @@ class Program:
                 "empty",
                 "The file is empty",
                 "There is no code in it.",
-                "Check that the right file was saved.",
+                "Check that you saved the correct file.",
             )
         if sum(len(cell.text) for cell in cells) > CODE_LIMIT:
             raise self._too_much(f"{CODE_LIMIT:,} characters of code")

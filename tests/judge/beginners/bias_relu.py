@@ -58,7 +58,7 @@ ATTEMPTS = {
     ),
     "inputs-swapped": Attempt(
         "address-outside",
-        "At x_ptr arrives a tensor of the shape of bias",
+        "x_ptr gets a tensor of the shape of bias",
         (
             "        x,\n        bias,\n        output,",
             "        bias,\n        x,\n        output,",

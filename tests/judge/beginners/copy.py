@@ -98,7 +98,7 @@ ATTEMPTS = {
     ),
     "return-of-the-launch": Attempt(
         "wrong-return",
-        "A launch gives no result",
+        "A launch returns no result",
         (
             (
                 "    copy_kernel[grid](x, output, n_elements, BLOCK_SIZE=block_size)\n"

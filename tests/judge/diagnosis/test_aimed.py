@@ -33,9 +33,9 @@ def test_words_that_are_no_shape_are_left_out() -> None:
 
 def test_a_tensor_that_arrives_under_the_name_of_another() -> None:
     swapped = told(x_ptr="tensor (20,)", bias_ptr="tensor (64, 20)")
-    assert "At x_ptr arrives a tensor of the shape of bias" in swapped
-    assert "arrives" not in told(x_ptr="tensor (64, 20)", bias_ptr="tensor (20,)")
-    assert "arrives" not in told(x_ptr="tensor (32, 20)", bias_ptr="tensor (20,)")
+    assert "x_ptr gets a tensor of the shape of bias" in swapped
+    assert "gets a tensor" not in told(x_ptr="tensor (64, 20)", bias_ptr="tensor (20,)")
+    assert "gets a tensor" not in told(x_ptr="tensor (32, 20)", bias_ptr="tensor (20,)")
 
 
 def test_a_worker_that_forges_its_arguments_gives_numbers_and_short_texts() -> None:

@@ -165,11 +165,11 @@ def test_a_bug_is_missed_caught_and_mended(
     assert "Caught. For `[1, 2, 3]` it gave `[0, 0, 0]`, and `[1, 2, 3]` is right." in told
     client.catch("bug", half_mended, caught, right=torch.clone, others=others)
     told = capsys.readouterr().out
-    assert "Mended for this input, not for all. For `[0, 1, 2, 3, 4]`" in told
+    assert "Fixed for this input, not for all. For `[0, 1, 2, 3, 4]`" in told
     assert told.count("a line from the kernel") == 1
     assert guesses.load()["bugs"] == {"bug": "caught"}
     client.catch("bug", torch.clone, caught, right=torch.clone, others=others)
-    assert "✓ Mended" in capsys.readouterr().out
+    assert "✓ Fixed" in capsys.readouterr().out
     assert guesses.load()["bugs"] == {"bug": "mended"}
 
 
