@@ -160,7 +160,7 @@ def _summary(rows: list[Row]) -> str:
     refused = sum(row.as_expected for row in wrong)
     named = sum(row.named for row in wrong)
     return (
-        f"right kernels accepted: {accepted} of {len(right)}; wrong kernels refused: "
+        f"correct kernels accepted: {accepted} of {len(right)}; wrong kernels refused: "
         f"{refused} of {len(wrong)}; refused with their misconception named: {named}"
     )
 

@@ -67,7 +67,7 @@ def test_the_documentation_gives_these_figures(kept: dict[str, Any], rows: list[
     text = (ROOT / "docs" / "architecture.md").read_text()
     right = sum(row.right for row in rows)
     wrong = len(rows) - right
-    assert f"accepted {right} of {right} right kernels" in text
+    assert f"accepted {right} of {right} correct kernels" in text
     assert f"refused {wrong} of {wrong} wrong ones" in text
     version = re.match(r"\d+\.\d+", kept["triton"])
     assert version is not None

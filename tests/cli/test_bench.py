@@ -77,7 +77,7 @@ def test_a_file_is_checked_first(tmp_path: Path) -> None:
     assert "times the bytes of the model solution" in " ".join(right.output.split())
     wrong = run(str(WRONG))
     assert wrong.exit_code == 1
-    assert "Only the speed of a right kernel means anything" in wrong.output
+    assert "Only the speed of a correct kernel means anything" in wrong.output
 
 
 @pytest.mark.usefixtures("no_gpu")

@@ -150,7 +150,7 @@ DIVISIBILITY_UNTOLD = CompilerRequirement(
 )
 MISALIGNED = CompilerRequirement(
     code="untrue-hint",
-    title="The compiler is told that x is aligned, but it is not",
+    title="The kernel claims that x is aligned, but it is not",
     message=(
         "But x starts in the middle of a vector here, as a part of a larger tensor may, "
         "and its loads are wide. On a GPU that is a misaligned address."
