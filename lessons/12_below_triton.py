@@ -313,8 +313,9 @@ show_ptx(generated_kernel, x, s, output, 4096, XBLOCK=512, only="tl.load")
 
 # %% [markdown]
 # You can read every line of it. Inductor numbers all elements in one sequence (`xindex`) and computes the row number by
-# division. There is no mask, because 4,096 is a multiple of every block size that it would choose. The sizes are
-# numbers in the text. A chain of such operations becomes one kernel, with `tmp3`, `tmp4` and so on, and one store.
+# division. The kernel needs no mask, because 4,096 is a multiple of every block size that Inductor would choose. The
+# sizes are numbers in the text. A chain of such operations becomes one kernel, with `tmp3`, `tmp4` and so on, and one
+# store.
 #
 # **What you gain.**
 #

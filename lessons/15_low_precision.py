@@ -233,7 +233,7 @@ moved = explore.measure(quantized_matmul, x, pack(q), scale, zero)
 asked = sum(moved.loaded[name] for name in ("packed_ptr", "scales_ptr", "zeros_ptr"))
 if asked:
     print(f"your kernel asks for {asked / w.numel():.2f} bytes for each weight")
-print(f"what lies in memory: {sum(t.nbytes for t in (pack(q), scale, zero)) / w.numel():.2f} bytes for each weight")
+print(f"the stored weights take {sum(t.nbytes for t in (pack(q), scale, zero)) / w.numel():.2f} bytes for each weight")
 
 # %% [markdown]
 # The interpreter counts every lane (a **lane** is one place of a block). On a GPU one access serves all lanes that

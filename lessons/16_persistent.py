@@ -292,7 +292,7 @@ answer("right-on-one-card")
 #    programs, tiles 132 to 147 are computed twice, by the programs with those numbers and by programs 0 to 15 in their
 #    second round: the same values, some time lost.
 # 2. Each program sets the accumulator to zero only once. From its second tile on, it adds to the sums of the tile
-#    before. The tests have 2 × 4 tiles, fewer than programs, so there is no second tile.
+#    before. The tests have 2 × 4 tiles, fewer than programs, so no program gets a second tile.
 # 3. For an x that is a view: `describe` computes the strides from the shape instead of asking for them. So it reads a
 #    slice of columns or a transpose as if it were dense. Rows of 50,257 fp16 numbers are 100,514 bytes apart, which is
 #    not a multiple of 16; 50,264 is the next multiple of 8.
