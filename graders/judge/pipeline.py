@@ -271,9 +271,9 @@ class Judge:
 
     def _compare(self, gate: Gate, progress: _Progress, context: Context) -> None:
         """Compare what ran with what was compiled, once both are known and points are left."""
-        left = kept_share(progress.gates, progress.kept)
-        if gate.name == "interpret" and left:
-            again = progress.gates["compile"] is GateStatus.PASSED
+        left, compiled = kept_share(progress.gates, progress.kept), progress.gates.get("compile")
+        if gate.name == "interpret" and left and compiled is not None:
+            again = compiled is GateStatus.PASSED
             progress.add("compile", compiling.compared(context, again))
 
     def _grade(self, gate: Gate, progress: _Progress, context: Context) -> None:

@@ -261,7 +261,7 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
 
 
 def _explain_names(shell: Any) -> None:
-    """After a cell that passes an undefined launcher to `check` and the like, explain it in a card."""
+    """After a cell that passes an undefined launcher to `check` or the like, show a card."""
 
     def look(result: Any) -> None:
         place = session.Session(shell.user_ns, ())

@@ -27,7 +27,7 @@ _FILE = "progress.json"
 
 @dataclass(frozen=True)
 class Attempts:
-    """The results so far of one exercise. Times are UTC, ISO 8601; `passed` is "" until it passes."""
+    """The results of one exercise. Times are UTC, ISO 8601; `passed` is "" until it passes."""
 
     checks: int = 0
     passed: str = ""

@@ -60,7 +60,7 @@ def catch(
             "the mistake touch?",
         )
     for other in others:
-        with contextlib.redirect_stdout(io.StringIO()):  # hide what the kernel prints here
+        with contextlib.redirect_stdout(io.StringIO()):  # only prints for the own input show
             outcome = _try(run, other, right)
         if outcome.wrong:
             return _show(display, "not-yet", f"{outcome.wrong}")

@@ -203,7 +203,7 @@ def _ticks(picture: Picture, shape: tuple[int, int], scales: tuple[float, float]
 
 
 def _marks(size: int, block: int, apart: float) -> list[int]:
-    """The positions along a side that get a number: some of the blocks' starts, and the last one."""
+    """The positions along a side that get a number: some starts of blocks, and the last one."""
     if size <= 0:
         return []
     step = block or 1
