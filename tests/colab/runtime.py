@@ -22,6 +22,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.notebooknode import NotebookNode
 
+from graders.authoring.rooms import Rooms
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(__file__).with_name("packages.txt")
 # What the set-up cell may bring: the course, and what Colab has not got. It changes nothing else.
@@ -140,14 +142,16 @@ def _environment(folder: Path, address: str) -> dict[str, str]:
 
 
 def snapshot(place: Path, branch: str = "main") -> None:
-    """The files of this work tree, committed or not, as a repository with one commit."""
+    """The files of this work tree, committed or not, as a repository with one tagged commit."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in filter(None, run(listed, cwd=ROOT).split("\0")):
         if (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, place / name)
     author = ["-c", "user.name=tests", "-c", "user.email=tests@localhost"]
-    for words in (["init", "-q", "-b", branch], ["add", "-A"], ["commit", "-q", "-m", "snapshot"]):
+    tag = Rooms(ROOT).settings().tag
+    made = (["init", "-q", "-b", branch], ["add", "-A"], ["commit", "-q", "-m", "snapshot"])
+    for words in (*made, ["tag", tag]):
         run(["git", *author, *words], cwd=place)
 
 
