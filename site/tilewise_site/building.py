@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from graders.authoring.rooms import Rooms
 from tilewise_site import documents, executing, front, outputs
 from tilewise_site.documents import Document
 from tilewise_site.executing import REPOSITORY
@@ -26,10 +26,10 @@ NOT_NEEDED = ("searchindex.js", "objects.inv", ".buildinfo", "_static/pygments.c
 
 def build(target: Path, work: Path) -> None:
     """Write the whole site to `target`; what can be used again stays in `work`."""
-    table = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["tilewise"]
-    repository, branch = f"https://github.com/{table['repository']}", table["branch"]
+    settings = Rooms(REPOSITORY).settings()
+    repository, tag = settings.address, settings.tag
     lessons = read_lessons(REPOSITORY / "lessons")
-    texts = documents.read_documents(REPOSITORY / "docs", repository, branch)
+    texts = documents.read_documents(REPOSITORY / "docs", repository, tag)
     texts += [Document("zh", (HERE / "pages/zh.md").read_text(encoding="utf-8"))]
 
     started = time.monotonic()
@@ -41,7 +41,7 @@ def build(target: Path, work: Path) -> None:
     started = time.monotonic()
     sources = {text.page: text.text for text in texts}
     for lesson in lessons:
-        links = lesson_links(lesson, table["repository"], branch)
+        links = lesson_links(lesson, settings.repository, tag)
         sources[f"lessons/{lesson.name}"] = page(lesson, shown[lesson.name], links)
     navigation = contents(lessons, texts)
     sources["index"] = documents.index(
@@ -63,7 +63,7 @@ def build(target: Path, work: Path) -> None:
         "languages": {"zh": "zh-Hans"},
         "context": {
             "repository": repository,
-            "branch": branch,
+            "tag": tag,
             "navigation": navigation,
             "lessons": [front.lesson_entry(lesson) for lesson in lessons],
             "counts": front.counts(REPOSITORY),
@@ -96,9 +96,9 @@ def cleaned(
     return result, rules, pictures
 
 
-def lesson_links(lesson: Lesson, repository: str, branch: str) -> str:
+def lesson_links(lesson: Lesson, repository: str, tag: str) -> str:
     """Where to go to do the lesson."""
-    path = f"{repository}/blob/{branch}/lessons/{lesson.name}.ipynb"
+    path = f"{repository}/blob/{tag}/lessons/{lesson.name}.ipynb"
     return (
         '<p class="tw-links" data-pagefind-ignore>'
         f'<a href="https://colab.research.google.com/github/{path}">Open in Colab</a>'

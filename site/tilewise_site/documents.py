@@ -43,7 +43,7 @@ class Document:
         return re.sub(r"[*`]|\[(.*?)\]\(.*?\)", r"\1", next(plain, self.title))[:300]
 
 
-def read_documents(folder: Path, repository: str, branch: str) -> list[Document]:
+def read_documents(folder: Path, repository: str, tag: str) -> list[Document]:
     """The documents of `folder` and of the folders in it; links that leave it go to the repository.
 
     The page of `decisions/0001-judge.md` is `docs/decisions/0001-judge`.
@@ -52,20 +52,20 @@ def read_documents(folder: Path, repository: str, branch: str) -> list[Document]
         Document(
             f"docs/{path.relative_to(folder).with_suffix('').as_posix()}",
             _links_outside(
-                path.read_text(encoding="utf-8"), path.relative_to(folder), repository, branch
+                path.read_text(encoding="utf-8"), path.relative_to(folder), repository, tag
             ),
         )
         for path in sorted(folder.rglob("*.md"))
     ]
 
 
-def _links_outside(text: str, path: Path, repository: str, branch: str) -> str:
+def _links_outside(text: str, path: Path, repository: str, tag: str) -> str:
     """`text` of the document `docs/{path}`, whose links out of docs/ lead to the repository."""
 
     def outside(match: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join("docs", path.parent.as_posix(), match[1]))
         inside = target.startswith("docs/")
-        return match[0] if inside else f"]({repository}/blob/{branch}/{target})"
+        return match[0] if inside else f"]({repository}/blob/{tag}/{target})"
 
     return _LINK.sub(outside, text)
 
