@@ -1,8 +1,9 @@
-"""What a learner calls: `check`, `speed`, `hint`, `quiz`, `predict`, `catch`, `answer`, `progress`.
+"""The functions a learner calls: `check`, `speed`, `hint`, `quiz`, `predict`, `catch`, `answer`…
 
-And `practice` and `review`, for what comes back, and `validate`, which nbgrader's button runs.
+Also `progress`; `practice` and `review`, which bring passed exercises and missed questions back;
+and `validate`, which runs under nbgrader's Validate button.
 
-All but `catch` and `practice` ask the judge, a process of its own behind a pipe
+All but `catch` and `practice` ask the judge, a separate process reached over a pipe
 (`triton_util.client.judge`).
 """
 
@@ -57,13 +58,13 @@ __all__ = [
 def check(function: Callable[..., Any] | str = "", gpu: bool = False) -> CheckResult:
     """Check an exercise: `check(vector_add)`, or by name, `check("vector_add")`.
 
-    function: the launcher. Its kernels, helpers, constants and imports are gathered from the
-    notebook (or script) that it was defined in. Shows a card with what was found; returns an
-    object whose `.passed` is True when everything held. Never raises for a mistake in the
-    code, and nothing that a kernel does reaches this process.
+    function: the launcher. `check` collects its kernels, helpers, constants and imports from the
+    notebook (or script) that defines it. It shows a card with its findings and returns an object
+    whose `.passed` is True when every check passed. It never raises for a mistake in the code,
+    and nothing that a kernel does can affect this process.
 
-    gpu: without a GPU here, send what holds to the GPU of the class, whose verdict and speed
-    the card then shows. `triton_util.class_gpu` says how its address is set.
+    gpu: on a machine without a GPU, send code that passes to the class GPU; the card then shows
+    the result and speed from there. `triton_util.class_gpu` explains how to set its address.
     """
     place = session.of_caller(sys._getframe(1))
     if gpu and not gpu_nodes():
@@ -77,7 +78,7 @@ def check(function: Callable[..., Any] | str = "", gpu: bool = False) -> CheckRe
 
 
 def validate(exercise: str) -> None:
-    """In `nbgrader validate`: check the exercise, and fail the cell where the check fails.
+    """Check the exercise under `nbgrader validate`, and fail the cell when the check fails.
 
     Elsewhere it does nothing: the lesson has a cell for `check`, and grading asks the judge itself.
     """
@@ -89,10 +90,10 @@ def validate(exercise: str) -> None:
 def speed(function: Callable[..., Any] | str) -> None:
     """Show how fast an exercise's launcher is: `speed(softmax)`.
 
-    On a GPU it is timed against torch, torch.compile and, where that is installed, the model
-    solution, and placed against the limit of the hardware. Without a GPU nothing is timed: the
-    card says what bytes and operations allow on GPUs that are known. The launcher is timed in
-    a process beside the notebook, without a sandbox.
+    On a GPU it is timed against torch, torch.compile and, if installed, the model solution, and
+    compared with the limit of the hardware. Without a GPU nothing is timed: the card shows the
+    limits that bytes and operations set on known GPUs. The launcher is timed in a separate
+    process, without a sandbox.
     """
     timing.speed(function, session.of_caller(sys._getframe(1)), shared())
 
@@ -100,7 +101,7 @@ def speed(function: Callable[..., Any] | str) -> None:
 def hint(exercise: str | Callable[..., Any] | None = None, step: int | None = None) -> None:
     """Show the next hint of an exercise, or hint `step` (1 to 3): `hint("vector_add")`.
 
-    Without a name it is about the exercise that was checked last.
+    Without a name, it shows a hint for the exercise that was checked last.
     """
 
     def show(display: session.Display) -> None:
@@ -117,7 +118,7 @@ def hint(exercise: str | Callable[..., Any] | None = None, step: int | None = No
 def quiz(lesson: str = "", question: int | None = None, choice: str | None = None) -> None:
     """Ask the quiz of a lesson: `quiz("vector_add")`.
 
-    In a notebook the questions are radio buttons. Anywhere, `quiz("vector_add", 1, "a")`
+    In a notebook the questions are radio buttons. Everywhere, `quiz("vector_add", 1, "a")`
     answers question 1 with choice a.
     """
 
@@ -145,10 +146,10 @@ def quiz(lesson: str = "", question: int | None = None, choice: str | None = Non
 
 
 def practice(seed: int = 0) -> Puzzle | NoPuzzle:
-    """Draw a puzzle from an exercise that you have passed: order lines, or find the wrong one.
+    """Draw a puzzle from an exercise that you have passed: order its lines, or find the wrong one.
 
-    In a notebook it has controls. Anywhere, `practice().answer([3, 1, 2])` answers with the
-    numbers of lines; a puzzle stays until it is solved. seed: another one, another order.
+    In a notebook the puzzle has controls. Everywhere, `practice().answer([3, 1, 2])` answers with
+    line numbers. A puzzle stays until it is solved. seed: changes the puzzle and the line order.
     """
     from triton_util.puzzles import page, widgets
     from triton_util.puzzles.puzzle import NoPuzzle, Puzzle
@@ -170,9 +171,9 @@ def practice(seed: int = 0) -> Puzzle | NoPuzzle:
 
 
 def review(choice: str | None = None) -> None:
-    """Ask a quiz question again that you missed days ago; `review("a")` answers it.
+    """Ask again a quiz question that you missed some days ago; `review("a")` answers it.
 
-    It comes back after 1, 3, 7 and 21 days, and from the start where it is missed again.
+    It comes back after 1, 3, 7 and 21 days; a wrong answer restarts the series.
     """
     from triton_util.puzzles import reviewing
 
@@ -180,18 +181,18 @@ def review(choice: str | None = None) -> None:
 
 
 def predict(name: str, guess: float | None = None) -> None:
-    """Guess first, then see: `predict("relu_bytes", 24_000)`. The first guess is kept.
+    """Guess a number, then see the answer: `predict("relu_bytes", 24_000)`.
 
-    What is so is not in the notebook; the judge has it. `progress()` tells how good the guesses
-    were.
+    Only the first guess counts. The judge has the answer; the notebook does not contain it.
+    `progress()` shows how good the guesses were.
     """
     _with_judge(f"prediction {name}", lambda show: predicting.predict(name, guess, shared(), show))
 
 
 def answer(case_study: str, text: str | None = None) -> None:
-    """Show the model answer of a case study and how it is marked, once an own answer is written.
+    """Show the model answer of a case study and its rubric, after you have written your answer.
 
-    text: the own answer, where the notebook's file cannot be read from here, as in Colab.
+    text: your answer, when the notebook's file cannot be read from here, as in Colab.
     """
     namespace = sys._getframe(1).f_globals
     _with_judge(
@@ -207,10 +208,10 @@ def catch(
     right: Callable[..., Any],
     others: Sequence[tuple[Any, ...]] = (),
 ) -> None:
-    """Catch a bug: `catch("ignored_pid", copy_1, x, right=torch.clone)`; then mend it.
+    """Catch a bug: `catch("ignored_pid", copy_1, x, right=torch.clone)`; then fix the kernel.
 
     Runs the launcher in the checked interpreter on the arguments, and says whether they show the
-    bug. Once they did, and the kernel was mended, it is tried on `others` as well.
+    bug. Once they have shown it and the kernel is fixed, it also runs the kernel on `others`.
     """
     place = session.of_caller(sys._getframe(1))
 
@@ -223,7 +224,7 @@ def catch(
 
 
 def progress() -> None:
-    """Show which exercises are passed, under way or not tried yet, and how one's guesses were."""
+    """Show which exercises are passed, begun or not tried yet, and how good the guesses were."""
 
     def show(display: session.Display) -> None:
         listed = [item for item in checking.exercises(shared()) if item.number]
@@ -260,7 +261,7 @@ def _with_judge(what: str, show: Callable[[session.Display], None]) -> None:
 
 
 def _explain_names(shell: Any) -> None:
-    """Behind a cell that asks for a launcher which nobody has defined, say so in a card."""
+    """After a cell that passes an undefined launcher to `check` or the like, show a card."""
 
     def look(result: Any) -> None:
         place = session.Session(shell.user_ns, ())
@@ -273,7 +274,7 @@ def _explain_names(shell: Any) -> None:
 
 
 if in_notebook():
-    # Its start takes seconds, and the learner reads before checking.
+    # The judge takes seconds to start; it can do so while the learner reads.
     shared().start()
     shown.watch_the_clock(sys.modules["IPython"].get_ipython())
     _explain_names(sys.modules["IPython"].get_ipython())

@@ -1,8 +1,8 @@
-"""`answer`: the model answer and the rubric of a case study, once there is an answer of one's own.
+"""`answer`: shows the model answer and the rubric of a case study, once the learner has answered.
 
-The own answer is looked for in the notebook's file, in the cell below the question, or is given
-as text where the file cannot be found (Colab). In a class a person reads that cell: then the
-model answer comes with the feedback and is not shown here.
+The learner's answer is read from the notebook's file, from the cell below the question, or passed
+as text when that file cannot be found (Colab). In a class a person grades that cell; the model
+answer then comes with the feedback and is not shown here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def answer(
     judge: JudgeProcess,
     display: Display,
 ) -> None:
-    """Show the model answer of a case study, or say what has to come first."""
+    """Show the model answer of a case study, or say what to do first."""
     model = str(judge.ask({"op": "model_answer", "case_study": name})["text"])
     cell = None if text is not None else _cell(name, namespace)
     if cell is not None and _graded(cell):
@@ -63,7 +63,7 @@ def _say(display: Display, told: str) -> None:
 
 
 def _cell(name: str, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The answer's cell in the notebook's file; None where there is no such file or cell."""
+    """The answer's cell in the notebook's file; None when the file or the cell is missing."""
     path = namespace.get(_FILE_OF_VSCODE) or os.environ.get(_FILE_OF_JUPYTER, "")
     try:
         cells = json.loads(Path(str(path)).read_text(encoding="utf-8"))["cells"]
@@ -78,6 +78,6 @@ def _source(cell: Mapping[str, Any]) -> str:
 
 
 def _graded(cell: Mapping[str, Any]) -> bool:
-    """Whether the cell is one of a class: nbgrader has marked it as graded."""
+    """Whether nbgrader has marked the cell as graded, which means that it belongs to a class."""
     metadata = cell.get("metadata", {})
     return bool(metadata.get("nbgrader", {}).get("grade"))

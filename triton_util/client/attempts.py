@@ -1,8 +1,8 @@
-"""The learner's progress: a small JSON file beside the notebook, and what it shows.
+"""The learner's progress: a small JSON file beside the notebook, and the texts that show it.
 
-`TILEWISE_HOME` names the folder when it is set; otherwise the nearest `.tilewise` folder of
-the working folder or above it, a new one in the working folder where that can be written,
-and `~/.tilewise` where it cannot. A damaged file is set aside, never an error.
+`TILEWISE_HOME` names the folder when it is set. Otherwise it is the nearest `.tilewise` folder in
+the working folder or above it; if there is none, a new one in the working folder, or
+`~/.tilewise` when the working folder is read-only. A damaged file is renamed, never an error.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _FILE = "progress.json"
 
 @dataclass(frozen=True)
 class Attempts:
-    """How one exercise went so far. Times are UTC, ISO 8601; `passed` is "" until it did."""
+    """The results of one exercise. Times are UTC, ISO 8601; `passed` is "" until it passes."""
 
     checks: int = 0
     passed: str = ""
     best_cases: int = 0
     cases_total: int = 0
-    fewest_bytes: int = 0  # that a right kernel moved in the case `bytes_case`; 0: not counted
+    fewest_bytes: int = 0  # moved by a correct kernel in the case `bytes_case`; 0: not counted
     bytes_case: str = ""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """One exercise of the course, as the judge lists it; `number` is its lesson's, `challenge` how
-    to break what passed.
+    """One exercise of the course, as the judge lists it. `number` is the number of its lesson;
+    `challenge` says how to break a solution that passed.
     """
 
     name: str
@@ -51,17 +51,17 @@ class Listed:
 
     @property
     def place(self) -> str:
-        """The lesson as its file is called: `01_vector_add`."""
+        """The lesson's file name without its ending: `01_vector_add`."""
         return f"{self.number}_{self.lesson}"
 
 
 def is_validating() -> bool:
-    """Is the notebook run by `nbgrader validate`, or by its button? Then a check is no attempt."""
+    """Whether `nbgrader validate`, or its button, runs the notebook; such a check is no attempt."""
     return os.environ.get("NBGRADER_EXECUTION") == "validate"
 
 
 def folder() -> Path:
-    """The folder of the progress file; it need not exist yet."""
+    """The folder of the progress file; it may not exist yet."""
     chosen = os.environ.get("TILEWISE_HOME")
     if chosen:
         return Path(chosen).expanduser()
@@ -74,7 +74,7 @@ def folder() -> Path:
 
 
 def load(path: Path | None = None) -> dict[str, Attempts]:
-    """What was recorded, by exercise; {} where nothing was, or where it cannot be read."""
+    """The recorded attempts by exercise; {} when there are none or the file cannot be read."""
     path = folder() / _FILE if path is None else path
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
@@ -87,10 +87,10 @@ def load(path: Path | None = None) -> dict[str, Attempts]:
 
 
 def record(report: Report) -> bool:
-    """Add one check to the file. False where it could not be written (a full disk, say).
+    """Add one check to the file. Returns False if that failed (a full disk, for example).
 
-    What is no attempt is not counted: a stub as it was, code that was not run, a judge that
-    failed.
+    Checks that judged nothing are not counted: an unchanged stub, a cell that was not run, a
+    failure of the judge.
     """
     if not report.counts:
         return False
@@ -118,7 +118,7 @@ def record(report: Report) -> bool:
 
 
 def _fewest(report: Report, before: Attempts) -> dict[str, Any]:
-    """The bytes to remember: the fewest so far, in the case that they are counted in today."""
+    """The bytes to record: the fewest so far, for the case that the judge counts today."""
     moved = report.moved
     if moved is None or report.state != "passed":
         return {"fewest_bytes": before.fewest_bytes, "bytes_case": before.bytes_case}
@@ -139,13 +139,13 @@ def _attempts(item: dict[str, Any]) -> Attempts:
 
 
 def _set_aside(path: Path) -> None:
-    """Keep a damaged file under another name, so that the next write loses nothing of it."""
+    """Rename a damaged file, so that the next write does not overwrite its content."""
     with contextlib.suppress(OSError):
         path.replace(path.with_suffix(".damaged.json"))
 
 
 def write(path: Path, text: str) -> None:
-    """Write at once or not at all: a reader never sees half a file."""
+    """Write the file atomically: a reader never sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -159,7 +159,7 @@ def write(path: Path, text: str) -> None:
 
 
 def _state(attempts: Attempts | None) -> tuple[str, str]:
-    """A mark and the state of one exercise in words."""
+    """The mark of one exercise, and its state in words."""
     if attempts is None:
         return "○", "not tried yet"
     if attempts.passed:
@@ -169,7 +169,7 @@ def _state(attempts: Attempts | None) -> tuple[str, str]:
     return "◐", f"under way: {tries}{best if attempts.cases_total else ''}"
 
 
-Answered = Mapping[str, tuple[int, int]]  # by lesson: questions answered rightly, questions
+Answered = Mapping[str, tuple[int, int]]  # by lesson: correct answers, questions
 
 
 def _quiz_state(right: int, questions: int) -> tuple[str, str]:
@@ -180,7 +180,7 @@ def _quiz_state(right: int, questions: int) -> tuple[str, str]:
 def progress_text(
     exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: Answered
 ) -> str:
-    """The next step; then lessons, their exercises and their quiz, one line each."""
+    """The next step, then one line for each lesson, exercise and quiz."""
     lines = [_total(exercises, recorded, quizzes)]
     following = _following(exercises, recorded)
     if following is not None:
@@ -206,7 +206,7 @@ def progress_html(
 ) -> str:
     """A card with the next step, a tile for each lesson, and all exercises in a folded table.
 
-    places: all lessons, those without exercises among them.
+    places: all lessons, including those without exercises.
     """
     rows = []
     for lesson in _lessons(exercises):
@@ -230,7 +230,7 @@ def progress_html(
 
 
 def places(answer: Mapping[str, Any]) -> list[str]:
-    """All lessons, as their files are called, in the judge's list of exercises."""
+    """The file names of all lessons, from the judge's list of exercises."""
     return [f"{number}_{slug}" for slug, number in answer.get("lessons", {}).items()]
 
 
@@ -263,7 +263,7 @@ def _next_step(item: Listed, attempts: Attempts | None) -> str:
 
 
 def _following(exercises: Sequence[Listed], recorded: dict[str, Attempts]) -> Listed | None:
-    """The first exercise that is not passed behind the last one that is, else the first of all."""
+    """The first unpassed exercise after the last passed one, else the first unpassed one."""
     passed = [recorded.get(item.name, Attempts()).passed != "" for item in exercises]
     last = max((place for place, done in enumerate(passed) if done), default=-1)
     order = [*range(last + 1, len(exercises)), *range(last)]
@@ -290,7 +290,7 @@ def _total(exercises: Sequence[Listed], recorded: dict[str, Attempts], quizzes: 
         lesson
         for lesson in lessons
         if all(item.name in passed for item in exercises if item.place == lesson)
-        and len(set(quizzes.get(_slug(lesson), ()))) < 2  # all questions, or no quiz
+        and len(set(quizzes.get(_slug(lesson), ()))) < 2  # all questions answered, or no quiz
     ]
     return (
         f"{len(passed)} of {len(exercises)} exercises passed, "

@@ -15,17 +15,17 @@ _WRONG_LINE = ' class="tw-off"'
 
 
 def prose(text: str) -> str:
-    """Escaped text in which `words between backticks` are code and blank lines part paragraphs."""
+    """Escape text; `words in backticks` become code, and blank lines separate paragraphs."""
     paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
     return "".join(f"<p>{inline(part)}</p>" for part in paragraphs)
 
 
-# Not a product: the stars stand close to the words, and nothing stands close outside.
+# Emphasis, not a product: the stars touch the words inside and touch nothing outside.
 _EMPHASIS = re.compile(r"(?<![\w*)\]])\*(\w(?:[^*\n]*\w)?)\*(?![\w*(\[])")
 
 
 def inline(text: str) -> str:
-    """Escaped text in which `words in backticks` are code, and *those in stars* stressed."""
+    """Escape text; `words in backticks` become code, and *words in stars* emphasis."""
     parts = re.split(r"`([^`\n]+)`", html.escape(text, quote=True))
     return "".join(
         f"<code>{part}</code>" if number % 2 else _EMPHASIS.sub(r"<em>\1</em>", part)
@@ -42,10 +42,10 @@ def frame(
     label: str,
     cells: Sequence[str] = (),
 ) -> str:
-    """A card: coloured edge, a mark and a verdict in words, and a body (HTML already).
+    """A card: coloured edge, a mark, a verdict in words, and a body that is already HTML.
 
-    cells: the marks of the cells that it speaks of. Where the notebook shows other text in their
-    place, the course's extension dims the card.
+    cells: the fingerprints of the cells that the card is about. When the notebook shows other
+    text in those cells, the course's extension dims the card.
     """
     of = f' data-cells="{html.escape(" ".join(cells), quote=True)}"' if cells else ""
     aside = f'<span class="tw-summary">{inline(summary)}</span>' if summary else ""
@@ -60,7 +60,7 @@ def frame(
 
 
 def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
-    """The card while the judge is at work; with a bar where it is known how far it is."""
+    """The card while the judge is at work, with a progress bar if the number of cases is known."""
     verdict = f"<code>{html.escape(exercise)}</code> is being checked …"
     label = f"Checking {exercise}"
     if not cases:
@@ -70,9 +70,9 @@ def waiting_html(exercise: str, done: int = 0, cases: int = 0) -> str:
 
 
 def report_html(report: Report, below: str = "", at: str = "") -> str:
-    """The card for one report; `below`, which is HTML, stands under its findings.
+    """The card for one report; `below` is HTML that goes under its findings.
 
-    at: the time of the check, which tells its region from those of other checks of the exercise.
+    at: the time of the check. It gives the card a label that differs from those of earlier checks.
     """
     verdict = f"<code>{html.escape(report.exercise)}</code> {phrases.headline(report)}"
     first, rest = report.findings[:1], report.findings[1:]
@@ -89,7 +89,7 @@ def report_html(report: Report, below: str = "", at: str = "") -> str:
 
 
 def _folded(report: Report, parts: list[str]) -> str:
-    """What a card tells those who open it: gates, the compiler's figures, whose code it was."""
+    """The folded part of a card: gates, the compiler's figures, and the cells that were judged."""
     inside = [*parts, _gates(report), _resources(report), _small(phrases.judged(report))]
     told = "".join(inside)
     return f"<details><summary>About this check</summary>{told}</details>" if told else ""
@@ -107,9 +107,9 @@ def _gates(report: Report) -> str:
 
 
 def _finding(finding: Finding, whole: bool = False) -> str:
-    """Title, a sentence, the line, what to do next, the picture; all else is folded.
+    """Title, a sentence, the line, what to do next, the picture; the rest is folded.
 
-    whole: show the whole message, which is short.
+    whole: show the whole message, because it is short.
     """
     said, rest = (finding.message, "") if whole else phrases.first_sentence(finding.message)
     parts = []
@@ -127,7 +127,7 @@ def _finding(finding: Finding, whole: bool = False) -> str:
 
 
 def _details(finding: Finding, rest: str) -> str:
-    """The small table of facts, the rest of the message, what each program did."""
+    """The small table of facts, the rest of the message, and what each program did."""
     parts = [_facts(finding), prose(rest)]
     if finding.table is not None:
         parts.append(_programs(finding.table))
@@ -147,7 +147,7 @@ def _facts(finding: Finding) -> str:
 
 
 def _programs(table: Table) -> str:
-    """What each program did; a line that is wrong says so by a sign, not by its colour alone."""
+    """The table of programs; a sign marks each wrong line, not its colour alone."""
     head = "".join(f'<th scope="col">{inline(column)}</th>' for column in table.columns)
     body = "".join(
         f"<tr{_WRONG_LINE if wrong else ''}>{_program_cells(table.columns, row, wrong)}</tr>"
@@ -161,9 +161,9 @@ def _programs(table: Table) -> str:
 
 
 def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) -> str:
-    """The cells of a line, each with the name of its column for screens without room for a head.
+    """The cells of a row, each with its column's name for narrow screens that show no header.
 
-    Lines break behind commas alone.
+    Lines break only after commas.
     """
     sign = '<span class="tw-sign" role="img" aria-label="wrong">✗</span>\u00a0' if wrong else ""
     told = [html.escape(cell).replace(" ", "\u00a0").replace(",\u00a0", ", ") for cell in row]
@@ -174,7 +174,7 @@ def _program_cells(columns: tuple[str, ...], row: tuple[str, ...], wrong: bool) 
 
 
 def _where(finding: Finding) -> str:
-    """The line with its neighbours, and a link to it, which the course's extension follows."""
+    """The line and its neighbours, with a link to it that the course's extension follows."""
     lines = finding.quoted or ((Quoted(0, finding.code_line, True),) if finding.code_line else ())
     place = _link(finding) if finding.where else ""
     if not lines:

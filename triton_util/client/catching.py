@@ -1,4 +1,4 @@
-"""`catch`: find an input that shows a bug, then mend the kernel. Caught or missed, and mended."""
+"""`catch`: the learner finds an input that shows a bug, then fixes the kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEADS: dict[State, tuple[str, str, str]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a launcher did on one input: what was wrong, or "" where it was right."""
+    """The result of a launcher on one input: what was wrong, or "" if it was correct."""
 
     arguments: tuple[Any, ...]
     wrong: str
@@ -38,9 +38,9 @@ def catch(
     others: Iterable[tuple[Any, ...]],
     display: Display,
 ) -> State:
-    """Try a launcher on the learner's input; where that is right, and caught before, on others.
+    """Run a launcher on the learner's input; if correct and the bug was caught before, on others.
 
-    run: the launcher, called with the arguments; right: what gives the true result.
+    run: the launcher, called with the arguments; right: returns the correct result.
     """
     if not arguments or any(argument is None for argument in arguments):
         return _show(
@@ -60,7 +60,7 @@ def catch(
             "the mistake touch?",
         )
     for other in others:
-        with contextlib.redirect_stdout(io.StringIO()):  # what a kernel prints for the own input
+        with contextlib.redirect_stdout(io.StringIO()):  # only prints for the own input show
             outcome = _try(run, other, right)
         if outcome.wrong:
             return _show(display, "not-yet", f"{outcome.wrong}")
@@ -75,7 +75,7 @@ def _try(run: Callable[..., Any], arguments: tuple[Any, ...], right: Callable[..
     expected = right(*arguments)
     try:
         actual = run(*arguments)
-    except Exception as error:  # a fault that the checked interpreter found, or the learner's own
+    except Exception as error:  # a fault found by the checked interpreter, or a learner's error
         return Outcome(arguments, f"For {call} the launch was stopped:\n\n{str(error).strip()}")
     if actual is None:
         return Outcome(arguments, f"For {call} the launcher returned nothing.")
@@ -87,7 +87,7 @@ def _try(run: Callable[..., Any], arguments: tuple[Any, ...], right: Callable[..
 
 
 def _short(value: Any) -> str:
-    """A tensor as the list of its first numbers."""
+    """The first numbers of a tensor as a list."""
     if not hasattr(value, "tolist"):
         return repr(value)
     numbers = value.flatten()[:12].tolist()

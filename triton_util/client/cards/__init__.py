@@ -1,1 +1,1 @@
-"""What cards are made of: their look, and their pictures."""
+"""The parts of a card: its style and its pictures."""

@@ -1,7 +1,7 @@
-"""The picture of a failing card: where the result is wrong, and what came out instead.
+"""The picture on a failing card: where the result is wrong, and which values came out.
 
-States differ in shape as well as in colour. Where a cell is one element they are a dot, a cross
-and an empty ring; where it stands for many, a bar fills the cell as far as its elements are wrong.
+States differ in shape as well as in colour. In a cell that shows one element they are a dot, a
+cross and an empty ring. In a cell that shows many elements, a bar's length is the wrong fraction.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from triton_util.client.phrases import PICTURE_LEGEND
 from triton_util.client.report import Picture, Side
 
-_CELL = 16  # pixels of a cell that is one element
-_WIDE, _HIGH, _LEAST = 440, 300, 28  # pixels: at most, and at least, of the map
+_CELL = 16  # pixels of a cell that shows one element
+_WIDE, _HIGH, _LEAST = 440, 300, 28  # pixels: largest width and height, and smallest side
 _LEFT, _TOP, _EDGE = 46, 20, 10  # pixels for the ticks, and to the right and below
-_MOST_ROWS, _MOST_COLUMNS = 48, 64  # what the judge sends is smaller; more is cut off
+_MOST_ROWS, _MOST_COLUMNS = 48, 64  # the judge sends fewer; more is cut off
 _MOST_BLOCKS = 33  # along a side; more lines would hide the map
 _TEXT = {".": "·", "x": "×", "o": "○"}
 _TENTHS = "123456789"
@@ -28,7 +28,7 @@ _WIDEST_TEXT = 36  # cells, with a space between them
 
 
 def states(picture: Picture) -> list[str]:
-    """The states that occur, in the order of the legend."""
+    """The states that occur in the picture, in the order of the legend."""
     cells = "".join(picture.rows)
     return [state for state in PICTURE_LEGEND if state in cells]
 
@@ -48,7 +48,7 @@ def picture_text(picture: Picture) -> str:
 
 
 def picture_html(picture: Picture) -> str:
-    """The figure: the map, or numbers beside numbers where nearly all is wrong."""
+    """The figure: the map, or both lists of numbers when nearly everything is wrong."""
     shown = []
     if any(side.pixels for side in picture.sides):
         shown.append(_pictures(picture.sides))
@@ -79,7 +79,7 @@ def picture_svg(picture: Picture) -> str:
 
 
 def legend_html(picture: Picture) -> str:
-    """What the shapes of the map mean; only those that occur."""
+    """The legend: what the shapes of the map mean, for those that occur."""
     small = f'<svg aria-hidden="true" width="{_CELL}" height="{_CELL}">'
     items = [
         f"<li>{small}{_cell(state, 0, 0, _CELL, _CELL)}</svg> {PICTURE_LEGEND[state]}</li>"
@@ -109,9 +109,9 @@ def _counted(picture: Picture) -> str:
 
 
 def _scales(picture: Picture, height: int, width: int) -> tuple[float, float]:
-    """Pixels of an element: the same along both sides, except where the map would be a thread.
+    """Pixels per element: the same along both sides, unless the map would become too thin.
 
-    The lines of a vector have a height of their own.
+    The lines of a vector have their own height.
     """
     if picture.elements is not None:
         return min(_WIDE / max(width, 1), _CELL), min(_HIGH / max(height, 1), _CELL)
@@ -122,7 +122,7 @@ def _scales(picture: Picture, height: int, width: int) -> tuple[float, float]:
 def _cells(
     rows: list[str], step: tuple[int, int], shape: tuple[int, int], scales: tuple[float, float]
 ) -> Iterator[str]:
-    """The cells; neighbours of equal state that show no sign of their own are one shape."""
+    """The cells; neighbours in the same state and without a sign of their own form one shape."""
     (height, width), (scale_x, scale_y) = shape, scales
     signs = min(step[1] * scale_x, step[0] * scale_y) >= 9
     for row, text in enumerate(rows):
@@ -176,7 +176,7 @@ def _box(x: float, y: float, width: float, height: float) -> str:
 def _borders(
     block: tuple[int, int] | None, shape: tuple[int, int], scales: tuple[float, float]
 ) -> Iterator[str]:
-    """Lines where a block of the kernel ends."""
+    """Lines at the borders between the kernel's blocks."""
     (height, width), (scale_x, scale_y) = shape, scales
     down, across = block or (0, 0)
     if across and width / across <= _MOST_BLOCKS:
@@ -203,7 +203,7 @@ def _ticks(picture: Picture, shape: tuple[int, int], scales: tuple[float, float]
 
 
 def _marks(size: int, block: int, apart: float) -> list[int]:
-    """Which positions of a side have a number: some of the blocks' starts, and the last one."""
+    """The positions along a side that get a number: some starts of blocks, and the last one."""
     if size <= 0:
         return []
     step = block or 1
@@ -216,7 +216,7 @@ def _marks(size: int, block: int, apart: float) -> list[int]:
 
 
 def _numbers(sides: tuple[Side, ...]) -> str:
-    """The first numbers that came out, and beside them those that were expected."""
+    """The first numbers of the result, beside the expected ones."""
     tables = "".join(
         f"<table><caption>{html.escape(side.name)}</caption><tbody>"
         + "".join(
@@ -247,13 +247,13 @@ def _pictures(sides: tuple[Side, ...]) -> str:
 
 
 def _zoomed(side: Side) -> int:
-    """Pixels of the page for the width of a picture."""
+    """The width of a picture in CSS pixels."""
     height, width = len(side.pixels), max(len(side.pixels[0]) // 2, 1) if side.pixels else 1
     return max(round(width * min(200 / width, 160 / max(height, 1))), 1)
 
 
 def _png(rows: tuple[str, ...]) -> str:
-    """A grey picture as PNG, in base64; "" of what is no picture."""
+    """A grey picture as base64-encoded PNG; "" if the rows are not a picture."""
     try:
         lines = [bytes.fromhex(row) for row in rows]
     except ValueError:

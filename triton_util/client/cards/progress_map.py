@@ -12,7 +12,7 @@ from pathlib import Path
 class LessonTile:
     """One lesson: its file's name, and how many of its exercises and questions are done.
 
-    `begun`: something was tried. A lesson may have no exercise, no quiz, or neither.
+    `begun`: the learner has tried something. A lesson may lack exercises, a quiz, or both.
     """
 
     place: str
@@ -24,7 +24,7 @@ class LessonTile:
 
     @property
     def state(self) -> str:
-        """ "done", "begun" or "open"; "none" of a lesson in which nothing can be solved."""
+        """ "done", "begun" or "open"; "none" for a lesson without exercises and questions."""
         if not self.exercises and not self.questions:
             return "none"
         if self.done == self.exercises and self.right == self.questions:
@@ -41,7 +41,7 @@ class LessonTile:
 
     @property
     def told(self) -> str:
-        """`2 of 3 exercises, quiz 1 of 4`."""
+        """The count in words: `2 of 3 exercises, quiz 1 of 4`."""
         parts = []
         if self.exercises:
             plural = "" if self.exercises == 1 else "s"
@@ -56,7 +56,7 @@ _WORDS = {"done": "done", "begun": "under way", "open": "not begun", "none": "to
 
 
 def map_html(tiles: Sequence[LessonTile], following: str = "") -> str:
-    """The tiles in the order of the course; that of `following`, a place, is the next one."""
+    """The tiles in the order of the course; `following` is the place of the next lesson."""
     items = "".join(_tile(tile, tile.place == following) for tile in tiles)
     return f'<ol class="tw-tiles" aria-label="Lessons">{items}</ol>'
 
@@ -83,7 +83,7 @@ def tiles(
     tried: set[str],
     quizzes: Mapping[str, tuple[int, int]],
 ) -> list[LessonTile]:
-    """A tile for each place: its exercises by name, and right answers and questions by slug."""
+    """A tile for each place, from its exercises by name and its quiz results by slug."""
     made = []
     for place in places:
         names = exercises.get(place, ())

@@ -1,6 +1,6 @@
-"""The picture of a card that passed: which program stores what.
+"""The picture on a card that passed: which program stores which elements.
 
-Lanes that the mask switches off have a dashed outline.
+Masked-off lanes have a dashed outline.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-Runs = tuple[tuple[int, int], ...]  # first and last of neighbours
+Runs = tuple[tuple[int, int], ...]  # first and last element of each contiguous run
 _WIDTH, _LABEL, _BAR, _LINE = 460, 90, 12, 20  # pixels of a picture of programs
-_MOST_SIDE = 260  # pixels of the side of a matrix
+_MOST_SIDE = 260  # pixels of the longer side of a matrix
 _MOST_CELL = 16
 _SHADES = 3
-_MOST_TOLD = 3  # runs of a program, in words
+_MOST_TOLD = 3  # runs of a program that the caption lists
 
 
 @dataclass(frozen=True)
 class Stores:
-    """What one program points at, and what its mask lets through, in elements of the result."""
+    """The elements of the result that one program points at, and those that its mask enables."""
 
     program: str
     lanes: int
@@ -40,7 +40,7 @@ class Stores:
 
 
 def _joined(runs: Runs) -> list[tuple[int, int]]:
-    """The runs, those that follow each other as one."""
+    """The runs, with adjacent ones joined."""
     found: list[tuple[int, int]] = []
     for first, last in runs:
         if found and found[-1][1] + 1 == first:
@@ -52,7 +52,7 @@ def _joined(runs: Runs) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class StoreMap:
-    """The stores of a kernel in one case: those of the first programs and the last."""
+    """The stores of a kernel in one case, by the first programs and the last."""
 
     case: str
     shape: tuple[int, ...]
@@ -67,7 +67,7 @@ class StoreMap:
 
 
 def read_store_map(item: Mapping[str, Any] | None) -> StoreMap | None:
-    """What the judge told; None where it told nothing that can be drawn."""
+    """Read the judge's data; None when it contains nothing that can be drawn."""
     if item is None or not item["rows"]:
         return None
     rows = tuple(
@@ -98,7 +98,7 @@ def store_map_html(access: StoreMap) -> str:
 
 
 def _lines(access: StoreMap) -> tuple[list[str], float, float]:
-    """A bar for each program, on one scale; the end of the result is a line through all."""
+    """A bar for each program, on one scale; a vertical line marks the end of the result."""
     count = prod(access.shape)
     end = max([count, *(last + 1 for row in access.rows for _, last in row.aimed)])
     scale = (_WIDTH - _LABEL) / max(end, 1)
@@ -121,7 +121,7 @@ def _lines(access: StoreMap) -> tuple[list[str], float, float]:
 
 
 def _tiles(access: StoreMap) -> tuple[list[str], float, float]:
-    """The matrix, with what each program stores in a shade and its number."""
+    """The matrix, with the tile of each program shaded and numbered."""
     rows, columns = access.shape
     side = min(_MOST_SIDE / max(rows, columns), 2.0 * _MOST_CELL)
     shapes = [f'<rect class="tw-lanes" width="{columns * side:.4g}" height="{rows * side:.4g}"/>']
@@ -139,7 +139,7 @@ def _tiles(access: StoreMap) -> tuple[list[str], float, float]:
 
 
 def _in_rows(runs: Runs, columns: int) -> Iterator[tuple[int, int, int]]:
-    """Each run cut at the ends of rows: row, first and last column."""
+    """Each run split at the ends of rows: row, first and last column."""
     for first, last in runs:
         for row in range(first // columns, last // columns + 1):
             start = row * columns

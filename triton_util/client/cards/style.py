@@ -1,4 +1,4 @@
-"""How cards look. JupyterLab, VS Code and the site show the same rules, in light and in dark."""
+"""The style of cards. JupyterLab, VS Code and the site use the same rules, light and dark."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ _STYLE = """
 
 @cache
 def style() -> str:
-    """The style element that each card brings along: an output must stand alone."""
-    # JupyterLab styles what it renders by selectors of up to three parts: ours have more.
+    """The style element that each card includes, because an output cannot rely on other outputs."""
+    # JupyterLab styles outputs with selectors of up to three classes; ours have more.
     rules = _STYLE.replace(".tw-card", ".tw-card" * 3)
     return f"<style>{variables_css('.tw-card')}{rules}</style>"
