@@ -1,4 +1,4 @@
-"""Find the exercises: every folder of `graders/course` that has an `exercise.py`."""
+"""Find the exercises: every folder of `graders/course` with an exercise record."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Runtime:
         return known.cases if hidden and known is not None else exercise.cases
 
     def large_cases(self, exercise: Exercise) -> list[Prepared]:
-        """The cases for a GPU only. Those of one exercise are cached: they fill much memory."""
+        """The cases for a GPU only. Only one exercise's are cached: they fill much memory."""
         name, large = self._prepared_large
         if name != exercise.name:
             with not_counted():

@@ -145,7 +145,7 @@ def _weights(
 
 
 def explain_tf32(exercise: Exercise, failures: Sequence[Failure], gate: str) -> list[Finding]:
-    """At most one finding for cases that are correct without rounding to TF32."""
+    """At most one finding for cases that are correct if nothing is cut off to TF32."""
     known = [m for m in exercise.misconceptions if m.code == TF32]
     for failure in failures[:1]:
         if known:

@@ -96,10 +96,10 @@ def run_cases(
 
 
 def _tell_tf32_apart(result: RunResult, planned: PlannedJobs, workers: Workers) -> None:
-    """Run failed cases in which a tl.dot rounded to TF32 again, without that rounding.
+    """Run failed cases again without TF32, if a tl.dot cut off its factors to TF32.
 
     A case that is then correct fails because of TF32 alone. A case that is still wrong is judged
-    without the rounding, which would hide the mistake.
+    without TF32, which would hide the mistake.
     """
     rounded = [
         (item, "grid")
