@@ -37,7 +37,7 @@ class Ordering:
 
     @staticmethod
     def named(semantics: str) -> Ordering:
-        """The ordering for Triton's "acq_rel", "acquire", "release" or "relaxed", in any spelling."""
+        """From "acq_rel", "acquire", "release" or "relaxed", in any spelling of Triton's."""
         name = semantics.lower()
         both = "acquire_release" in name or "acq_rel" in name
         return Ordering(both or "acquire" in name, both or "release" in name)
@@ -116,7 +116,7 @@ class HappensBefore:
         return result
 
     def atomics_before(self, place: int, indices: Array, now: Array) -> Array:
-        """Whether all atomics of others at these cells are ordered before what program `now` does."""
+        """Whether all atomics of others at these cells come before what `now` does now."""
         if not self._worked_out():
             acted: Array = self.acted[now]
             return acted
