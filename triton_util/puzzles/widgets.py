@@ -147,7 +147,7 @@ class _Ordering(_Controls):
         self.show()
 
     def show(self) -> None:
-        """Show the lines in their order; the chosen one stays chosen, and its place is announced."""
+        """Show the lines in order; the chosen one stays chosen, and its place is announced."""
         chosen = self.lines.value
         self.lines.options = self.options()
         self.lines.value = chosen
