@@ -43,7 +43,7 @@ def train(sizes: Sizes, launchers: Launchers | None = None, device: str = "cpu")
     reach = torch.arange(sizes.context, device=device)
     losses, times = [], []
     for step in range(sizes.steps):
-        for group in optimiser.param_groups:  # the rate is constant for half of the steps, then falls
+        for group in optimiser.param_groups:  # the rate falls after half of the steps
             group["lr"] = sizes.rate * min(1.0, 2.0 * (1.0 - step / sizes.steps))
         places = torch.randint(len(data) - sizes.context, (sizes.batch,), generator=generator)
         places = places.to(device)
