@@ -1,4 +1,4 @@
-"""Names from torch, numpy, Python and other languages, and what to write in a kernel instead.
+"""Names from torch, numpy, Python and other languages, and a kernel's equivalents.
 
 It needs neither torch nor triton, because the process that reads a submission uses it too.
 """

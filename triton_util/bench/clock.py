@@ -55,7 +55,7 @@ class Clock(Protocol):
         ...
 
     def state(self) -> GpuState | None:
-        """The state of the GPU, or None where it cannot be read."""
+        """The state of the GPU, or None if it cannot be read."""
         ...
 
 

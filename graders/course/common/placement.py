@@ -111,7 +111,7 @@ def _share_rounded_down(evidence: Evidence) -> bool:
     if found.storing != count:
         return False
     share = found.elements // count
-    one_block = share == found.lanes  # then the grid was rounded down, not the elements of each
+    one_block = share == found.lanes  # then the grid was rounded down instead
     return not one_block and detectors.stored_prefix(evidence) == share * count > 0
 
 

@@ -1,7 +1,7 @@
 """The picture on a failing card: where the result is wrong, and which values came out.
 
 States differ in shape as well as in colour. In a cell that shows one element they are a dot, a
-cross and an empty ring. In a cell that shows many elements, a bar's length is the wrong fraction.
+cross and an empty ring. In a cell that shows many elements, a bar shows how many are wrong.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class KernelRewriter(ast.NodeTransformer):
         return _located(_template(text, TEST=self.visit(node.test), BODY=body), node)
 
     def _python_while(self, node: ast.While) -> list[ast.stmt]:
-        """A `while` that all programs repeat equally often; it detects waiting for ever."""
+        """A `while` that all programs repeat equally often; it detects an endless wait."""
         n, rest = self._fresh(), self._block(node.orelse)
         test, body = self.visit(node.test), self._loop_body(node.body)
         text = f"_tw_w{n} = _tw.rounds()\n"

@@ -1,4 +1,4 @@
-"""Loops that wait for another program, which the interpreter could repeat for ever.
+"""Loops that wait for another program, which the interpreter could repeat endlessly.
 
 If a round of a `while` stores nothing, and reads the same values at the same places as the round
 before, then only another program can end the loop. The programs of a batch run in step, so such

@@ -29,7 +29,7 @@ def add_tables(builder: type) -> None:
 
 
 def _add_comparisons(builder: type) -> None:
-    """icmpSLT, icmpULT, fcmpOLT and so on; the data already has sign and order."""
+    """icmpSLT, icmpULT, fcmpOLT and so on; signedness and ordering follow from the data."""
 
     def comparison(operation: Any) -> Any:
         def create(_: Any, left: Block, right: Block) -> Block:
