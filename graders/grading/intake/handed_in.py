@@ -25,7 +25,7 @@ _ARCHIVES = (PACKED, ".7z", ".rar", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 def counting(folder: Path, assignment: str) -> Path:
-    """Return the file that counts: the one named like the assignment, else the only one.
+    """Return the file that counts: named like the assignment, else the only one of its kind.
 
     A script beside a notebook is a helper file and does not count. If no file counts, a
     SubmissionError says what was handed in.

@@ -75,7 +75,7 @@ def _called(students: Iterable[Enrolled]) -> str:
 
 
 def _canvas(claim: Claim, roster: Roster) -> Answer:
-    """Find by number, if the name fits it; by name only if the roster has no number."""
+    """Find by number, which the name must fit; find only students without a number by name."""
     person = claim.people[0]
     if claim.instead is not None:
         complete = all(student.canvas_numbers for student in roster.students)

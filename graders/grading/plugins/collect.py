@@ -138,8 +138,8 @@ class CollectSafely(ExchangeCollect):  # type: ignore[misc]
     def _look_at_times(self) -> None:
         """Report submissions named before the due date but changed on disk after it.
 
-        If all folders changed later than their names say, somebody copied the exchange, which
-        sets their ctime. Then only their mtime counts.
+        If all folders changed later than their names say, the exchange was copied, which sets
+        their ctime. Then only their mtime counts.
         """
         due = self.duedate
         if due is None:
