@@ -63,9 +63,9 @@ class Examined:
 
 @click.command()
 def doctor() -> None:
-    """Show what works on this machine, and how to fix what does not.
+    """Say what works on this machine, and how to fix the rest.
 
-    Exit code 1 if something that every learner needs does not work.
+    Exit code 1 when something that every learner needs does not work.
     """
     findings = [examine() for examine in EXAMINATIONS]
     Console().print(_table(findings))
